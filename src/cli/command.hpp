@@ -1,0 +1,32 @@
+// A subcommand is one file: it describes its flags and leaves an action behind when it is chosen.
+//
+//   void add_stat(CLI::App& app, Action& action) {
+//     auto flags = std::make_shared<StatFlags>();
+//     auto* command = app.add_subcommand("stat", "Run a program and count");
+//     command->add_option("-e,--event", flags->events, "...");
+//     command->callback([=, &action] { action = [flags](Terminal& t) { return run_stat(*flags, t); }; });
+//   }
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "base/result.hpp"
+#include "cli/terminal.hpp"
+
+namespace loft::cli {
+
+// Runs the chosen command; its value is the exit status.
+using Action = std::function<Result<int>(Terminal&)>;
+
+// Exit statuses of loft itself; below 125 they are the program's.
+inline constexpr int kLoftFailed = 125;
+inline constexpr int kCannotExecute = 126;
+inline constexpr int kNotFound = 127;
+
+void add_completion(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+void add_list(CLI::App& app, Action& action);
+void add_stat(CLI::App& app, Action& action);
+
+}  // namespace loft::cli

@@ -1,0 +1,55 @@
+// loft: see your program under its roof. Chooses the subcommand, prints its error, exits.
+#include <cstdio>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+
+namespace loft::cli {
+namespace {
+
+// In the order in which --help shows them.
+constexpr void (*kCommands[])(CLI::App&, Action&) = {
+    add_completion,
+};
+
+int exit_status(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::cannot_execute:
+      return kCannotExecute;
+    default:
+      return kLoftFailed;
+  }
+}
+
+int run(int argc, char** argv) {
+  Terminal terminal(stdout, stderr);
+  CLI::App app("See your program under its roof: how close it comes to the limits of the machine.",
+               "loft");
+  app.set_version_flag("--version", std::string("loft ") + LOFT_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+
+  Action action;
+  for (const auto add : kCommands) add(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    terminal.note("loft: " + printable(error.what()) + "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
+    return kLoftFailed;
+  }
+
+  const Result<int> status = action(terminal);
+  if (!status) {
+    terminal.note("loft: " + to_string(status.error()) + "\n");
+    (void)terminal.flush();  // the failure is being reported already
+    return exit_status(status.error());
+  }
+  return terminal.flush() ? *status : kLoftFailed;
+}
+
+}  // namespace
+}  // namespace loft::cli
+
+int main(int argc, char** argv) { return loft::cli::run(argc, argv); }

@@ -1,0 +1,40 @@
+// Where a command prints, and what that place can show.
+//
+// Results of commands that run a program go to `notes` (standard error), so that the program's own
+// output stays untouched; results of all other commands go to `out`.
+#pragma once
+
+#include <cstdio>
+#include <string_view>
+
+namespace loft::cli {
+
+class Terminal {
+ public:
+  // Looks at the two streams, NO_COLOR and the window.
+  Terminal(std::FILE* out, std::FILE* notes);
+
+  void print(std::string_view text) { write(out_, text); }
+  void note(std::string_view text) { write(notes_, text); }
+
+  [[nodiscard]] bool out_is_terminal() const { return out_is_terminal_; }
+  [[nodiscard]] bool notes_is_terminal() const { return notes_is_terminal_; }
+  [[nodiscard]] bool may_colour() const { return may_colour_; }
+  [[nodiscard]] int columns() const { return columns_; }
+
+  // False once a write failed (a full disk, a closed pipe).
+  [[nodiscard]] bool flush();
+
+ private:
+  void write(std::FILE* stream, std::string_view text);
+
+  std::FILE* out_;
+  std::FILE* notes_;
+  bool out_is_terminal_;
+  bool notes_is_terminal_;
+  bool may_colour_;
+  int columns_ = 80;
+  bool failed_ = false;
+};
+
+}  // namespace loft::cli

@@ -1,0 +1,63 @@
+#include "sample/count.hpp"
+
+namespace loft::sample {
+
+const char* to_string(Origin origin) {
+  switch (origin) {
+    case Origin::counted:
+      return "counted";
+    case Origin::scaled:
+      return "scaled";
+    case Origin::modelled:
+      return "modelled";
+    case Origin::missing:
+      break;
+  }
+  return "missing";
+}
+
+Count Count::of_reading(std::uint64_t raw, Nanoseconds enabled, Nanoseconds running) {
+  if (enabled.count() > 0 && running.count() == 0)
+    return {Origin::missing, 0, enabled, running, "not counted: it never got a counter"};
+  const Origin origin = running < enabled ? Origin::scaled : Origin::counted;
+  return {origin, raw, enabled, running, {}};
+}
+
+double Count::running_share() const {
+  if (enabled.count() <= 0) return 1.0;
+  return static_cast<double>(running.count()) / static_cast<double>(enabled.count());
+}
+
+double Count::value() const {
+  const auto counted = static_cast<double>(raw);
+  return origin == Origin::scaled ? counted / running_share() : counted;
+}
+
+Count& Count::operator+=(const Count& other) {
+  if (origin == Origin::missing) return *this;
+  if (other.origin == Origin::missing) return *this = other;
+  // Scaled parts of different shares cannot be summed raw: bring both to their estimates first.
+  if (origin == Origin::scaled || other.origin == Origin::scaled) {
+    const double sum = value() + other.value();
+    origin = Origin::scaled;
+    enabled += other.enabled;
+    running += other.running;
+    raw = static_cast<std::uint64_t>(sum * running_share() + 0.5);
+    return *this;
+  }
+  if (other.origin == Origin::modelled) origin = Origin::modelled;
+  raw += other.raw;
+  enabled += other.enabled;
+  running += other.running;
+  return *this;
+}
+
+Count Count::since(const Count& earlier) const {
+  if (origin == Origin::missing) return *this;
+  // An event that had not run before now counted all it has since then.
+  const std::uint64_t before = earlier.is_available() ? earlier.raw : 0;
+  if (origin == Origin::modelled) return {Origin::modelled, raw - before, {}, {}, {}};
+  return of_reading(raw - before, enabled - earlier.enabled, running - earlier.running);
+}
+
+}  // namespace loft::sample

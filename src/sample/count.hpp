@@ -1,0 +1,47 @@
+// What was counted of one event, and how far it can be trusted.
+//
+// A number never travels without its origin: counted (every occurrence), scaled (the event shared
+// a counter, so it was extrapolated), modelled (computed by a model, not observed) or missing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace loft::sample {
+
+enum class Origin { counted, scaled, modelled, missing };
+
+// The words of the JSON output: "counted", "scaled", "modelled", "missing".
+const char* to_string(Origin origin);
+
+struct Count {
+  Origin origin = Origin::missing;
+  std::uint64_t raw = 0;    // as the counter read; meaningless when missing
+  Nanoseconds enabled{0};   // how long the event should have counted
+  Nanoseconds running{0};   // how long it did; less than enabled when counters are shared
+  std::string why;          // only when missing: "no such counter on this machine"
+
+  // A value as the kernel reports it: missing when it never ran, scaled when it ran in part.
+  static Count of_reading(std::uint64_t raw, Nanoseconds enabled, Nanoseconds running);
+  static Count exact(std::uint64_t value) { return {Origin::counted, value, {}, {}, {}}; }
+  static Count missing(std::string why) { return {Origin::missing, 0, {}, {}, std::move(why)}; }
+
+  [[nodiscard]] bool is_available() const { return origin != Origin::missing; }
+
+  // Share of the time in which it really counted, 0 to 1; 1 for exact counts.
+  [[nodiscard]] double running_share() const;
+
+  // The best estimate of the true count. Only for available counts.
+  [[nodiscard]] double value() const;
+
+  // Counts of two threads, CPUs or sources of the same event. A missing part makes the sum missing:
+  // a total that silently lacks a part would be a wrong number.
+  Count& operator+=(const Count& other);
+
+  // What was counted since `earlier`, a reading of the same counter.
+  [[nodiscard]] Count since(const Count& earlier) const;
+};
+
+}  // namespace loft::sample

@@ -1,0 +1,78 @@
+#include "base/file.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/cpu_set.hpp"
+#include "base/mapping.hpp"
+#include "base/places.hpp"
+
+namespace loft {
+namespace {
+
+class TemporaryFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "/loft-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    path_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+  std::string path_;
+};
+
+using FileTest = TemporaryFolder;
+
+TEST_F(FileTest, ReplaceMakesFoldersAndLeavesNothingBeside) {
+  const std::string path = path_ + "/a/b/file";
+  ASSERT_TRUE(replace_file(path, "one"));
+  ASSERT_TRUE(replace_file(path, "two"));
+  EXPECT_EQ(*read_file(path), "two");
+  EXPECT_EQ(list_directory(path_ + "/a/b")->size(), 1u);
+}
+
+TEST_F(FileTest, AFailedReplaceKeepsTheOldFile) {
+  const std::string path = path_ + "/file";
+  ASSERT_TRUE(replace_file(path, "good"));
+  ASSERT_EQ(::mkdir((path_ + "/taken").c_str(), 0755), 0);
+  ASSERT_TRUE(replace_file(path_ + "/taken/inside", "x"));
+  EXPECT_FALSE(replace_file(path_ + "/taken", "bad")) << "a folder is in the way";
+  EXPECT_EQ(*read_file(path), "good");
+  EXPECT_EQ(list_directory(path_)->size(), 2u);
+}
+
+TEST_F(FileTest, ReadRefusesMoreThanItsLimit) {
+  const std::string path = path_ + "/file";
+  ASSERT_TRUE(replace_file(path, "12345"));
+  EXPECT_TRUE(read_file(path, 5));
+  EXPECT_EQ(read_file(path, 4).error().kind, ErrorKind::limit);
+}
+
+TEST_F(FileTest, MappingShowsTheFile) {
+  const std::string path = path_ + "/file";
+  ASSERT_TRUE(replace_file(path, "abc"));
+  const auto mapping = Mapping::of_file(path);
+  ASSERT_TRUE(mapping);
+  EXPECT_EQ(mapping->bytes().size(), 3u);
+  ASSERT_TRUE(replace_file(path, ""));
+  EXPECT_EQ(Mapping::of_file(path)->bytes().size(), 0u);
+  EXPECT_EQ(Mapping::of_file(path_).error().kind, ErrorKind::invalid_input);
+}
+
+TEST(SystemRoot, MovesTheTreeThatIsRead) {
+  EXPECT_EQ(SystemRoot().at("/sys/devices"), "/sys/devices");
+  EXPECT_EQ(SystemRoot("/tmp/zen").at("/sys/devices"), "/tmp/zen/sys/devices");
+}
+
+TEST(CpuList, ReadsAndWritesTheKernelsNotation) {
+  EXPECT_EQ(*parse_cpu_list("0-3,8"), (CpuList{0, 1, 2, 3, 8}));
+  EXPECT_EQ(format_cpu_list({0, 1, 2, 3, 8}), "0-3,8");
+  for (const char* bad : {"", "3-1", "a", "0-", "1,,2", "0-99999999"})
+    EXPECT_FALSE(parse_cpu_list(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace loft
