@@ -56,11 +56,12 @@ Result<std::optional<Definition>> parse_line(std::string_view line, std::size_t 
                         std::string(kLineHint));
   }
   const auto equals = rest.find('=');
+  if (equals == std::string_view::npos)
+    return malformed_at(path, number, body.size() + column_of(line, body), "a '=' is missing",
+                        std::string(kLineHint));
   const std::string_view name = trim(rest.substr(0, equals));
   if (const auto good = check_own_name(name); !good)
     return malformed_at(path, number, at(name), good.error().why, good.error().hint);
-  if (equals == std::string_view::npos)
-    return malformed_at(path, number, line.size() + 1, "a '=' is missing", std::string(kLineHint));
   const std::string_view value = trim(rest.substr(equals + 1));
   if (const auto good = check_value(definition.kind, value); !good)
     return malformed_at(path, number, at(value), good.error().why, good.error().hint);

@@ -35,8 +35,9 @@ namespace loft::event {
 
 struct ResolverOptions {
   SystemRoot root;
-  std::optional<std::string> config_directory;  // the user's files; default: $XDG_CONFIG_HOME/loft
-  std::optional<std::string> share_directory;   // the presets; default: where loft is installed
+  // The user's files; by default in $XDG_CONFIG_HOME/loft, and none at all when this is "".
+  std::optional<std::string> config_directory;
+  std::optional<std::string> share_directory;  // the presets; default: where loft is installed
   // A dry run for another CPU: libpfm4's name of its core PMU. What it resolves cannot be opened.
   std::string pretended_pmu;
 };

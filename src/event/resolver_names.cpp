@@ -41,6 +41,7 @@ std::string family_of_pfm(std::string_view pmu) {
 }  // namespace
 
 Result<const Definitions*> Resolver::definitions() {
+  if (options_.config_directory == "") definitions_.emplace();
   if (!definitions_) {
     LOFT_TRY(definitions_,
              Definitions::load(options_.config_directory.value_or(config_directory())));
