@@ -10,6 +10,9 @@ namespace {
 // In the order in which --help shows them.
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_doctor,
+    add_list,
+    add_event,
+    add_evset,
     add_stat,
     add_completion,
 };

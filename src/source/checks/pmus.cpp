@@ -14,7 +14,8 @@ using Status = Check::Status;
 
 // The kernel's own kinds are probed one by one elsewhere.
 bool is_probed_elsewhere(const std::string& pmu) {
-  return pmu == "software" || pmu == "tracepoint" || pmu == "breakpoint" || pmu == "power";
+  return pmu == "software" || pmu == "tracepoint" || pmu == "breakpoint" || pmu == "power" ||
+         pmu == "uprobe" || pmu == "kprobe";
 }
 
 // Adds `added` to the count of what was counted; an event that cannot be opened tells why.
