@@ -92,7 +92,8 @@ TEST(Presets, NoMappingNamesAnEventThatDoesNotExist) {
   if (!(*Pfm::instance())->find_pmu("skl")) GTEST_SKIP() << "libpfm4 is built for another machine";
 
   std::size_t checked = 0;
-  for (const Preset& preset : shipped().all()) {
+  const Presets presets = shipped();
+  for (const Preset& preset : presets.all()) {
     for (const PresetMapping& mapping : preset.mappings) {
       std::vector<std::string> names = mapping.alternatives;
       std::istringstream words(mapping.formula);
