@@ -127,7 +127,7 @@ TEST(Grammar, RandomListsNeverCrash) {
                                         "-"};
   std::mt19937 random(42);
   int accepted = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::string list;
     for (std::size_t n = 1 + random() % 7; n > 0; --n) list += pieces[random() % pieces.size()];
     const auto events = resolver.resolve_list(list);
@@ -144,7 +144,7 @@ TEST(Grammar, RandomListsNeverCrash) {
       EXPECT_TRUE(again->counts_the_same_as(event)) << list << " gave " << event.name;
     }
   }
-  EXPECT_GT(accepted, 50);
+  EXPECT_GT(accepted, 20);
 }
 
 }  // namespace
