@@ -41,7 +41,7 @@ Failure exec_failure(int number, const std::string& name) {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
-      return failure(ErrorKind::not_found, what, "no such program" +
+      return failure(ErrorKind::no_such_command, what, "no such program" +
                      std::string(name.find('/') == std::string::npos ? " in PATH" : ""),
                      "check the name, or give its path");
     case EACCES:

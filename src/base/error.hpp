@@ -18,7 +18,8 @@ enum class ErrorKind {
   permission,     // exists, but not for us
   unsupported,    // this machine, kernel or build cannot do it
   limit,          // a limit of the system was reached (descriptors, memory, counters)
-  cannot_execute, // the program exists but could not be started
+  no_such_command, // the program to run does not exist
+  cannot_execute,  // it exists but could not be started
   io,             // reading or writing failed
   internal,       // a promise inside loft was broken
 };

@@ -14,6 +14,8 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
 
 int exit_status(const Error& error) {
   switch (error.kind) {
+    case ErrorKind::no_such_command:
+      return kNotFound;
     case ErrorKind::cannot_execute:
       return kCannotExecute;
     default:
