@@ -9,6 +9,10 @@ namespace {
 
 // In the order in which --help shows them.
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
+    add_list,
+    add_event,
+    add_evset,
+    add_stat,
     add_completion,
 };
 
@@ -38,7 +42,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    terminal.note("loft: " + printable(error.what()) + "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
+    terminal.note("loft: " + printable(error.what()) +
+                  "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
     return kLoftFailed;
   }
 

@@ -18,10 +18,10 @@ const char* to_string(Origin origin);
 
 struct Count {
   Origin origin = Origin::missing;
-  std::uint64_t raw = 0;    // as the counter read; meaningless when missing
-  Nanoseconds enabled{0};   // how long the event should have counted
-  Nanoseconds running{0};   // how long it did; less than enabled when counters are shared
-  std::string why;          // only when missing: "no such counter on this machine"
+  std::uint64_t raw = 0;   // as the counter read; meaningless when missing
+  Nanoseconds enabled{0};  // how long the event should have counted
+  Nanoseconds running{0};  // how long it did; less than enabled when counters are shared
+  std::string why;         // only when missing: "no such counter on this machine"
 
   // A value as the kernel reports it: missing when it never ran, scaled when it ran in part.
   static Count of_reading(std::uint64_t raw, Nanoseconds enabled, Nanoseconds running);

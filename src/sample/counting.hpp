@@ -40,17 +40,17 @@ struct IntervalCounts {
 // How a total varied over repeated runs.
 struct Spread {
   std::size_t runs = 0;
-  double mean = 0;        // as counted, without the event's scale
-  double deviation = 0;   // standard deviation between runs
-  double low = 0;         // 95 % confidence interval of the mean
+  double mean = 0;       // as counted, without the event's scale
+  double deviation = 0;  // standard deviation between runs
+  double low = 0;        // 95 % confidence interval of the mean
   double high = 0;
 };
 
 struct CountedEvent {
-  std::string name;         // as asked for, with the modifiers that were really used
-  std::string origin;       // where the name came from
-  std::string unit;         // empty for plain counts
-  double scale = 1;         // the value in `unit` is the count times this
+  std::string name;            // as asked for, with the modifiers that were really used
+  std::string origin;          // where the name came from
+  std::string unit;            // empty for plain counts
+  double scale = 1;            // the value in `unit` is the count times this
   bool whole_machine = false;  // counts everybody's work on its CPUs, not only the program's
   Count total;
   std::optional<Spread> spread;  // when the run was repeated; the total is then the mean, rounded

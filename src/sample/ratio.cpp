@@ -66,8 +66,7 @@ std::optional<Ratio> ratio_of(const RunCounts& run, std::size_t index) {
                  std::string(rule.unit), std::max(event.total.origin, other->total.origin)};
   }
   if (wall <= 0) return std::nullopt;
-  if (event.unit == "Joules")
-    return Ratio{"power", event.value() / wall, "W", event.total.origin};
+  if (event.unit == "Joules") return Ratio{"power", event.value() / wall, "W", event.total.origin};
   if (!event.unit.empty()) return std::nullopt;
   return Ratio{event.name + " per second", event.value() / wall, "1/s", event.total.origin};
 }

@@ -11,9 +11,9 @@
 namespace loft::sample {
 
 struct Ratio {
-  std::string name;   // "IPC"
+  std::string name;  // "IPC"
   double value = 0;
-  std::string unit;   // "instructions/cycle", "%", "1/s"
+  std::string unit;                 // "instructions/cycle", "%", "1/s"
   Origin origin = Origin::counted;  // the weaker of the two counts it rests on
 };
 

@@ -59,8 +59,7 @@ Spread spread_of(std::span<const double> values) {
   double squares = 0;
   for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
   if (values.size() > 1) spread.deviation = std::sqrt(squares / (count - 1));
-  const double half =
-      student_quantile(values.size() - 1) * spread.deviation / std::sqrt(count);
+  const double half = student_quantile(values.size() - 1) * spread.deviation / std::sqrt(count);
   spread.low = spread.mean - half;
   spread.high = spread.mean + half;
   return spread;
@@ -81,7 +80,8 @@ RunCounts merge_runs(std::vector<RunCounts> runs) {
   merged.wall_spread = spread_of(walls);
   merged.wall = mean_time(runs, [](const RunCounts& run) { return run.wall; });
   if (runs.front().user) {
-    merged.user = mean_time(runs, [](const RunCounts& run) { return run.user.value_or(Nanoseconds{}); });
+    merged.user =
+        mean_time(runs, [](const RunCounts& run) { return run.user.value_or(Nanoseconds{}); });
     merged.system =
         mean_time(runs, [](const RunCounts& run) { return run.system.value_or(Nanoseconds{}); });
   }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -98,7 +99,7 @@ class Watch {
   }
 
   Result<void> await(pid_t pid) {
-    Fd fd(::pidfd_open(pid, 0));
+    Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!fd.is_open()) return failure_of_errno(errno, fmt::format("watch process {}", pid));
     add(fd.get(), kProcess);
     processes_.push_back(std::move(fd));

@@ -33,11 +33,12 @@ std::string stat_csv(const sample::RunCounts& run) {
       text += row("thread", std::to_string(part.tid) + " " + part.comm, event, part.counts[i]);
     for (const auto& part : run.cpus)
       text += row("cpu", std::to_string(part.cpu), event, part.counts[i]);
-    for (const auto& part : run.functions) text += row("function", part.name, event, part.counts[i]);
+    for (const auto& part : run.functions)
+      text += row("function", part.name, event, part.counts[i]);
     for (const auto& part : run.intervals)
       text += row("interval",
-                  fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end)), event,
-                  part.counts[i]);
+                  fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end)),
+                  event, part.counts[i]);
   }
   return text;
 }

@@ -21,13 +21,13 @@ ordered_json value_of(const Count& count, double scale) {
 
 ordered_json event_json(const RunCounts& run, std::size_t i) {
   const CountedEvent& event = run.events[i];
-  ordered_json json{{"name", event.name},
-                    {"value", event.spread ? ordered_json(event.value())
-                                           : value_of(event.total, event.scale)},
-                    {"unit", event.unit},
-                    {"kind", to_string(event.total.origin)},
-                    {"running", event.total.is_available() ? event.total.running_share() : 0.0},
-                    {"origin", event.origin}};
+  ordered_json json{
+      {"name", event.name},
+      {"value", event.spread ? ordered_json(event.value()) : value_of(event.total, event.scale)},
+      {"unit", event.unit},
+      {"kind", to_string(event.total.origin)},
+      {"running", event.total.is_available() ? event.total.running_share() : 0.0},
+      {"origin", event.origin}};
   if (!event.total.is_available()) json["why"] = event.total.why;
   if (event.whole_machine) json["scope"] = "machine";
   if (event.spread && event.total.is_available()) {
@@ -67,11 +67,17 @@ ordered_json intervals_json(const RunCounts& run) {
   ordered_json intervals = ordered_json::array();
   for (const auto& interval : run.intervals) {
     ordered_json values = ordered_json::object();
-    for (std::size_t i = 0; i < run.events.size(); ++i)
-      values[run.events[i].name] = value_of(interval.counts[i], run.events[i].scale);
-    intervals.push_back({{"start_s", to_seconds(interval.start)},
-                         {"end_s", to_seconds(interval.end)},
-                         {"values", std::move(values)}});
+    ordered_json kinds = ordered_json::object();
+    for (std::size_t i = 0; i < run.events.size(); ++i) {
+      const Count& count = interval.counts[i];
+      values[run.events[i].name] = value_of(count, run.events[i].scale);
+      if (count.origin != Origin::counted) kinds[run.events[i].name] = to_string(count.origin);
+    }
+    ordered_json json{{"start_s", to_seconds(interval.start)},
+                      {"end_s", to_seconds(interval.end)},
+                      {"values", std::move(values)}};
+    if (!kinds.empty()) json["kinds"] = std::move(kinds);  // where they are not plainly counted
+    intervals.push_back(std::move(json));
   }
   return intervals;
 }
@@ -79,12 +85,9 @@ ordered_json intervals_json(const RunCounts& run) {
 }  // namespace
 
 std::string stat_json(const RunCounts& run) {
-  ordered_json json{{"schema", "loft.stat/1"},
-                    {"command", run.command},
-                    {"target", run.target},
-                    {"exit", run.exit_status},
-                    {"wall_s", to_seconds(run.wall)},
-                    {"source", run.source}};
+  ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
+                    {"target", run.target},           {"exit", run.exit_status},
+                    {"wall_s", to_seconds(run.wall)}, {"source", run.source}};
   if (run.user) json["user_s"] = to_seconds(*run.user);
   if (run.system) json["system_s"] = to_seconds(*run.system);
   if (run.wall_spread) {

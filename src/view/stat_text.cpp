@@ -32,7 +32,9 @@ std::string number(const CountedEvent& event) {
 
 std::string ratio_text(const sample::Ratio& ratio) {
   const std::string mark = ratio.origin == Origin::counted ? "" : "~";
-  if (ratio.unit == "1/s") return mark + with_si_prefix(ratio.value, "") + "/s";
+  if (ratio.unit == "1/s")
+    return ratio.value < 1 ? fmt::format("{}{:.2f}/s", mark, ratio.value)
+                           : mark + with_si_prefix(ratio.value, "") + "/s";
   if (ratio.unit == "%") return fmt::format("{}{:.2f} % {}", mark, ratio.value, ratio.name);
   if (ratio.unit == "CPUs") return fmt::format("{}{:.2f} CPUs busy", mark, ratio.value);
   if (ratio.name == "IPC") return fmt::format("{}{:.2f} per cycle", mark, ratio.value);
@@ -43,7 +45,8 @@ std::string ratio_text(const sample::Ratio& ratio) {
 std::string remark(const CountedEvent& event) {
   std::vector<std::string> parts;
   if (event.spread && event.spread->mean != 0)
-    parts.push_back(fmt::format("+- {:.2f} %", 100 * event.spread->deviation / std::fabs(event.spread->mean)));
+    parts.push_back(
+        fmt::format("+- {:.2f} %", 100 * event.spread->deviation / std::fabs(event.spread->mean)));
   if (event.total.origin == Origin::scaled)
     parts.push_back(fmt::format("counted {:.1f} % of the time", 100 * event.total.running_share()));
   if (event.total.origin == Origin::modelled) parts.emplace_back("modelled");
@@ -118,13 +121,15 @@ std::string source_words(const RunCounts& run) {
 }  // namespace
 
 std::string stat_text(const RunCounts& run) {
-  std::string text = fmt::format("\n{}   (source: {})\n\n", printable(run.target), source_words(run));
+  std::string text =
+      fmt::format("\n{}   (source: {})\n\n", printable(run.target), source_words(run));
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const CountedEvent& event = run.events[i];
     if (!event.total.is_available()) continue;
     const auto ratio = sample::ratio_of(run, i);
-    text += trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event), printable(event.name),
-                                     ratio ? ratio_text(*ratio) : "", remark(event)));
+    text +=
+        trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event), printable(event.name),
+                                 ratio ? ratio_text(*ratio) : "", remark(event)));
   }
   text += missing_lines(run);
   text += times_line(run);

@@ -61,8 +61,8 @@ TEST(Count, APartThatNeverGotACounterIsExtrapolatedAndTheSumSaysSo) {
 }
 
 TEST(Count, AScaledPartMakesTheSumScaledByItsOwnShare) {
-  Count sum = Count::of_reading(50, nanoseconds(100), nanoseconds(25));   // ~200
-  sum += Count::of_reading(100, nanoseconds(100), nanoseconds(100));      // 100
+  Count sum = Count::of_reading(50, nanoseconds(100), nanoseconds(25));  // ~200
+  sum += Count::of_reading(100, nanoseconds(100), nanoseconds(100));     // 100
   EXPECT_EQ(sum.origin, Origin::scaled);
   EXPECT_NEAR(sum.value(), 300, 1);
 }

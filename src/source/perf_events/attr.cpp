@@ -16,8 +16,8 @@ perf_event_attr make_attr(const event::Event& event, const AttrOptions& options)
   attr.exclude_kernel = !event.modifiers.kernel;
   attr.exclude_hv = !event.modifiers.hypervisor;
   attr.precise_ip = event.modifiers.precise & 3;
-  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-                     PERF_FORMAT_ID;
+  attr.read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
   if (options.group_read) attr.read_format |= PERF_FORMAT_GROUP;
   attr.disabled = options.disabled;
   attr.inherit = options.inherit;

@@ -17,8 +17,8 @@ constexpr double kRelativeSlack = 1e-3;
 
 bool ran_all_the_time(Nanoseconds enabled, Nanoseconds running) {
   const auto missing = enabled - running;
-  return missing <= kSlack ||
-         static_cast<double>(missing.count()) <= kRelativeSlack * static_cast<double>(enabled.count());
+  return missing <= kSlack || static_cast<double>(missing.count()) <=
+                                  kRelativeSlack * static_cast<double>(enabled.count());
 }
 
 }  // namespace
@@ -29,14 +29,18 @@ Count count_of(const RawReading& reading) {
 
 Count count_over_cpus(std::span<const RawReading> readings, const event::Event& event) {
   RawReading sum;
+  Nanoseconds longest{-1};
   for (const RawReading& reading : readings) {
     sum.value += reading.value;
     sum.running += reading.running;
-    sum.enabled = std::max(sum.enabled, reading.enabled);
+    // Where a task ran most its enabled time is kept best; elsewhere it may be another task's.
+    if (reading.running > longest) sum.enabled = reading.enabled;
+    longest = std::max(longest, reading.running);
   }
+  sum.enabled = std::max(sum.enabled, sum.running);
   // Software events never wait for a counter.
-  const bool software = event.encoding.type == PERF_TYPE_SOFTWARE ||
-                        event.encoding.type == PERF_TYPE_TRACEPOINT;
+  const bool software =
+      event.encoding.type == PERF_TYPE_SOFTWARE || event.encoding.type == PERF_TYPE_TRACEPOINT;
   if (software || ran_all_the_time(sum.enabled, sum.running)) sum.running = sum.enabled;
   return count_of(sum);
 }

@@ -62,7 +62,8 @@ class PerfCounting final : public CountingRun {
   std::vector<Count> totals(const std::vector<PostReading>& readings) const;
   std::vector<sample::CpuCounts> cpus(const std::vector<PostReading>& readings,
                                       const std::vector<Count>& totals) const;
-  std::vector<sample::ThreadCounts> attached_threads(const std::vector<PostReading>& readings) const;
+  std::vector<sample::ThreadCounts> attached_threads(
+      const std::vector<PostReading>& readings) const;
   Result<std::vector<sample::ThreadCounts>> program_threads(
       const std::vector<PostReading>& readings) const;
 
@@ -147,15 +148,16 @@ std::vector<std::string> PerfCounting::notes() const {
   for (std::size_t i = 0; i < layout_.events.size(); ++i) {
     if (layout_.events[i].modifiers.kernel || !request_.events[i].modifiers.kernel) continue;
     const auto level = paranoid_level();
-    notes.push_back(fmt::format(
-        "user mode only (:u): perf_event_paranoid is {} and loft has no CAP_PERFMON",
-        level ? std::to_string(*level) : "not readable"));
+    notes.push_back(
+        fmt::format("user mode only (:u): perf_event_paranoid is {} and loft has no CAP_PERFMON",
+                    level ? std::to_string(*level) : "not readable"));
     break;
   }
   if (rings_.ledger().lost() > 0)
-    notes.push_back(fmt::format("{} records of ended threads were lost: their counts are in the "
-                                "total but not in the table of threads",
-                                rings_.ledger().lost()));
+    notes.push_back(
+        fmt::format("{} records of ended threads were lost: their counts are in the "
+                    "total but not in the table of threads",
+                    rings_.ledger().lost()));
   return notes;
 }
 
@@ -214,11 +216,11 @@ std::vector<sample::CpuCounts> PerfCounting::cpus(const std::vector<PostReading>
     const auto [at, is_new] = by_cpu.try_emplace(posts_[p].where.place.cpu, totals.size());
     for (std::size_t i = 0; i < totals.size(); ++i) {
       const RawReading raw = readings[p][i].value_or(RawReading{});
-      const Count part =
-          layout_.missing[i] ? totals[i]
-          : is_machine_event(i) ? Count::missing("counts the whole machine, not a CPU")
-          : request_.whole_machine ? count_of(raw)
-                                   : part_of(totals[i], raw.value);
+      const Count part = layout_.missing[i] ? totals[i]
+                         : is_machine_event(i)
+                             ? Count::missing("counts the whole machine, not a CPU")
+                         : request_.whole_machine ? count_of(raw)
+                                                  : part_of(totals[i], raw.value);
       if (is_new) {
         at->second[i] = part;
       } else if (part.is_available()) {
@@ -239,8 +241,9 @@ std::vector<sample::ThreadCounts> PerfCounting::attached_threads(
     sample::ThreadCounts row{where.pid, where.place.pid, where.comm, {}};
     for (std::size_t i = 0; i < layout_.events.size(); ++i)
       row.counts.push_back(readings[p][i] ? count_of(*readings[p][i])
-                           : layout_.missing[i] ? Count::missing(layout_.why_missing(i))
-                                                : Count::missing("counts the whole machine, not a thread"));
+                           : layout_.missing[i]
+                               ? Count::missing(layout_.why_missing(i))
+                               : Count::missing("counts the whole machine, not a thread"));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -279,8 +282,10 @@ Result<std::vector<sample::ThreadCounts>> PerfCounting::program_threads(
   for (const auto& [tid, by_event] : by_thread) {
     const auto thread = ended.find(tid);
     const auto name = names.find(tid);
-    sample::ThreadCounts row{thread == ended.end() ? first : thread->second.pid, tid,
-                             name == names.end() ? std::string() : name->second, {}};
+    sample::ThreadCounts row{thread == ended.end() ? first : thread->second.pid,
+                             tid,
+                             name == names.end() ? std::string() : name->second,
+                             {}};
     for (std::size_t i = 0; i < layout_.events.size(); ++i)
       row.counts.push_back(layout_.missing[i] ? Count::missing(layout_.why_missing(i))
                                               : count_over_cpus(by_event[i], layout_.events[i]));

@@ -1,4 +1,5 @@
-// Counting with perf_events: hardware, software, tracepoint, uncore and energy events of the kernel.
+// Counting with perf_events: hardware, software, tracepoint, uncore and energy events of the
+// kernel.
 #pragma once
 
 #include <memory>

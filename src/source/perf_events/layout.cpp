@@ -25,9 +25,9 @@ std::string user_only_name(const std::string& name) {
   if (name.ends_with('/')) return name + "u";
   const auto slash = name.rfind('/');
   const auto colon = name.rfind(':');
-  const bool has_modifier =
-      slash != std::string::npos || (colon != std::string::npos && name.size() - colon <= 4 &&
-                                     name.find_first_not_of("ukhp", colon + 1) == std::string::npos);
+  const bool has_modifier = slash != std::string::npos ||
+                            (colon != std::string::npos && name.size() - colon <= 4 &&
+                             name.find_first_not_of("ukhp", colon + 1) == std::string::npos);
   return name + (has_modifier ? "u" : ":u");
 }
 
@@ -44,18 +44,19 @@ Result<void> add_permitted(Group& group, event::Event& event, Place place,
   const bool may_shrink = event.modifiers.user && event.modifiers.kernel && event.cpus.empty();
   if (added || added.error().kind != ErrorKind::permission || !may_shrink) return added;
   event::Event smaller = user_only(event);
-  if (auto retried = group.add(smaller, place, options); !retried) return added;
   if (happens_in_kernel(event)) {
-    added.error().why += "; in user mode alone it would always read 0";
+    added.error().why += ", and this happens nowhere else";
     return added;
   }
+  if (auto retried = group.add(smaller, place, options); !retried) return retried;
   event = std::move(smaller);
   return {};
 }
 
 // Whether events that opened as a group also get their counters together: some PMUs accept a group
 // that is too large and then never run it. Tried on ourselves for a moment.
-bool runs_together(const std::vector<event::Event>& events, const std::vector<std::size_t>& members) {
+bool runs_together(const std::vector<event::Event>& events,
+                   const std::vector<std::size_t>& members) {
   Group trial;
   for (const std::size_t i : members)
     if (!trial.add(events[i], Place{0, -1}, AttrOptions{})) return true;  // cannot tell

@@ -15,8 +15,8 @@
 namespace loft::source::perf_events {
 
 struct Layout {
-  std::vector<event::Event> events;  // with the modifiers that permission left
-  std::vector<std::optional<Error>> missing;  // why an event cannot be counted
+  std::vector<event::Event> events;              // with the modifiers that permission left
+  std::vector<std::optional<Error>> missing;     // why an event cannot be counted
   std::vector<std::vector<std::size_t>> groups;  // indices into `events`, none of them missing
 
   // The explanation shown in place of a value.

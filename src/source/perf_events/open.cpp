@@ -23,10 +23,7 @@ bool raise_descriptor_limit() {
 }
 
 std::string describe_place(Place place) {
-  if (place.pid == -1) return fmt::format(" on cpu {}", place.cpu);
-  if (place.pid > 0 && place.cpu >= 0) return fmt::format(" for process {} on cpu {}", place.pid, place.cpu);
-  if (place.pid > 0) return fmt::format(" for process {}", place.pid);
-  return "";
+  return place.cpu >= 0 ? fmt::format(" on cpu {}", place.cpu) : "";
 }
 
 bool is_hardware(const event::Event& event) {
@@ -42,21 +39,23 @@ Error explain_permission(std::string what, int number, const event::Event& event
   const std::string grant =
       "grant the capability: sudo setcap cap_perfmon+ep \"$(command -v loft)\"";
   if (place.pid == -1)
-    return {ErrorKind::permission, std::move(what), why + ": counting all tasks of a CPU needs CAP_PERFMON",
+    return {ErrorKind::permission, std::move(what),
+            why + ": counting all tasks of a CPU needs CAP_PERFMON",
             grant + ", or count your own program instead of the whole machine"};
   if (event.encoding.type == PERF_TYPE_TRACEPOINT)
-    return {ErrorKind::permission, std::move(what), why + ": tracepoints need CAP_PERFMON",
-            grant};
+    return {ErrorKind::permission, std::move(what), why + ": tracepoints need CAP_PERFMON", grant};
   if (paranoid && *paranoid >= 3)
     return {ErrorKind::permission, std::move(what),
             why + ": this kernel lets nobody without CAP_PERFMON count",
-            grant + ", or allow user-mode counting of own programs: sudo sysctl kernel.perf_event_paranoid=2"};
+            grant +
+                ", or allow user-mode counting of own programs: sudo sysctl "
+                "kernel.perf_event_paranoid=2"};
   if (place.pid > 0 && ::kill(place.pid, 0) != 0 && errno == EPERM)
     return {ErrorKind::permission, std::move(what), name + ": the process belongs to another user",
             "run loft as that user, or with CAP_PERFMON and CAP_SYS_PTRACE"};
   if (event.modifiers.kernel)
     return {ErrorKind::permission, std::move(what), why + ": counting in the kernel is not allowed",
-            "count user mode only with '" + event.name + ":u', or " + grant};
+            grant};
   return {ErrorKind::permission, std::move(what), why,
           grant + "; inside a container, its seccomp profile must allow perf_event_open"};
 }
@@ -65,8 +64,10 @@ Error explain_missing(std::string what, int number, const event::Event& event,
                       const SystemRoot& root) {
   const std::string name = number == ENOENT ? "ENOENT" : number == ENODEV ? "ENODEV" : "EOPNOTSUPP";
   if (is_hardware(event) && !has_core_pmu(root))
-    return {ErrorKind::unsupported, std::move(what), "this machine has no hardware counters (" + name +
-            ", no core PMU: usual in virtual machines)", ""};
+    return {ErrorKind::unsupported, std::move(what),
+            "this machine has no hardware counters (" + name +
+                ", no core PMU: usual in virtual machines)",
+            ""};
   if (event.modifiers.precise > 0)
     return {ErrorKind::unsupported, std::move(what),
             name + ", the PMU has no precise sampling for this event", "leave out the :p modifier"};
@@ -110,7 +111,8 @@ Error explain_open_failure(int number, const event::Event& event, Place place, b
       return {ErrorKind::limit, std::move(what), "ENFILE, the system has no file descriptor left",
               "raise fs.file-max with sysctl"};
     case ENOMEM:
-      return {ErrorKind::limit, std::move(what), "ENOMEM, the kernel has no memory for the event", ""};
+      return {ErrorKind::limit, std::move(what), "ENOMEM, the kernel has no memory for the event",
+              ""};
     case ESRCH:
       return {ErrorKind::not_found, std::move(what),
               fmt::format("ESRCH, there is no process {}", place.pid), "it may have just ended"};
@@ -147,7 +149,8 @@ bool has_core_pmu(const SystemRoot& root) {
   if (!pmus) return false;
   for (const std::string& pmu : *pmus) {
     // x86 calls it cpu (hybrids cpu_core, cpu_atom); Arm and RISC-V PMUs name their CPUs.
-    if (pmu == "cpu" || pmu == "cpu_core" || pmu.starts_with("armv") || pmu.starts_with("arm_cortex"))
+    if (pmu == "cpu" || pmu == "cpu_core" || pmu.starts_with("armv") ||
+        pmu.starts_with("arm_cortex"))
       return true;
     if (file_exists(root.at("/sys/bus/event_source/devices/" + pmu + "/caps/slots"))) return true;
     if (pmu.starts_with("cpum_cf") || pmu.find("pmuv3") != std::string::npos) return true;

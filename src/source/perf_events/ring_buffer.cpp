@@ -17,8 +17,9 @@ Result<RingBuffer> RingBuffer::map(const Fd& fd, std::size_t pages) {
   if (!mapping) {
     Error error = std::move(mapping).error();
     if (error.kind == ErrorKind::permission)
-      error.hint = "the locked memory for rings is used up (sysctl kernel.perf_event_mlock_kb, "
-                   "ulimit -l); grant CAP_IPC_LOCK, or watch fewer CPUs";
+      error.hint =
+          "the locked memory for rings is used up (sysctl kernel.perf_event_mlock_kb, "
+          "ulimit -l); grant CAP_IPC_LOCK, or watch fewer CPUs";
     return Failure(std::move(error));
   }
   return RingBuffer(*std::move(mapping));

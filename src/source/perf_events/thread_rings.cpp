@@ -23,7 +23,17 @@ event::Event side_band_event() {
 
 Result<void> ThreadRings::attach(const TaskPlace& place, const OpenGroups& groups) {
   const event::Event event = side_band_event();
-  perf_event_attr attr = make_attr(event, {.group_read = false, .inherit = true, .disabled = false});
+  if (!anchor_.is_open()) {
+    // When a thread hands the CPU to one with the same events, the kernel swaps their whole
+    // contexts and the counts along with them, pairing events by their order. The order of the
+    // first thread's events is ours, that of its children the kernel's: counts would end up in
+    // other events. One event that is not inherited makes the contexts differ, so that they are
+    // never swapped.
+    perf_event_attr attr = make_attr(event, {.disabled = false});
+    LOFT_TRY(anchor_, open_event(attr, event, {place.place.pid, -1}));
+  }
+  perf_event_attr attr =
+      make_attr(event, {.group_read = false, .inherit = true, .disabled = false});
   attr.comm = attr.task = 1;
   attr.sample_id_all = 1;
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;

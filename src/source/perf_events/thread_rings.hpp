@@ -26,6 +26,7 @@ class ThreadRings {
     Fd side_band;  // names, births and deaths; owns the ring
     RingBuffer ring;
   };
+  Fd anchor_;
   std::vector<PerCpu> rings_;
   ThreadLedger ledger_;
 };
