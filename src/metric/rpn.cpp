@@ -59,7 +59,7 @@ class RpnReader {
     LOFT_CHECK(room(column));
     if (const auto number = parse_number(text)) {
       formula_.push_number(*number, std::nullopt, column);
-    } else if (text.find_first_not_of("0123456789.eExX+-") == std::string_view::npos) {
+    } else if (text.find_first_of("0123456789.") <= (text[0] == '-' ? 1 : 0)) {
       return at_column(column, fmt::format("'{}' is not a number", text));
     } else if (text.find_first_of(" \t") != std::string_view::npos) {
       return at_column(column, fmt::format("'{}' is not one name", text),

@@ -89,7 +89,7 @@ const Word* find_word(std::string_view text) {
 }
 
 bool is_label(std::string_view text) {
-  for (const std::string_view ending : {"", "s", "es"}) {
+  for (const std::string_view ending : {"", "s", "es", "S"}) {
     if (!text.ends_with(ending)) continue;
     const std::string_view stem = text.substr(0, text.size() - ending.size());
     if (std::ranges::find(kLabels, stem) != std::end(kLabels)) return true;

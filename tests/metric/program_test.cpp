@@ -229,7 +229,8 @@ TEST(Columns, AgreeWithSingleRows) {
           counts.add(std::string(1, static_cast<char>('a' + c)), Quantity::exact(Number::real(data[c][row])));
       const Value value = program->evaluate(counts);
       ASSERT_EQ(value.number.has_value(), !std::isnan(out[row])) << name << " row " << row;
-      if (value.number) ASSERT_NEAR(value.number->as_double(), out[row], 1e-9) << name << " row " << row;
+      if (!value.number) continue;
+      ASSERT_NEAR(value.number->as_double(), out[row], 1e-9) << name << " row " << row;
     }
   }
 }
