@@ -9,6 +9,7 @@ namespace {
 
 // In the order in which --help shows them.
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
+    add_doctor,
     add_list,
     add_event,
     add_evset,
