@@ -6,8 +6,11 @@
 //   </user_events>
 //
 // A document type is refused: entities that expand to more entities need one.
+#include <expat.h>
 #include <fmt/format.h>
-#include <tinyxml2.h>
+
+#include <map>
+#include <memory>
 
 #include "base/text.hpp"
 #include "metric/reader.hpp"
@@ -15,93 +18,158 @@
 namespace loft::metric {
 namespace {
 
+constexpr std::size_t kLongestText = std::size_t{1} << 20;  // of one formula
+
 class XmlReader {
  public:
   explicit XmlReader(const std::string& name) { file_.name = name; }
 
   MetricFile read(std::string_view text) {
-    tinyxml2::XMLDocument document;
-    if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
-      file_.complain(static_cast<unsigned>(std::max(document.ErrorLineNum(), 0)), 0,
-                     fmt::format("this is not well-formed XML ({})", document.ErrorName()));
-      return std::move(file_);
-    }
-    for (const auto* node = document.FirstChild(); node != nullptr; node = node->NextSibling()) {
-      if (node->ToUnknown() == nullptr) continue;
-      file_.complain(line(*node), 0, "a document type or other declaration is not accepted here");
-      return std::move(file_);
-    }
-    const tinyxml2::XMLElement* root = document.RootElement();
-    if (root == nullptr || std::string_view(root->Name()) != "user_events") {
-      file_.complain(1, 1, "the element <user_events> was expected");
-      return std::move(file_);
-    }
-    for (const auto* child = root->FirstChildElement(); child != nullptr;
-         child = child->NextSiblingElement())
-      element(*child);
+    const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr),
+                                                                         XML_ParserFree);
+    parser_ = parser.get();
+    XML_SetUserData(parser_, this);
+    XML_SetElementHandler(
+        parser_,
+        [](void* self, const XML_Char* name, const XML_Char** attributes) {
+          static_cast<XmlReader*>(self)->begin(name, attributes);
+        },
+        [](void* self, const XML_Char*) { static_cast<XmlReader*>(self)->end(); });
+    XML_SetCharacterDataHandler(parser_, [](void* self, const XML_Char* part, int length) {
+      static_cast<XmlReader*>(self)->characters({part, static_cast<std::size_t>(length)});
+    });
+    XML_SetStartDoctypeDeclHandler(
+        parser_, [](void* self, const XML_Char*, const XML_Char*, const XML_Char*, int) {
+          static_cast<XmlReader*>(self)->stop("a document type is not accepted here");
+        });
+    const auto length = static_cast<int>(std::min<std::size_t>(text.size(), INT32_MAX));
+    if (XML_Parse(parser_, text.data(), length, XML_TRUE) != XML_STATUS_OK && !stopped_)
+      complain(fmt::format("this is not well-formed XML: {}",
+                           XML_ErrorString(XML_GetErrorCode(parser_))));
     return std::move(file_);
   }
 
  private:
-  static unsigned line(const tinyxml2::XMLNode& node) {
-    return static_cast<unsigned>(std::max(node.GetLineNum(), 0));
+  using Attributes = std::map<std::string, std::string, std::less<>>;
+
+  [[nodiscard]] unsigned line() const {
+    return static_cast<unsigned>(XML_GetCurrentLineNumber(parser_));
   }
 
-  static std::string attribute(const tinyxml2::XMLElement& element, const char* name) {
-    const char* value = element.Attribute(name);
-    return value == nullptr ? std::string() : std::string(trim(value));
+  void complain(std::string text) {
+    const auto column = static_cast<unsigned>(XML_GetCurrentColumnNumber(parser_)) + 1;
+    file_.complain(line(), column, std::move(text));
   }
 
-  void element(const tinyxml2::XMLElement& element) {
-    const std::string_view kind = element.Name();
-    const std::string name = attribute(element, "name");
-    if (kind != "define" && kind != "event") {
-      file_.complain(line(element), 0, fmt::format("<{}> is not known; <define> or <event> was expected", kind));
-    } else if (name.empty() || name.find_first_of("|, \t\r\n") != std::string::npos) {
-      file_.complain(line(element), 0, fmt::format("<{}> needs a name without blanks, bars and commas", kind));
-    } else if (kind == "define") {
-      constant(element, name);
+  void stop(std::string why) {
+    if (!stopped_) complain(std::move(why));
+    stopped_ = true;
+    XML_StopParser(parser_, XML_FALSE);
+  }
+
+  void begin(std::string_view kind, const XML_Char** attributes) {
+    ++depth_;
+    Attributes given;
+    for (; attributes[0] != nullptr; attributes += 2) given[attributes[0]] = trim(attributes[1]);
+    if (depth_ == 1) {
+      if (kind != "user_events") stop("the element <user_events> was expected");
+    } else if (depth_ > 2) {
+      stop(fmt::format("<{}> is not expected inside <{}>", kind, kind_));
     } else {
-      event(element, name);
+      kind_ = std::string(kind);
+      attributes_ = std::move(given);
+      text_.clear();
+      line_ = line();
+      element();
     }
   }
 
-  void constant(const tinyxml2::XMLElement& element, const std::string& name) {
-    const std::string value = attribute(element, "value");
-    const auto number = parse_number(value);
-    if (!number) {
-      file_.complain(line(element), 0, fmt::format("the value '{}' of {} is not a number", value, name));
-      return;
-    }
-    file_.define(Constant{name, *number, std::nullopt, to_string(Place{file_.name, line(element), 0})},
-                 line(element));
+  void characters(std::string_view part) {
+    if (depth_ != 2) return;
+    if (text_.size() + part.size() > kLongestText) return stop("a formula is too long");
+    text_ += part;
   }
 
-  void event(const tinyxml2::XMLElement& element, const std::string& name) {
-    const char* text = element.GetText();
-    auto formula = parse_rpn(trim(text == nullptr ? "" : text));
-    if (!formula) {
-      file_.complain(line(element), 0, fmt::format("{}: {}", name, formula.error().why));
-      return;
+  void end() {
+    if (depth_ == 2 && kind_ == "event" && !name_.empty()) event();
+    --depth_;
+  }
+
+  void element() {
+    name_ = attributes_["name"];
+    if (kind_ != "define" && kind_ != "event") {
+      complain(fmt::format("<{}> is not known; <define> or <event> was expected", kind_));
+    } else if (name_.empty() || name_.find_first_of("|, \t\r\n") != std::string::npos) {
+      complain(fmt::format("<{}> needs a name without blanks, bars and commas", kind_));
+      name_.clear();
+    } else if (kind_ == "define") {
+      constant();
     }
+  }
+
+  void constant() {
+    const auto number = parse_number(attributes_["value"]);
+    if (!number)
+      return complain(
+          fmt::format("the value '{}' of {} is not a number", attributes_["value"], name_));
+    file_.define(
+        Constant{name_, *number, std::nullopt, to_string(Place{file_.name, line_, 0})}, line_);
+  }
+
+  void event() {
+    auto formula = parse_rpn(trim(text_));
+    if (!formula) return complain(fmt::format("{}: {}", name_, formula.error().why));
     Definition definition;
-    definition.name = name;
+    definition.name = name_;
     definition.formula = *std::move(formula);
-    definition.description = attribute(element, "description");
-    definition.place = {file_.name, line(element), 0};
-    if (const std::string unit_text = attribute(element, "unit"); !unit_text.empty()) {
-      const auto unit = parse_unit(unit_text);
-      if (!unit) {
-        file_.complain(line(element), 0, fmt::format("{}: {}", name, unit.error().why));
-        return;
-      }
+    definition.description = attributes_["description"];
+    definition.place = {file_.name, line_, 0};
+    if (!attributes_["unit"].empty()) {
+      const auto unit = parse_unit(attributes_["unit"]);
+      if (!unit) return complain(fmt::format("{}: {}", name_, unit.error().why));
       definition.unit = *unit;
     }
     file_.define(std::move(definition));
   }
 
   MetricFile file_;
+  XML_Parser parser_ = nullptr;
+  bool stopped_ = false;
+  int depth_ = 0;
+  std::string kind_;  // of the element that is open
+  std::string name_;  // its name; empty when it cannot be used
+  Attributes attributes_;
+  std::string text_;
+  unsigned line_ = 0;
 };
+
+// For text and attributes in double quotes. Characters that XML cannot hold become \xNN.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string attribute(std::string_view name, std::string_view value) {
+  return value.empty() ? std::string() : fmt::format(" {}=\"{}\"", name, escaped(value));
+}
 
 }  // namespace
 
@@ -110,27 +178,16 @@ MetricFile read_papi_xml(const std::string& file_name, std::string_view text) {
 }
 
 std::string write_papi_xml(const MetricFile& file) {
-  tinyxml2::XMLPrinter printer;
-  printer.PushHeader(false, true);
-  printer.OpenElement("user_events");
-  for (const Constant& constant : file.constants) {
-    printer.OpenElement("define");
-    printer.PushAttribute("name", constant.name.c_str());
-    printer.PushAttribute("value", to_string(constant.value).c_str());
-    printer.CloseElement();
-  }
-  for (const Definition& definition : file.definitions) {
-    printer.OpenElement("event");
-    printer.PushAttribute("name", definition.name.c_str());
-    if (definition.unit && !definition.unit->text.empty())
-      printer.PushAttribute("unit", definition.unit->text.c_str());
-    if (!definition.description.empty())
-      printer.PushAttribute("description", printable(definition.description).c_str());
-    printer.PushText(to_rpn(definition.formula).c_str());
-    printer.CloseElement();
-  }
-  printer.CloseElement();
-  return printer.CStr();
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<user_events>\n";
+  for (const Constant& constant : file.constants)
+    out += fmt::format("  <define{}{}/>\n", attribute("name", constant.name),
+                       attribute("value", to_string(constant.value)));
+  for (const Definition& definition : file.definitions)
+    out += fmt::format("  <event{}{}{}>{}</event>\n", attribute("name", definition.name),
+                       attribute("unit", definition.unit ? definition.unit->text : ""),
+                       attribute("description", definition.description),
+                       escaped(to_rpn(definition.formula)));
+  return out + "</user_events>\n";
 }
 
 }  // namespace loft::metric
