@@ -30,7 +30,8 @@ Quantity Quantity::of(const sample::Count& count, double scale) {
 
 std::string plain_event_name(std::string_view name) {
   name = without_pmu(trim(name));
-  if (name.starts_with("virtual::")) name.remove_prefix(9);
+  for (const std::string_view prefix : {"virtual::", "pfm:", "sysfs:"})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   const auto colon = name.rfind(':');
   if (colon != std::string_view::npos && is_modifiers(name.substr(colon + 1)))
     name = name.substr(0, colon);

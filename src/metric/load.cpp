@@ -72,6 +72,30 @@ std::optional<Constant> machine_constant(const std::string& name, const json& en
   return constant;
 }
 
+// One way to get a preset; single events are tried in their order.
+void add_mapping(MetricFile& file, const event::Preset& preset, const event::PresetMapping& mapping) {
+  Definition definition;
+  definition.kind = DefinitionKind::alias;
+  definition.name = preset.name;
+  definition.description = preset.description;
+  definition.variant = mapping.family;
+  definition.place.file = file.name;
+  if (!mapping.formula.empty()) {
+    auto formula = parse_infix(mapping.formula);
+    if (!formula)
+      return file.complain(0, 0, fmt::format("{}: {}", preset.name, formula.error().why));
+    definition.formula = *std::move(formula);
+    return file.define(std::move(definition));
+  }
+  for (const std::string& event : mapping.alternatives) {
+    if (event == preset.name) continue;
+    Definition single = definition;
+    single.formula.push_name(event, 0);
+    single.variant += ":" + event;
+    file.define(std::move(single));
+  }
+}
+
 }  // namespace
 
 void load_path(Library& library, const std::string& path, Tier tier) {
@@ -91,24 +115,8 @@ void add_presets(Library& library) {
   if (!presets) return;
   MetricFile file;
   file.name = join_path(share_directory(), event::Presets::kFile);
-  for (const event::Preset& preset : presets->all()) {
-    for (const event::PresetMapping& mapping : preset.mappings) {
-      if (mapping.formula.empty()) continue;
-      auto formula = parse_infix(mapping.formula);
-      if (!formula) {
-        file.complain(0, 0, fmt::format("{}: {}", preset.name, formula.error().why));
-        continue;
-      }
-      Definition definition;
-      definition.kind = DefinitionKind::alias;
-      definition.name = preset.name;
-      definition.formula = *std::move(formula);
-      definition.description = preset.description;
-      definition.variant = mapping.family;
-      definition.place.file = file.name;
-      file.define(std::move(definition));
-    }
-  }
+  for (const event::Preset& preset : presets->all())
+    for (const event::PresetMapping& mapping : preset.mappings) add_mapping(file, preset, mapping);
   library.add(std::move(file), Tier::shared);
 }
 

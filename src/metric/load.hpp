@@ -28,7 +28,7 @@ struct LoadOptions {
 // Adds a file, or every metric file of a folder. What cannot be read becomes a diagnostic.
 void load_path(Library& library, const std::string& path, Tier tier);
 
-// PAPI's presets that are formulas on some CPU, as aliases with a variant for each family.
+// PAPI's presets as aliases, with a variant for each way to get them.
 void add_presets(Library& library);
 
 // The "constants" of a machine file, and its frequencies.
