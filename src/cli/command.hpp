@@ -1,6 +1,8 @@
 // A subcommand is one file: it describes its flags and leaves an action behind when it is chosen.
 //
-//   void add_stat(CLI::App& app, Action& action) {
+//   void add_metric(CLI::App& app, Action& action);
+void add_power(CLI::App& app, Action& action);
+void add_stat(CLI::App& app, Action& action) {
 //     auto flags = std::make_shared<StatFlags>();
 //     auto* command = app.add_subcommand("stat", "Run a program and count");
 //     command->add_option("-e,--event", flags->events, "...");
@@ -30,6 +32,8 @@ void add_doctor(CLI::App& app, Action& action);
 void add_event(CLI::App& app, Action& action);
 void add_evset(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
+void add_metric(CLI::App& app, Action& action);
+void add_power(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 
 }  // namespace loft::cli

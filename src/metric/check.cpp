@@ -21,9 +21,9 @@ class Checker {
     ++result_.definitions;
     const auto program = compile(library_, definition);
     if (!program) {
-      complain(definition, Severity::error,
-               program.error().why +
-                   (program.error().hint.empty() ? "" : "; " + program.error().hint));
+      complain(
+          definition, Severity::error,
+          program.error().why + (program.error().hint.empty() ? "" : "; " + program.error().hint));
       return;
     }
     names(definition, *program);
@@ -43,15 +43,15 @@ class Checker {
   void names(const Definition& definition, const Program& program) {
     if (!is_event_) return;
     for (const std::string& name : program.inputs()) {
-      if (name == "time" || std::ranges::find(definition.formula.names, name) ==
-                                definition.formula.names.end())
+      if (name == "time" ||
+          std::ranges::find(definition.formula.names, name) == definition.formula.names.end())
         continue;
       const auto [known, is_new] = reasons_.try_emplace(name);
       if (is_new) known->second = is_event_(name);
       if (!known->second.empty())
-        complain(definition, Severity::warning,
-                 fmt::format("'{}' is no constant, no metric and no event: {}", name,
-                             known->second));
+        complain(
+            definition, Severity::warning,
+            fmt::format("'{}' is no constant, no metric and no event: {}", name, known->second));
     }
   }
 
@@ -78,17 +78,17 @@ class Checker {
         changed->add(Constant{name, value, constant->unit, "expect line"}, Tier::command);
       }
     }
-    const auto program = compile(changed ? *changed : library_, definition, [&](std::string_view name) {
-      return counts.find(name) != nullptr;
-    });
+    const auto program =
+        compile(changed ? *changed : library_, definition,
+                [&](std::string_view name) { return counts.find(name) != nullptr; });
     if (!program) return;  // compiled before; a variant that does not is no fault of this one
     const Value value = program->evaluate(counts);
     const std::string problem = difference(expectation, *program, value);
     if (problem.empty()) {
       ++result_.expectations;
     } else {
-      result_.diagnostics.push_back({Severity::error, expectation.place,
-                                     fmt::format("{}: {}", definition.name, problem)});
+      result_.diagnostics.push_back(
+          {Severity::error, expectation.place, fmt::format("{}: {}", definition.name, problem)});
     }
   }
 

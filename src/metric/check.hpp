@@ -1,7 +1,7 @@
 // What is wrong with a metric file beyond its syntax.
 //
-// Every definition is compiled (unknown names, cycles, units), its `expect` lines are evaluated, and
-// divisors that can be 0 are named.
+// Every definition is compiled (unknown names, cycles, units), its `expect` lines are evaluated,
+// and divisors that can be 0 are named.
 #pragma once
 
 #include <functional>

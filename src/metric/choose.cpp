@@ -84,7 +84,8 @@ class Chooser {
     for (auto frame = first; frame != stack_.end(); ++frame)
       if (++shown <= kLongestPath) path += frame->name + " -> ";
     if (shown > kLongestPath) path += fmt::format("({} more) -> ", shown - kLongestPath);
-    return failure(ErrorKind::invalid_input, fmt::format("use the metric '{}'", stack_.front().name),
+    return failure(ErrorKind::invalid_input,
+                   fmt::format("use the metric '{}'", stack_.front().name),
                    fmt::format("its definition leads back to itself: {}{}", path, name),
                    "break the circle in the metric file");
   }

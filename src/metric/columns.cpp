@@ -107,7 +107,8 @@ class ColumnRun {
     for (std::size_t start = 0; start < out.size(); start += kBlock) {
       const std::size_t count = std::min(kBlock, out.size() - start);
       for (std::size_t i = 0; i < code_.size(); ++i) step(i, columns, start, count);
-      std::copy_n(value(result_, columns, start), count, out.begin() + static_cast<std::ptrdiff_t>(start));
+      std::copy_n(value(result_, columns, start), count,
+                  out.begin() + static_cast<std::ptrdiff_t>(start));
     }
   }
 

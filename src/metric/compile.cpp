@@ -73,15 +73,17 @@ class Compiler {
   std::uint32_t add(Instruction instruction, MaybeDimension dimension, std::size_t step) {
     program_.code_.push_back(instruction);
     dimensions_.push_back(std::move(dimension));
-    origins_.push_back({static_cast<std::uint32_t>(source_index_), static_cast<std::uint32_t>(step)});
+    origins_.push_back(
+        {static_cast<std::uint32_t>(source_index_), static_cast<std::uint32_t>(step)});
     return static_cast<std::uint32_t>(program_.code_.size() - 1);
   }
 
   Result<void> emit(const Definition& definition) {
     const Formula& formula = definition.formula;
     if (program_.code_.size() + formula.steps.size() > kMostInstructions)
-      return failure(ErrorKind::limit, fmt::format("use the metric '{}'", definition.name),
-                     fmt::format("with all it needs it has more than {} operations", kMostInstructions));
+      return failure(
+          ErrorKind::limit, fmt::format("use the metric '{}'", definition.name),
+          fmt::format("with all it needs it has more than {} operations", kMostInstructions));
     std::vector<std::uint32_t> stack;
     for (std::size_t i = 0; i < formula.steps.size(); ++i) {
       const Step& step = formula.steps[i];
@@ -140,14 +142,12 @@ class Compiler {
     Instruction instruction{step.op, 0, 0, 0};
     std::uint32_t* operands[] = {&instruction.a, &instruction.b, &instruction.c};
     const auto count = static_cast<std::size_t>(arity(step.op));
-    for (std::size_t i = 0; i < count; ++i)
-      *operands[i] = stack[stack.size() - count + i];
+    for (std::size_t i = 0; i < count; ++i) *operands[i] = stack[stack.size() - count + i];
     stack.resize(stack.size() - count);
     const auto dimension = [&](std::uint32_t at) { return dimensions_[at]; };
-    auto combined = combine(step.op, dimension(instruction.a),
-                            count > 1 ? dimension(instruction.b) : std::nullopt,
-                            count > 2 ? dimension(instruction.c) : std::nullopt,
-                            literal_value(instruction.b));
+    auto combined = combine(
+        step.op, dimension(instruction.a), count > 1 ? dimension(instruction.b) : std::nullopt,
+        count > 2 ? dimension(instruction.c) : std::nullopt, literal_value(instruction.b));
     if (!combined) {
       if (definition.checks_units) return unit_failure(definition, step.column, combined.error());
       combined = MaybeDimension{};
@@ -164,8 +164,8 @@ class Compiler {
   static Failure unit_failure(const Definition& definition, unsigned column, const Error& error) {
     return failure(ErrorKind::invalid_input, fmt::format("use the metric '{}'", definition.name),
                    fmt::format("{}, formula column {}: {}",
-                               to_string(Place{definition.place.file, definition.place.line, 0}), column,
-                               error.why),
+                               to_string(Place{definition.place.file, definition.place.line, 0}),
+                               column, error.why),
                    error.hint);
   }
 
@@ -174,11 +174,11 @@ class Compiler {
     if (!definition.unit) return {};
     MaybeDimension& dimension = dimensions_[at];
     if (definition.checks_units && dimension && *dimension != definition.unit->dimension)
-      return failure(ErrorKind::invalid_input, fmt::format("use the metric '{}'", definition.name),
-                     fmt::format("{}: it is declared in [{}] and its formula gives [{}]",
-                                 to_string(definition.place), definition.unit->text,
-                                 to_string(*dimension)),
-                     "give numbers their units, as in 64 [B], and events theirs with 'event NAME [unit]'");
+      return failure(
+          ErrorKind::invalid_input, fmt::format("use the metric '{}'", definition.name),
+          fmt::format("{}: it is declared in [{}] and its formula gives [{}]",
+                      to_string(definition.place), definition.unit->text, to_string(*dimension)),
+          "give numbers their units, as in 64 [B], and events theirs with 'event NAME [unit]'");
     // A register of a plain event or constant is shared: only a result may take the declared unit.
     if (!dimension) dimension = definition.unit->dimension;
     return {};
@@ -201,9 +201,9 @@ Result<Program> compile_variants(const Library& library, const std::string& name
                                  const Available& available) {
   LOFT_TRY(const Choices choices, choose(library, name, variants, available));
   const auto root = choices.find(name);
-  const Definition* definition =
-      root != choices.end() && root->second.definition != nullptr ? root->second.definition
-                                                                  : variants.front();
+  const Definition* definition = root != choices.end() && root->second.definition != nullptr
+                                     ? root->second.definition
+                                     : variants.front();
   return Compiler(library, choices).run(*definition);
 }
 

@@ -33,7 +33,8 @@ std::size_t position(const std::vector<std::string>& header, std::string_view na
 }
 
 sample::Origin origin_of(std::string_view kind) {
-  for (const auto origin : {sample::Origin::scaled, sample::Origin::modelled, sample::Origin::missing})
+  for (const auto origin :
+       {sample::Origin::scaled, sample::Origin::modelled, sample::Origin::missing})
     if (kind == sample::to_string(origin)) return origin;
   return sample::Origin::counted;
 }
@@ -56,7 +57,8 @@ Result<CountsFile> read_long(const std::string& file_name, const std::vector<Lin
     if (!field(scope).empty() && field(scope) != "run") continue;
     if (field(name).empty()) return bad_counts(file_name, lines[i].number, "an event has no name");
     Quantity quantity = quantity_of(field(value), field(unit), origin_of(field(kind)));
-    if (quantity.origin == sample::Origin::missing && !field(why).empty()) quantity.why = field(why);
+    if (quantity.origin == sample::Origin::missing && !field(why).empty())
+      quantity.why = field(why);
     file.total.add(std::string(field(name)), std::move(quantity));
   }
   return file;
@@ -69,14 +71,16 @@ Result<CountsFile> read_table(const std::string& file_name, const std::vector<Li
   for (const std::string& name : lines[0].fields) {
     if (name.empty()) return bad_counts(file_name, lines[0].number, "a column has no name");
     if (file.find_column(name) != nullptr)
-      return bad_counts(file_name, lines[0].number, fmt::format("two columns are called '{}'", name));
+      return bad_counts(file_name, lines[0].number,
+                        fmt::format("two columns are called '{}'", name));
     file.columns.push_back({name, std::vector<double>(file.rows), {}});
   }
   for (std::size_t row = 0; row < file.rows; ++row) {
     const Line& line = lines[row + 1];
     if (line.fields.size() != file.columns.size())
-      return bad_counts(file_name, line.number, fmt::format("{} fields stand below {} column names",
-                                                            line.fields.size(), file.columns.size()));
+      return bad_counts(file_name, line.number,
+                        fmt::format("{} fields stand below {} column names", line.fields.size(),
+                                    file.columns.size()));
     for (std::size_t c = 0; c < file.columns.size(); ++c) {
       const auto number = parse_number(line.fields[c]);
       file.columns[c].numbers[row] =
@@ -150,9 +154,11 @@ Result<CountsFile> read_counts(const std::string& file_name, std::string_view te
     return failure(ErrorKind::unsupported, fmt::format("read counts from '{}'", file_name),
                    "it is a perf.data recording, not a table of counts",
                    "export it with 'perf stat report -x,' or use 'loft report'");
-  if (text.find('\0') != std::string_view::npos) return bad_counts(file_name, 1, "the file is binary");
+  if (text.find('\0') != std::string_view::npos)
+    return bad_counts(file_name, 1, "the file is binary");
   if (trim(text).starts_with('{')) return read_json_counts(file_name, text);
-  if (text.find("TABLE,Group") != std::string_view::npos) return read_likwid_counts(file_name, text);
+  if (text.find("TABLE,Group") != std::string_view::npos)
+    return read_likwid_counts(file_name, text);
   std::string_view rest = text;
   std::string_view first;
   while (first.empty() && !rest.empty()) {
@@ -162,14 +168,16 @@ Result<CountsFile> read_counts(const std::string& file_name, std::string_view te
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   const char separator = separator_of(first);
-  if (looks_like_perf(csv_fields(first, separator))) return read_perf_counts(file_name, text, separator);
+  if (looks_like_perf(csv_fields(first, separator)))
+    return read_perf_counts(file_name, text, separator);
   const auto lines = lines_of(text, separator);
   if (lines.size() < 2)
     return bad_counts(file_name, 1, "a header and at least one row were expected");
   const std::vector<std::string>& header = lines[0].fields;
   const std::size_t value = position(header, "value");
   const std::size_t name = std::min(position(header, "event"), position(header, "name"));
-  if (value < header.size() && name < header.size()) return read_long(file_name, lines, name, value);
+  if (value < header.size() && name < header.size())
+    return read_long(file_name, lines, name, value);
   return read_table(file_name, lines);
 }
 

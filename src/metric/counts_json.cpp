@@ -34,7 +34,8 @@ Result<CountsFile> read_json_counts(const std::string& file_name, std::string_vi
   const json document = json::parse(text, nullptr, false);
   const auto events = document.is_object() ? document.find("events") : document.end();
   if (!document.is_object() || events == document.end() || !events->is_array())
-    return bad_counts(file_name, 1, "an object with \"events\" was expected, as loft stat writes it");
+    return bad_counts(file_name, 1,
+                      "an object with \"events\" was expected, as loft stat writes it");
   CountsFile file;
   file.format = "loft stat JSON";
   for (const json& event : *events) {

@@ -36,8 +36,9 @@ Result<CountsFile> read_likwid_counts(const std::string& file_name, std::string_
     const auto fields = csv_fields(trim(line), ',');
     if (fields[0] == "TABLE") {
       const std::string& title = fields.size() > 1 ? fields[1] : fields[0];
-      const bool statistics = title.find("STAT") != std::string::npos || title.find("Stat") != std::string::npos;
-      part = statistics                                 ? Part::other
+      const bool statistics =
+          title.find("STAT") != std::string::npos || title.find("Stat") != std::string::npos;
+      part = statistics                                  ? Part::other
              : title.find("Raw") != std::string::npos    ? Part::raw
              : title.find("Metric") != std::string::npos ? Part::metric
                                                          : Part::other;

@@ -1,5 +1,6 @@
 // What `perf stat -x` writes: value, unit, event, run time, share, ...; -I puts a time stamp first,
-// -A and --per-* a place. An event's own commas are not quoted, so fields are told by their meaning.
+// -A and --per-* a place. An event's own commas are not quoted, so fields are told by their
+// meaning.
 #include <fmt/format.h>
 
 #include <map>
@@ -11,11 +12,11 @@ namespace loft::metric {
 namespace {
 
 struct Row {
-  double stamp = 0;     // seconds; 0 without -I
+  double stamp = 0;  // seconds; 0 without -I
   std::string value;
   std::string unit;
   std::string event;
-  double running = 0;   // seconds
+  double running = 0;  // seconds
   double share = 1;
 };
 
@@ -133,7 +134,8 @@ Result<CountsFile> read_perf_counts(const std::string& file_name, std::string_vi
     const auto row = parse_row(csv_fields(body, separator));
     if (!row) {
       // Lines with only a metric (an empty count) carry nothing that was counted.
-      if (body[0] == separator || body.find(fmt::format("{0}{0}{0}", separator)) != std::string_view::npos)
+      if (body[0] == separator ||
+          body.find(fmt::format("{0}{0}{0}", separator)) != std::string_view::npos)
         continue;
       return bad_counts(file_name, number, "value, unit and event of perf stat -x were expected");
     }
@@ -145,7 +147,8 @@ Result<CountsFile> read_perf_counts(const std::string& file_name, std::string_vi
   for (const auto& [event, rows] : series) file.total.add(event, rows.total());
   if (const auto duration = series.find("duration_time"); duration != series.end()) {
     Quantity time = duration->second.total();
-    time.value = Number::real(time.value.as_double() * (duration->second.rows[0].unit == "ns" ? 1 : 1e-9));
+    time.value =
+        Number::real(time.value.as_double() * (duration->second.rows[0].unit == "ns" ? 1 : 1e-9));
     file.total.add("time", std::move(time));
   } else if (last > 0) {
     file.total.add("time", Quantity::exact(Number::real(last)));

@@ -49,7 +49,8 @@ void MetricFile::complain(unsigned line, std::size_t offset, const Error& error)
 }
 
 void MetricFile::define(Definition definition) {
-  const auto [at, is_new] = taken_.emplace(definition.name + '\n' + definition.variant, definition.place.line);
+  const auto [at, is_new] =
+      taken_.emplace(definition.name + '\n' + definition.variant, definition.place.line);
   if (!is_new) {
     complain(definition.place.line, definition.place.column,
              fmt::format("'{}' is defined twice, first on line {}", definition.name, at->second));

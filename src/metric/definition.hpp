@@ -50,11 +50,11 @@ struct Definition {
   std::string name;
   Formula formula;
   std::optional<Unit> unit;
-  bool checks_units = false;       // formulas of other tools carry no units to check
-  std::optional<double> error;     // of a model: half of its 95 % interval, in base units
+  bool checks_units = false;    // formulas of other tools carry no units to check
+  std::optional<double> error;  // of a model: half of its 95 % interval, in base units
   std::string description;
   std::string group;
-  std::string variant;             // "intel", "amd", "virtual": one of several ways to get it
+  std::string variant;  // "intel", "amd", "virtual": one of several ways to get it
   std::vector<Expectation> expectations;
   Place place;
 };

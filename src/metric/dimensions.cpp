@@ -11,10 +11,11 @@ namespace {
 
 Result<MaybeDimension> same(Op op, const MaybeDimension& a, const MaybeDimension& b) {
   if (a && b && *a != *b)
-    return failure(ErrorKind::invalid_input, "check units",
-                   fmt::format("'{}' of {} and {} makes no sense", symbol_of(op), to_string(*a),
-                               to_string(*b)),
-                   "give numbers their units, as in 64 [B], and events theirs with 'event NAME [unit]'");
+    return failure(
+        ErrorKind::invalid_input, "check units",
+        fmt::format("'{}' of {} and {} makes no sense", symbol_of(op), to_string(*a),
+                    to_string(*b)),
+        "give numbers their units, as in 64 [B], and events theirs with 'event NAME [unit]'");
   return a ? a : b;
 }
 

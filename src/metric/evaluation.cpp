@@ -31,8 +31,7 @@ std::vector<std::string> needs(std::span<const Program> programs) {
   std::vector<std::string> events;
   for (const Program& program : programs)
     for (const std::string& name : program.inputs())
-      if (name != "time" && std::ranges::find(events, name) == events.end())
-        events.push_back(name);
+      if (name != "time" && std::ranges::find(events, name) == events.end()) events.push_back(name);
   return events;
 }
 
@@ -63,8 +62,8 @@ std::string value_text(const Evaluated& metric) {
   const bool estimated = metric.value.kind != sample::Origin::counted;
   std::string text = (estimated ? "~" : "") + format_value(value, metric.unit);
   if (metric.value.ci95 && value != 0)
-    text += fmt::format(" ± {:.2g} %",
-                        100 * (metric.value.ci95->high - metric.value.ci95->low) / 2 / std::fabs(value));
+    text += fmt::format(" ± {:.2g} %", 100 * (metric.value.ci95->high - metric.value.ci95->low) /
+                                           2 / std::fabs(value));
   return text;
 }
 

@@ -69,14 +69,14 @@ std::vector<Piece> pieces_up_to(const Formula& formula, std::size_t last) {
     if (arity(step.op) == 0) {
       stack.push_back(operand_piece(formula, step));
     } else if (step.op == Op::negate) {
-      stack.push_back({"-" + in_parentheses_below(pop(), binding_of(Op::negate)),
-                       binding_of(Op::negate)});
+      stack.push_back(
+          {"-" + in_parentheses_below(pop(), binding_of(Op::negate)), binding_of(Op::negate)});
     } else if (step.op == Op::select) {
       Piece otherwise = pop();
       Piece then = pop();
       Piece condition = pop();
-      stack.push_back({fmt::format("if({}, {}, {})", condition.text, then.text, otherwise.text),
-                       kTightest});
+      stack.push_back(
+          {fmt::format("if({}, {}, {})", condition.text, then.text, otherwise.text), kTightest});
     } else {
       Piece right = pop();
       Piece left = pop();
@@ -103,8 +103,8 @@ int arity(Op op) {
 }
 
 void Formula::push_number(Number value, std::optional<Unit> unit, std::size_t column) {
-  steps.push_back({Op::number, static_cast<std::uint32_t>(numbers.size()),
-                   static_cast<std::uint32_t>(column)});
+  steps.push_back(
+      {Op::number, static_cast<std::uint32_t>(numbers.size()), static_cast<std::uint32_t>(column)});
   numbers.push_back({value, std::move(unit)});
 }
 

@@ -23,10 +23,10 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; 
 // An entry of the stack of things not yet applied.
 struct Pending {
   enum class Kind { op, parenthesis, call, if_value, if_else } kind = Kind::op;
-  Op op = Op::add;           // for op, and the function of a call
-  int binding = 0;           // for op, if_value and if_else
+  Op op = Op::add;  // for op, and the function of a call
+  int binding = 0;  // for op, if_value and if_else
   std::size_t column = 0;
-  int arguments = 0;         // commas seen in a call
+  int arguments = 0;  // commas seen in a call
 };
 
 constexpr int kIfElseBinding = 1;
@@ -45,9 +45,9 @@ class InfixReader {
       skip_blanks();
       if (at_ == text_.size()) break;
       if (formula_.steps.size() + pending_.size() > kMostSteps)
-        return at_column(at_ + 1, fmt::format("the formula has more than {} operands and operators",
-                                              kMostSteps),
-                         "give parts of it names of their own");
+        return at_column(
+            at_ + 1, fmt::format("the formula has more than {} operands and operators", kMostSteps),
+            "give parts of it names of their own");
       LOFT_CHECK(wants_operand_ ? operand() : operation());
     }
     return finish();
@@ -64,10 +64,9 @@ class InfixReader {
                        "a name, a number or a parenthesis");
     apply_down_to(0);
     if (!pending_.empty())
-      return at_column(pending_.back().column,
-                       pending_.back().kind == Pending::Kind::if_value
-                           ? "this 'if' has no 'else'"
-                           : "this parenthesis is never closed");
+      return at_column(pending_.back().column, pending_.back().kind == Pending::Kind::if_value
+                                                   ? "this 'if' has no 'else'"
+                                                   : "this parenthesis is never closed");
     return std::move(formula_);
   }
 
@@ -314,9 +313,8 @@ class InfixReader {
     const int given = call.arguments + 1;
     const bool folds = call.op == Op::minimum || call.op == Op::maximum;
     if (folds ? given < 2 : given != arity(call.op))
-      return at_column(call.column,
-                       fmt::format("this function takes {}{} arguments, not {}",
-                                   folds ? "at least " : "", arity(call.op), given));
+      return at_column(call.column, fmt::format("this function takes {}{} arguments, not {}",
+                                                folds ? "at least " : "", arity(call.op), given));
     for (int i = 1; i < (folds ? given : 2); ++i) formula_.push(call.op, call.column);
     return {};
   }

@@ -30,8 +30,9 @@ void load_file(Library& library, const std::string& path, Tier tier) {
 
 Result<void> define(Library& library, const std::string& text) {
   const auto equals = text.find('=');
-  const auto number =
-      equals == std::string::npos ? std::nullopt : parse_number(trim(std::string_view(text).substr(equals + 1)));
+  const auto number = equals == std::string::npos
+                          ? std::nullopt
+                          : parse_number(trim(std::string_view(text).substr(equals + 1)));
   if (!number || equals == 0)
     return failure(ErrorKind::invalid_input, fmt::format("define '{}'", text),
                    "NAME=NUMBER was expected", "as in --define L1_lat=4");
@@ -73,7 +74,8 @@ std::optional<Constant> machine_constant(const std::string& name, const json& en
 }
 
 // One way to get a preset; single events are tried in their order.
-void add_mapping(MetricFile& file, const event::Preset& preset, const event::PresetMapping& mapping) {
+void add_mapping(MetricFile& file, const event::Preset& preset,
+                 const event::PresetMapping& mapping) {
   Definition definition;
   definition.kind = DefinitionKind::alias;
   definition.name = preset.name;
@@ -152,7 +154,8 @@ Result<std::vector<Constant>> read_machine_constants(const std::string& file_nam
         constants.push_back(*std::move(constant));
   for (const char* key : {"frequency_hz", "tsc_hz"})
     if (const auto value = number_in(document, key); value && *value > 0)
-      constants.push_back({key, Number::real(*value), *parse_unit("Hz"), "machine file " + file_name});
+      constants.push_back(
+          {key, Number::real(*value), *parse_unit("Hz"), "machine file " + file_name});
   return constants;
 }
 

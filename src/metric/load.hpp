@@ -1,11 +1,12 @@
 // All metrics that a command knows, from where they are kept.
 //
-//   LOFT_TRY(const Library library, load_library({.files = flags.metrics, .defines = flags.defines}));
+//   LOFT_TRY(const Library library, load_library({.files = flags.metrics, .defines =
+//   flags.defines}));
 //
 // Looked up, later ones winning: share/metrics; the machine's constants (added by the caller);
-// $XDG_CONFIG_HOME/loft/metrics; $LOFT_METRICS (files and folders, separated by colons); files named
-// on the command line. A file that is missing or wrong is a diagnostic of the library: all others
-// stay usable.
+// $XDG_CONFIG_HOME/loft/metrics; $LOFT_METRICS (files and folders, separated by colons); files
+// named on the command line. A file that is missing or wrong is a diagnostic of the library: all
+// others stay usable.
 #pragma once
 
 #include <string>

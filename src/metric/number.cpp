@@ -117,8 +117,7 @@ std::optional<Number> divide(const Number& a, const Number& b) {
   if (b.is_zero()) return std::nullopt;
   if (!a.is_integer() || !b.is_integer()) return finite(a.as_double() / b.as_double());
   if (b.as_integer() == -1) return negate(a);
-  if (a.as_integer() % b.as_integer() == 0)
-    return Number::integer(a.as_integer() / b.as_integer());
+  if (a.as_integer() % b.as_integer() == 0) return Number::integer(a.as_integer() / b.as_integer());
   return finite(quotient(a.as_integer(), b.as_integer()));
 }
 

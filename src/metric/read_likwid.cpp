@@ -1,7 +1,7 @@
 // LIKWID's group files: counters with their events, then formulas over counter names.
 //
-// A label such as "Memory bandwidth [MBytes/s]" becomes the name Memory_bandwidth with its unit; the
-// formula's value is in that unit already, so it is brought to base units by one more factor.
+// A label such as "Memory bandwidth [MBytes/s]" becomes the name Memory_bandwidth with its unit;
+// the formula's value is in that unit already, so it is brought to base units by one more factor.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -102,7 +102,8 @@ class LikwidReader {
   void define(std::string_view label, Formula formula) {
     Definition definition;
     definition.description = std::string(label);
-    if (const auto open = label.rfind('['); open != std::string_view::npos && label.ends_with(']')) {
+    if (const auto open = label.rfind('[');
+        open != std::string_view::npos && label.ends_with(']')) {
       if (auto unit = parse_unit(label.substr(open + 1, label.size() - open - 2))) {
         definition.unit = *std::move(unit);
         label = trim(label.substr(0, open));

@@ -93,7 +93,8 @@ class LoftReader {
     } else {
       skipping_ = true;
       complain(line, fmt::format("'{}' begins no statement; metric, model, alias, const, event, "
-                                 "group or variant was expected", word));
+                                 "group or variant was expected",
+                                 word));
     }
   }
 
@@ -245,8 +246,9 @@ class LoftReader {
     for (const std::string_view piece : split(inputs, ',')) {
       if (inputs.empty()) break;
       const auto equals = piece.rfind('=');
-      const auto number =
-          equals == std::string_view::npos ? std::nullopt : parse_number(trim(piece.substr(equals + 1)));
+      const auto number = equals == std::string_view::npos
+                              ? std::nullopt
+                              : parse_number(trim(piece.substr(equals + 1)));
       if (!number) {
         complain(piece, "'NAME = COUNT' was expected");
         return;

@@ -53,9 +53,9 @@ class PapiReader {
                      fmt::format("'{}' is not a number; '#define NAME value' was expected", value));
       return;
     }
-    file_.define(Constant{std::string(name), *number, std::nullopt,
-                          to_string(Place{file_.name, line_, 0})},
-                 line_);
+    file_.define(
+        Constant{std::string(name), *number, std::nullopt, to_string(Place{file_.name, line_, 0})},
+        line_);
   }
 
   [[nodiscard]] std::string_view line_end() const { return raw_.substr(raw_.size()); }
@@ -65,7 +65,8 @@ class PapiReader {
     const std::string_view name = trim(line.substr(0, comma));
     if (comma == std::string_view::npos || name.empty() ||
         name.find_first_of(" \t|") != std::string_view::npos) {
-      file_.complain(line_, column_of(line), "'Name, OPERATIONS' or '#define NAME value' was expected");
+      file_.complain(line_, column_of(line),
+                     "'Name, OPERATIONS' or '#define NAME value' was expected");
       return;
     }
     const std::string_view operations = line.substr(comma + 1);

@@ -65,7 +65,8 @@ class PapiCsvReader {
     if (fields[0] == "PRESET" || fields[0] == "EVENT") {
       definition(fields);
     } else {
-      file_.complain(line_, 1, fmt::format("'{}' is not known; CPU, PRESET or EVENT was expected", fields[0]));
+      file_.complain(
+          line_, 1, fmt::format("'{}' is not known; CPU, PRESET or EVENT was expected", fields[0]));
     }
   }
 
@@ -84,7 +85,8 @@ class PapiCsvReader {
       file_.complain(line_, 1, fmt::format("{} names no event", fields[1]));
       return;
     }
-    auto formula = has_string ? from_string(derivation, fields[3], events) : derived(derivation, events);
+    auto formula =
+        has_string ? from_string(derivation, fields[3], events) : derived(derivation, events);
     if (!formula) {
       file_.complain(line_, 0, fmt::format("{}: {}", fields[1], formula.error().why));
       return;
@@ -110,14 +112,16 @@ class PapiCsvReader {
       const auto index = parse_u64(std::string_view(name).substr(1));
       if (!index) continue;
       if (*index >= events.size())
-        return failure(ErrorKind::invalid_input, "read a formula",
-                       fmt::format("{} is asked for and only {} events follow", name, events.size()));
+        return failure(
+            ErrorKind::invalid_input, "read a formula",
+            fmt::format("{} is asked for and only {} events follow", name, events.size()));
       name = events[*index];
     }
     return formula;
   }
 
-  static Result<Formula> derived(const std::string& derivation, const std::vector<std::string>& events) {
+  static Result<Formula> derived(const std::string& derivation,
+                                 const std::vector<std::string>& events) {
     Formula formula;
     const auto sum = [&](std::size_t first, Op op) {
       for (std::size_t i = first; i < events.size(); ++i) {
@@ -131,7 +135,8 @@ class PapiCsvReader {
       sum(0, Op::add);
     } else if (derivation == "DERIVED_SUB") {
       sum(0, Op::subtract);
-    } else if ((derivation == "DERIVED_PS" || derivation == "DERIVED_ADD_PS") && events.size() > 1) {
+    } else if ((derivation == "DERIVED_PS" || derivation == "DERIVED_ADD_PS") &&
+               events.size() > 1) {
       // Per second, where the first event counts the cycles that passed.
       sum(1, Op::add);
       formula.push_name("frequency_hz", 0);

@@ -1,4 +1,5 @@
-// perf's JSON metrics: an array of objects with MetricName and MetricExpr; entries without are events.
+// perf's JSON metrics: an array of objects with MetricName and MetricExpr; entries without are
+// events.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,8 @@ Place place_of_byte(const std::string& file, std::string_view text, std::size_t 
   const std::string_view before = text.substr(0, std::min(at, text.size()));
   const auto lines = static_cast<unsigned>(std::ranges::count(before, '\n'));
   const auto last = before.rfind('\n');
-  const std::size_t column = last == std::string_view::npos ? before.size() : before.size() - last - 1;
+  const std::size_t column =
+      last == std::string_view::npos ? before.size() : before.size() - last - 1;
   return {file, lines + 1, static_cast<unsigned>(std::max<std::size_t>(column, 1))};
 }
 
@@ -35,8 +37,8 @@ class PerfReader {
     try {
       document = json::parse(text_);
     } catch (const json::parse_error& error) {
-      file_.diagnostics.push_back({Severity::error, place_of_byte(file_.name, text_, error.byte),
-                                   "this is not JSON"});
+      file_.diagnostics.push_back(
+          {Severity::error, place_of_byte(file_.name, text_, error.byte), "this is not JSON"});
       return std::move(file_);
     }
     if (document.is_object()) document = json::array({std::move(document)});
@@ -50,8 +52,9 @@ class PerfReader {
   }
 
  private:
-  // The JSON library keeps no lines. Entries come in the order of the text, so each name is searched
-  // behind the one before; once one is not found (it was written with escapes), no more is tried.
+  // The JSON library keeps no lines. Entries come in the order of the text, so each name is
+  // searched behind the one before; once one is not found (it was written with escapes), no more is
+  // tried.
   Place place_of(const std::string& name) {
     const auto at = text_.find("\"" + name + "\"", at_);
     if (at == std::string_view::npos) at_ = text_.size();
@@ -94,10 +97,11 @@ class PerfReader {
     const auto factor = parse_number(text.substr(0, end));
     auto unit = parse_unit(text.substr(end));
     if (!factor || !unit) {
-      file_.complain(definition.place.line, definition.place.column,
-                     fmt::format("{}: the ScaleUnit '{}' is not understood; its value is given without unit",
-                                 definition.name, text),
-                     Severity::warning);
+      file_.complain(
+          definition.place.line, definition.place.column,
+          fmt::format("{}: the ScaleUnit '{}' is not understood; its value is given without unit",
+                      definition.name, text),
+          Severity::warning);
       return;
     }
     const double total = factor->as_double() * unit->factor;

@@ -2,7 +2,8 @@
 //
 //   <user_events>
 //     <define name="BR_lat" value="5"/>
-//     <event name="Branch_cat" unit="cycle/instr" description="...">PAPI_BR_INS|BR_lat|*|...</event>
+//     <event name="Branch_cat" unit="cycle/instr"
+//     description="...">PAPI_BR_INS|BR_lat|*|...</event>
 //   </user_events>
 //
 // A document type is refused: entities that expand to more entities need one.
@@ -112,8 +113,8 @@ class XmlReader {
     if (!number)
       return complain(
           fmt::format("the value '{}' of {} is not a number", attributes_["value"], name_));
-    file_.define(
-        Constant{name_, *number, std::nullopt, to_string(Place{file_.name, line_, 0})}, line_);
+    file_.define(Constant{name_, *number, std::nullopt, to_string(Place{file_.name, line_, 0})},
+                 line_);
   }
 
   void event() {

@@ -19,8 +19,8 @@ std::string_view first_line(std::string_view text) {
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const std::string_view line = trim(text.substr(0, end));
-    const bool comment = line.starts_with("---") ||
-                         (line.starts_with('#') && !line.starts_with("#define"));
+    const bool comment =
+        line.starts_with("---") || (line.starts_with('#') && !line.starts_with("#define"));
     if (!line.empty() && !comment) return line;
     text.remove_prefix(std::min(end + 1, text.size()));
   }

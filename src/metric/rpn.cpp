@@ -40,8 +40,7 @@ class RpnReader {
   Result<void> segment(std::size_t start, std::size_t end) {
     const std::string_view whole = text_.substr(start, end - start);
     const std::string_view body = trim(whole);
-    const std::size_t column =
-        start + static_cast<std::size_t>(body.data() - whole.data()) + 1;
+    const std::size_t column = start + static_cast<std::size_t>(body.data() - whole.data()) + 1;
     if (body.empty())
       return at_column(start + 1, "nothing stands between two bars",
                        "an operand (event, constant, number) or an operator was expected");
@@ -84,8 +83,8 @@ class RpnReader {
 
   [[nodiscard]] Result<void> room(std::size_t column) const {
     if (formula_.steps.size() < kMostSteps) return {};
-    return at_column(column, fmt::format("the formula has more than {} operands and operators",
-                                         kMostSteps),
+    return at_column(column,
+                     fmt::format("the formula has more than {} operands and operators", kMostSteps),
                      "give parts of it names of their own");
   }
 

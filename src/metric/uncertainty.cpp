@@ -98,7 +98,8 @@ Value with_interval(const Program& program, const CountSet& counts, Value value,
     for (std::size_t e = 0; e < n; ++e) {
       const std::string plain = plain_event_name(group.events[e]);
       for (std::size_t i = 0; i < program.inputs().size(); ++i) {
-        if (program.inputs()[i] != group.events[e] && plain_event_name(program.inputs()[i]) != plain)
+        if (program.inputs()[i] != group.events[e] &&
+            plain_event_name(program.inputs()[i]) != plain)
           continue;
         slope[e] += (*gradient)[i];
         used = true;

@@ -48,7 +48,8 @@ inline constexpr double kFewestOccurrences = 100;
 [[nodiscard]] Result<GroupEstimate> estimate_group(const GroupWindows& group);
 
 // Adds the 95 % interval to a value that rests on these groups. Groups are taken as independent of
-// each other. Left without interval: values that are not available, and groups with too few windows.
+// each other. Left without interval: values that are not available, and groups with too few
+// windows.
 Value with_interval(const Program& program, const CountSet& counts, Value value,
                     std::span<const GroupEstimate> groups);
 
@@ -56,7 +57,8 @@ Value with_interval(const Program& program, const CountSet& counts, Value value,
 bool exceeds(const Value& value, double target);
 
 // Joins runs of the same program that counted different events. Runs differ in length: each run's
-// counts are brought to the first run's number of instructions. An event of several runs is averaged.
+// counts are brought to the first run's number of instructions. An event of several runs is
+// averaged.
 struct Run {
   double instructions = 0;
   std::vector<std::pair<std::string, Quantity>> counts;

@@ -58,10 +58,10 @@ constexpr Word kWords[] = {
 
 // What is counted rather than measured: any of these is a plain number.
 constexpr std::string_view kLabels[] = {
-    "instr",  "instruction", "inst",   "insn",    "cycle", "clock",   "uop",  "UOP",
-    "event",  "count",       "miss",   "access",  "hit",   "branch",  "op",   "OP",
-    "slot",   "ratio",       "call",   "line",    "request", "page",  "thread", "core",
-    "load",   "store",       "fault",  "switch",  "walk",  "sample",  "packet", "transfer"};
+    "instr", "instruction", "inst",  "insn",   "cycle",   "clock",  "uop",    "UOP",
+    "event", "count",       "miss",  "access", "hit",     "branch", "op",     "OP",
+    "slot",  "ratio",       "call",  "line",   "request", "page",   "thread", "core",
+    "load",  "store",       "fault", "switch", "walk",    "sample", "packet", "transfer"};
 
 struct Prefix {
   std::string_view text;
@@ -146,8 +146,8 @@ Dimension Dimension::times(const Dimension& other, int sign) const {
 Dimension Dimension::to_the(int power) const {
   Dimension product;
   for (std::size_t i = 0; i < kBases; ++i)
-    product.powers[i] = static_cast<std::int8_t>(
-        std::clamp(static_cast<long>(powers[i]) * power, -100L, 100L));
+    product.powers[i] =
+        static_cast<std::int8_t>(std::clamp(static_cast<long>(powers[i]) * power, -100L, 100L));
   return product;
 }
 

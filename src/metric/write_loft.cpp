@@ -46,9 +46,9 @@ std::string expectation_text(const Expectation& expectation) {
 
 std::string definition_text(const Definition& definition) {
   const Unit* unit = definition.unit ? &*definition.unit : nullptr;
-  std::string text = fmt::format("{} {}{} = {}\n", keyword(definition.kind),
-                                 name_text(definition.name), unit_text(definition.unit),
-                                 to_infix(definition.formula));
+  std::string text =
+      fmt::format("{} {}{} = {}\n", keyword(definition.kind), name_text(definition.name),
+                  unit_text(definition.unit), to_infix(definition.formula));
   if (!definition.description.empty())
     text += fmt::format("    \"{}\"\n", description_text(definition.description));
   if (definition.error)
@@ -63,11 +63,11 @@ std::string definition_text(const Definition& definition) {
 std::string write_loft(const MetricFile& file) {
   std::string out;
   for (const Constant& constant : file.constants)
-    out += fmt::format("const {} = {}{}\n", name_text(constant.name),
-                       to_string(constant.unit ? Number::real(constant.value.as_double() /
-                                                              constant.unit->factor)
-                                               : constant.value),
-                       unit_text(constant.unit));
+    out += fmt::format(
+        "const {} = {}{}\n", name_text(constant.name),
+        to_string(constant.unit ? Number::real(constant.value.as_double() / constant.unit->factor)
+                                : constant.value),
+        unit_text(constant.unit));
   for (const EventUnit& event : file.event_units)
     out += fmt::format("event {} [{}]\n", name_text(event.pattern), event.unit.text);
   std::string variant;

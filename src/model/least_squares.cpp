@@ -14,7 +14,8 @@ Eigen::VectorXd solve_columns(const Eigen::MatrixXd& a, const Eigen::VectorXd& b
     part.col(static_cast<Eigen::Index>(i)) = a.col(chosen[i]);
   const Eigen::VectorXd solved = part.colPivHouseholderQr().solve(b);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
-  for (std::size_t i = 0; i < chosen.size(); ++i) x[chosen[i]] = solved[static_cast<Eigen::Index>(i)];
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    x[chosen[i]] = solved[static_cast<Eigen::Index>(i)];
   return x;
 }
 
@@ -26,7 +27,8 @@ std::vector<Eigen::Index> indices_of(const std::vector<bool>& free) {
 }
 
 // The bound variable whose release lowers the error most, or -1.
-Eigen::Index steepest(const Eigen::VectorXd& slope, const std::vector<bool>& free, double tolerance) {
+Eigen::Index steepest(const Eigen::VectorXd& slope, const std::vector<bool>& free,
+                      double tolerance) {
   Eigen::Index best = -1;
   for (Eigen::Index i = 0; i < slope.size(); ++i)
     if (!free[static_cast<std::size_t>(i)] && slope[i] > tolerance &&

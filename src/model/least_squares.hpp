@@ -7,8 +7,8 @@
 
 namespace loft::model {
 
-// The x with the smallest |Ax - b|. When columns depend on each other there are many: an error whose
-// `why` is the number of a column that the others make up.
+// The x with the smallest |Ax - b|. When columns depend on each other there are many: an error
+// whose `why` is the number of a column that the others make up.
 [[nodiscard]] Result<Eigen::VectorXd> least_squares(const Eigen::MatrixXd& a,
                                                     const Eigen::VectorXd& b);
 

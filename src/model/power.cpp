@@ -108,8 +108,8 @@ Result<Eigen::VectorXd> solve(const PowerData& data, const Eigen::MatrixXd& a,
 }
 
 // Every part is predicted by a fit on all the others.
-Result<HeldOut> hold_out(const PowerData& data, const System& system, const std::vector<Part>& parts,
-                         FitMethod method) {
+Result<HeldOut> hold_out(const PowerData& data, const System& system,
+                         const std::vector<Part>& parts, FitMethod method) {
   HeldOut result;
   std::vector<double> errors;
   std::vector<double> shares;
@@ -129,7 +129,8 @@ Result<HeldOut> hold_out(const PowerData& data, const System& system, const std:
     std::vector<double> own_shares;
     for (Index i = 0; i < residual.size(); ++i) {
       own.push_back(std::fabs(residual[i]));
-      own_shares.push_back(std::fabs(residual[i] / system.b[part.rows[static_cast<std::size_t>(i)]]));
+      own_shares.push_back(
+          std::fabs(residual[i] / system.b[part.rows[static_cast<std::size_t>(i)]]));
     }
     result.parts.push_back({part.name, part.rows.size(), median(own_shares), rms(own)});
     errors.insert(errors.end(), own.begin(), own.end());
@@ -203,7 +204,8 @@ metric::MetricFile power_model_file(const PowerData& data, const PowerFit& fit,
   }
   model.error = fit.held_out.error95;
   model.description = fmt::format(
-      "Linear power model of {} rows; on held-out {}: median error {:.1f} %, RMS {:.3g} W, R2 {:.3f}",
+      "Linear power model of {} rows; on held-out {}: median error {:.1f} %, RMS {:.3g} W, R2 "
+      "{:.3f}",
       data.watts.size(), data.programs.empty() ? "blocks" : "programs",
       100 * fit.held_out.median_error, fit.held_out.rms_error, fit.held_out.r2);
   if (data.rates) file.event_units.push_back({"time", *metric::parse_unit("s")});

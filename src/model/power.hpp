@@ -2,7 +2,8 @@
 //
 //   LOFT_TRY(const PowerFit fit, fit_power(data, {.method = FitMethod::non_negative}));
 //   fit.held_out.median_error   // on programs or blocks that the fit had not seen
-//   power_model_file(data, fit, "power")   // as a metric file, for `loft metric` and `loft power apply`
+//   power_model_file(data, fit, "power")   // as a metric file, for `loft metric` and `loft power
+//   apply`
 //
 // The error that counts is the one on other programs. Rows of one program resemble each other, so
 // rows are never shuffled: whole programs, or whole contiguous blocks, are held out in turn.
@@ -23,7 +24,7 @@ struct PowerData {
   std::vector<std::vector<double>> columns;  // one for each predictor, as long as `watts`
   std::vector<double> watts;
   std::vector<std::string> programs;  // of each row; empty: contiguous blocks are held out instead
-  bool rates = false;                 // columns are counts per second, to be written as EVENT / time
+  bool rates = false;  // columns are counts per second, to be written as EVENT / time
 };
 
 struct PowerOptions {
@@ -50,7 +51,7 @@ struct HeldOut {
 struct PowerFit {
   double base = 0;                   // watts
   std::vector<double> coefficients;  // watts per unit of each predictor
-  double fitted_rms_error = 0;       // on the rows it was fitted to: flatters, shown beside the other
+  double fitted_rms_error = 0;  // on the rows it was fitted to: flatters, shown beside the other
   HeldOut held_out;
 };
 

@@ -85,11 +85,11 @@ std::string metrics_json(std::span<const Evaluated> metrics) {
   for (const Evaluated& metric : metrics) json["metrics"].push_back(metric_json(metric));
   json["constants"] = ordered_json::array();
   for (const Constant& constant : metric::constants_of(metrics))
-    json["constants"].push_back({{"name", constant.name},
-                                 {"value", constant.value.as_double() /
-                                               (constant.unit ? constant.unit->factor : 1)},
-                                 {"unit", constant.unit ? constant.unit->text : ""},
-                                 {"origin", constant.origin}});
+    json["constants"].push_back(
+        {{"name", constant.name},
+         {"value", constant.value.as_double() / (constant.unit ? constant.unit->factor : 1)},
+         {"unit", constant.unit ? constant.unit->text : ""},
+         {"origin", constant.origin}});
   return dumped(json);
 }
 

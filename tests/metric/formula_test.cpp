@@ -81,11 +81,12 @@ TEST(Formula, InfixErrorsNameTheirColumn) {
   const struct {
     const char* text;
     const char* why;
-  } cases[] = {{"a +", "column 4"},       {"a b", "column 3"},      {"(a", "column 1: this parenthesis"},
-               {"a)", "column 2"},        {"min(a)", "column 1"},   {"foo(a)", "'foo' is not a function"},
-               {"a + * b", "column 5"},   {"", "column 1"},         {"1.2.3", "is not a number"},
-               {"a if b", "no 'else'"},   {"a else b", "no 'if'"},  {"'abc", "never closed"},
-               {"4 [parsec]", "parsec"},  {"a, b", "comma"},        {"1e999", "is not a number"}};
+  } cases[] = {
+      {"a +", "column 4"},      {"a b", "column 3"},     {"(a", "column 1: this parenthesis"},
+      {"a)", "column 2"},       {"min(a)", "column 1"},  {"foo(a)", "'foo' is not a function"},
+      {"a + * b", "column 5"},  {"", "column 1"},        {"1.2.3", "is not a number"},
+      {"a if b", "no 'else'"},  {"a else b", "no 'if'"}, {"'abc", "never closed"},
+      {"4 [parsec]", "parsec"}, {"a, b", "comma"},       {"1e999", "is not a number"}};
   for (const auto& [text, why] : cases) {
     const auto formula = parse_infix(text);
     ASSERT_FALSE(formula) << text;
@@ -97,8 +98,7 @@ TEST(Formula, BothOperatorSpellingsOfThePaperMeanTheSame) {
   const auto tight = parse_rpn("PAPI_BR_INS|BR_lat*|PAPI_BR_MSP|BR_miss_lat*|+|PAPI_TOT_INS|/");
   const auto loose = parse_rpn("PAPI_BR_INS|BR_lat|*|PAPI_BR_MSP|BR_miss_lat|*|+|PAPI_TOT_INS|/");
   ASSERT_TRUE(tight && loose);
-  EXPECT_EQ(to_infix(*tight),
-            "(PAPI_BR_INS * BR_lat + PAPI_BR_MSP * BR_miss_lat) / PAPI_TOT_INS");
+  EXPECT_EQ(to_infix(*tight), "(PAPI_BR_INS * BR_lat + PAPI_BR_MSP * BR_miss_lat) / PAPI_TOT_INS");
   EXPECT_EQ(to_infix(*tight), to_infix(*loose));
   EXPECT_EQ(to_rpn(*tight), to_rpn(*loose));
 }

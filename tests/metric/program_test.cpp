@@ -21,8 +21,7 @@ using testing::UnorderedElementsAre;
 Library library_of(const std::string& text) {
   Library library;
   library.add(read_loft("test.metrics", text), Tier::command);
-  for (const Diagnostic& diagnostic : library.diagnostics())
-    ADD_FAILURE() << to_string(diagnostic);
+  for (const Diagnostic& diagnostic : library.diagnostics()) ADD_FAILURE() << to_string(diagnostic);
   return library;
 }
 
@@ -33,8 +32,8 @@ CountSet counts_of(std::initializer_list<std::pair<const char*, std::uint64_t>> 
 }
 
 TEST(Program, NamesWhatHasToBeCountedThroughNestedDefinitions) {
-  const Library library = library_of(
-      "const k = 2\nmetric a = x / y\nmetric b = k * a + a + z\nmetric c = b * b\n");
+  const Library library =
+      library_of("const k = 2\nmetric a = x / y\nmetric b = k * a + a + z\nmetric c = b * b\n");
   const auto program = compile(library, "c");
   ASSERT_TRUE(program);
   EXPECT_THAT(program->inputs(), UnorderedElementsAre("x", "y", "z"));
@@ -135,7 +134,8 @@ TEST(Program, AHigherTierReplacesAndTheSameTierComplains) {
   EXPECT_THAT(compile(library, "a")->inputs(), ElementsAre("y"));
   library.add(read_loft("other", "metric a = z\nmetric c = w\n"), Tier::user);
   ASSERT_TRUE(library.has_errors());
-  EXPECT_THAT(to_string(library.diagnostics()[0]), HasSubstr("other:1:8: error: 'a' is defined twice, first at mine:1"));
+  EXPECT_THAT(to_string(library.diagnostics()[0]),
+              HasSubstr("other:1:8: error: 'a' is defined twice, first at mine:1"));
   EXPECT_TRUE(compile(library, "c")) << "good definitions stay usable";
 }
 
@@ -161,7 +161,8 @@ TEST(Program, UnitsThatDoNotFitAreAnError) {
   EXPECT_TRUE(compile(library, "bw"));
   EXPECT_TRUE(compile(library, "right"));
   EXPECT_TRUE(compile(library, "literal"));
-  EXPECT_THAT(compile(library, "wrong").error().why, HasSubstr("'+' of B/s and FLOP makes no sense"));
+  EXPECT_THAT(compile(library, "wrong").error().why,
+              HasSubstr("'+' of B/s and FLOP makes no sense"));
   EXPECT_THAT(compile(library, "undeclared").error().why, HasSubstr("declared in [FLOP/s]"));
   EXPECT_THAT(compile(library, "bare").error().why, HasSubstr("'+' of 1 and B"));
 }
@@ -174,7 +175,8 @@ TEST(Program, TheInferredUnitIsShown) {
 }
 
 TEST(Program, AMetricThatIsOneEventIsThatEvent) {
-  const Library library = library_of("const k = 3\nmetric a = k\nmetric b = a + x * k\nmetric c = b\nmetric d = a\n");
+  const Library library =
+      library_of("const k = 3\nmetric a = k\nmetric b = a + x * k\nmetric c = b\nmetric d = a\n");
   EXPECT_EQ(compile(library, "c")->evaluate(counts_of({{"x", 2}})).number->as_double(), 9);
   EXPECT_EQ(compile(library, "d")->evaluate({}).number->as_double(), 3);
 }
@@ -188,7 +190,8 @@ TEST(Program, AnUnknownMetricSuggestsItsNeighbours) {
 }
 
 TEST(Counts, NamesMeetWithoutModifiersPmuAndPunctuation) {
-  const CountSet counts = counts_of({{"cpu/cycles/u", 1}, {"INST_RETIRED.ANY", 2}, {"virtual::flops", 3}});
+  const CountSet counts =
+      counts_of({{"cpu/cycles/u", 1}, {"INST_RETIRED.ANY", 2}, {"virtual::flops", 3}});
   ASSERT_NE(counts.find("cycles"), nullptr);
   ASSERT_NE(counts.find("inst_retired:any:u"), nullptr);
   ASSERT_NE(counts.find("flops"), nullptr);
@@ -207,13 +210,15 @@ TEST(Columns, AgreeWithSingleRows) {
   const Library library = library_of(
       "metric m0 = a + b * c - d / a\nmetric m1 = if(a > b, a % 7, b ^ 2) / (c - d)\n"
       "metric m2 = min(a, b) + max(c, d) * (a <= b) - (c != d)\nmetric m3 = -a + bitxor(b, c) / d\n"
-      "metric m4 = (a == b) + (a < c) + (a >= d)\nmetric m5 = a\nmetric m6 = (a*b) * (a*b) + (c+d)*(c+d)\n");
+      "metric m4 = (a == b) + (a < c) + (a >= d)\nmetric m5 = a\nmetric m6 = (a*b) * (a*b) + "
+      "(c+d)*(c+d)\n");
   std::mt19937_64 random(7);
   constexpr std::size_t kRows = 5000;
   std::vector<std::vector<double>> data(4, std::vector<double>(kRows));
   for (auto& column : data)
     for (double& value : column)
-      value = random() % 17 == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(random() % 12);
+      value = random() % 17 == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                 : static_cast<double>(random() % 12);
   for (const std::string& name : library.names()) {
     const auto program = compile(library, name);
     ASSERT_TRUE(program);
@@ -226,7 +231,8 @@ TEST(Columns, AgreeWithSingleRows) {
       CountSet counts;
       for (std::size_t c = 0; c < data.size(); ++c)
         if (!std::isnan(data[c][row]))
-          counts.add(std::string(1, static_cast<char>('a' + c)), Quantity::exact(Number::real(data[c][row])));
+          counts.add(std::string(1, static_cast<char>('a' + c)),
+                     Quantity::exact(Number::real(data[c][row])));
       const Value value = program->evaluate(counts);
       ASSERT_EQ(value.number.has_value(), !std::isnan(out[row])) << name << " row " << row;
       if (!value.number) continue;

@@ -53,13 +53,17 @@ TEST(PapiReader, ReadsFigure1AsPrinted) {
   const MetricFile file = read_metrics("fig1", kFigure1);
   EXPECT_THAT(complaints(file), IsEmpty());
   EXPECT_THAT(file.constants, SizeIs(5));
-  EXPECT_DOUBLE_EQ(value_of(file, "Branch_cat", {{"PAPI_BR_INS", 200}, {"PAPI_BR_MSP", 10}, {"PAPI_TOT_INS", 1000}}), 1.45);
-  EXPECT_DOUBLE_EQ(value_of(file, "Mem_cat", {{"PAPI_L1_DCA", 100}, {"PAPI_L2_DCA", 10}, {"PAPI_L2_DCM", 1}}), 880);
+  EXPECT_DOUBLE_EQ(value_of(file, "Branch_cat",
+                            {{"PAPI_BR_INS", 200}, {"PAPI_BR_MSP", 10}, {"PAPI_TOT_INS", 1000}}),
+                   1.45);
+  EXPECT_DOUBLE_EQ(
+      value_of(file, "Mem_cat", {{"PAPI_L1_DCA", 100}, {"PAPI_L2_DCA", 10}, {"PAPI_L2_DCM", 1}}),
+      880);
 }
 
 TEST(PapiReader, ComplaintsNameFileLineColumnAndWhatWasExpected) {
-  const MetricFile file = read_papi("f",
-                                    "#define A\n#define B x\nnonsense\nm, a|b\nm, a|+\nok, a|2*\nok, b\n, a\n");
+  const MetricFile file =
+      read_papi("f", "#define A\n#define B x\nnonsense\nm, a|b\nm, a|+\nok, a|2*\nok, b\n, a\n");
   EXPECT_THAT(complaints(file),
               ElementsAre(HasSubstr("f:1:10: error: '#define NAME value' was expected"),
                           HasSubstr("f:2:11: error: 'x' is not a number"),
@@ -97,8 +101,11 @@ TEST(Xml, DepthAndGarbageAreErrors) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "<a>";
   EXPECT_THAT(complaints(read_papi_xml("deep.xml", deep)), SizeIs(1));
-  EXPECT_THAT(complaints(read_papi_xml("x.xml", "<user_events><event name='a b'>x</event></user_events>")), SizeIs(1));
-  EXPECT_THAT(complaints(read_papi_xml("x.xml", "<user_events><event name='a'/></user_events>")), SizeIs(1));
+  EXPECT_THAT(
+      complaints(read_papi_xml("x.xml", "<user_events><event name='a b'>x</event></user_events>")),
+      SizeIs(1));
+  EXPECT_THAT(complaints(read_papi_xml("x.xml", "<user_events><event name='a'/></user_events>")),
+              SizeIs(1));
   EXPECT_THAT(complaints(read_papi_xml("x.xml", "<other/>")), SizeIs(1));
   EXPECT_THAT(complaints(read_papi_xml("x.xml", "<user_events>")), SizeIs(1));
 }
@@ -130,31 +137,33 @@ metric 'odd name' = 'L1-dcache-loads' + #smt_on
 TEST(LoftReader, TextReadsBackAsItself) {
   const char* text =
       "const LINE = 64 [B]\nevent time [s]\n\nvariant intel\ngroup \"Memory\"\n"
-      "metric bw [GB/s] = LINE * reads / time\n    \"Bytes read\"\n    expect reads = 5, time = 2 -> 1.6e-07\n"
-      "\nmodel p [W] = 3.5 [W] + 1e-09 [J] * x / time\n    error 2.5\n    expect x = 1, time = 0 -> n/a\n";
+      "metric bw [GB/s] = LINE * reads / time\n    \"Bytes read\"\n    expect reads = 5, time = 2 "
+      "-> 1.6e-07\n"
+      "\nmodel p [W] = 3.5 [W] + 1e-09 [J] * x / time\n    error 2.5\n    expect x = 1, time = 0 "
+      "-> n/a\n";
   const MetricFile file = read_loft("f", text);
   EXPECT_THAT(complaints(file), IsEmpty());
   EXPECT_EQ(write_loft(file), text);
 }
 
 TEST(LoftReader, EveryBadLineIsNamed) {
-  const MetricFile file = read_loft("f",
-                                    "metrik a = b\nmetric = 3\nmetric a b\nmetric a [parsec] = b\n"
-                                    "metric a = b +\n    expect x = 1 -> 2\n  \"lost\"\nconst k = five\n"
-                                    "metric good = x\n    expect x -> 1\n    expect x = 1 -> many\n    what\n"
-                                    "event cycles\nmetric good = y\n");
-  EXPECT_THAT(complaints(file),
-              ElementsAre(HasSubstr("f:1:1: error: 'metrik' begins no statement"),
-                          HasSubstr("f:2:8: error: a name was expected"),
-                          HasSubstr("f:3:10: error: '=' was expected after 'a'"),
-                          HasSubstr("f:4:10: error: 'parsec' is no unit"),
-                          HasSubstr("f:5:15: error: the formula ends"),
-                          HasSubstr("f:8:11: error: 'five' is not a number"),
-                          HasSubstr("f:10:12: error: 'NAME = COUNT'"),
-                          HasSubstr("f:11:21: error: a number or n/a"),
-                          HasSubstr("f:12:5: error: a description in quotes"),
-                          HasSubstr("f:13:7: error: 'event NAME [unit]'"),
-                          HasSubstr("'good' is defined twice, first on line 9")));
+  const MetricFile file =
+      read_loft("f",
+                "metrik a = b\nmetric = 3\nmetric a b\nmetric a [parsec] = b\n"
+                "metric a = b +\n    expect x = 1 -> 2\n  \"lost\"\nconst k = five\n"
+                "metric good = x\n    expect x -> 1\n    expect x = 1 -> many\n    what\n"
+                "event cycles\nmetric good = y\n");
+  EXPECT_THAT(complaints(file), ElementsAre(HasSubstr("f:1:1: error: 'metrik' begins no statement"),
+                                            HasSubstr("f:2:8: error: a name was expected"),
+                                            HasSubstr("f:3:10: error: '=' was expected after 'a'"),
+                                            HasSubstr("f:4:10: error: 'parsec' is no unit"),
+                                            HasSubstr("f:5:15: error: the formula ends"),
+                                            HasSubstr("f:8:11: error: 'five' is not a number"),
+                                            HasSubstr("f:10:12: error: 'NAME = COUNT'"),
+                                            HasSubstr("f:11:21: error: a number or n/a"),
+                                            HasSubstr("f:12:5: error: a description in quotes"),
+                                            HasSubstr("f:13:7: error: 'event NAME [unit]'"),
+                                            HasSubstr("'good' is defined twice, first on line 9")));
 }
 
 TEST(PapiCsv, ReadsDerivationsAndUserEvents) {
@@ -177,9 +186,11 @@ PRESET,PAPI_SUM,NOT_DERIVED,D
 }
 
 TEST(PapiCsv, AnIndexOutOfRangeIsRefused) {
-  const MetricFile file = read_papi_csv("f", "EVENT,X,DERIVED_POSTFIX,N0|N7|+|,A,B\nEVENT,Y,DERIVED_MAGIC,A\nEVENT,Z\nFOO,1\n");
-  EXPECT_THAT(complaints(file), ElementsAre(HasSubstr("N7 is asked for and only 2 events"),
-                                            HasSubstr("DERIVED_MAGIC"), HasSubstr("f:3:1"), HasSubstr("FOO")));
+  const MetricFile file = read_papi_csv(
+      "f", "EVENT,X,DERIVED_POSTFIX,N0|N7|+|,A,B\nEVENT,Y,DERIVED_MAGIC,A\nEVENT,Z\nFOO,1\n");
+  EXPECT_THAT(complaints(file),
+              ElementsAre(HasSubstr("N7 is asked for and only 2 events"),
+                          HasSubstr("DERIVED_MAGIC"), HasSubstr("f:3:1"), HasSubstr("FOO")));
   EXPECT_THAT(file.definitions, IsEmpty());
 }
 
@@ -200,8 +211,10 @@ LONG
 Formulas: anything = goes here
 )");
   EXPECT_THAT(complaints(file), IsEmpty());
-  EXPECT_DOUBLE_EQ(value_of(file, "MEM.Memory_bandwidth", {{"DRAM_CHANNEL_0", 1e6}, {"time", 2}}), 32);
-  EXPECT_DOUBLE_EQ(value_of(file, "MEM.Share", {{"STALLS:EDGEDETECT", 1}, {"ACTUAL_CPU_CLOCK", 4}}), 25);
+  EXPECT_DOUBLE_EQ(value_of(file, "MEM.Memory_bandwidth", {{"DRAM_CHANNEL_0", 1e6}, {"time", 2}}),
+                   32);
+  EXPECT_DOUBLE_EQ(value_of(file, "MEM.Share", {{"STALLS:EDGEDETECT", 1}, {"ACTUAL_CPU_CLOCK", 4}}),
+                   25);
   EXPECT_EQ(file.definitions[1].unit->text, "MBytes/s");
 }
 
@@ -215,19 +228,24 @@ TEST(PerfJson, ReadsMetricsThatReferToEachOther) {
  {"MetricName": "Bad", "MetricExpr": "1 +"}
 ])json");
   EXPECT_THAT(complaints(file), ElementsAre(HasSubstr("metrics.json:7: error: Bad")));
-  EXPECT_DOUBLE_EQ(value_of(file, "Bound", {{"CPU_CLK_UNHALTED.THREAD", 100}, {"#smt_on", 1}, {"cpu/event=0x9c,umask=0x1/", 100}}), 75);
+  EXPECT_DOUBLE_EQ(
+      value_of(
+          file, "Bound",
+          {{"CPU_CLK_UNHALTED.THREAD", 100}, {"#smt_on", 1}, {"cpu/event=0x9c,umask=0x1/", 100}}),
+      75);
   EXPECT_DOUBLE_EQ(value_of(file, "BW", {{"reads", 1e6}, {"time", 2}}), 32);
 }
 
 TEST(PerfJson, BrokenJsonIsNamedWithItsLine) {
-  EXPECT_THAT(complaints(read_perf("m.json", "[\n{\"MetricName\": \n")), ElementsAre(HasSubstr("m.json:3")));
+  EXPECT_THAT(complaints(read_perf("m.json", "[\n{\"MetricName\": \n")),
+              ElementsAre(HasSubstr("m.json:3")));
   EXPECT_THAT(complaints(read_perf("m.json", std::string(100000, '['))), SizeIs(1));
 }
 
 TEST(Reader, BinaryGarbageIsOneError) {
   const MetricFile file = read_metrics("x.metrics", std::string_view("\x7f"
-                                                                    "ELF\0\1\2",
-                                                                    7));
+                                                                     "ELF\0\1\2",
+                                                                     7));
   EXPECT_THAT(complaints(file), ElementsAre(HasSubstr("binary file")));
 }
 

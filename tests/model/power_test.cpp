@@ -114,7 +114,8 @@ TEST(PowerFit, TheModelIsAMetricFileThatGivesTheSameWatts) {
   data.rates = true;
   const auto fit = fit_power(data);
   ASSERT_TRUE(fit);
-  const auto file = metric::read_loft("model.metrics", metric::write_loft(power_model_file(data, *fit, "power")));
+  const auto file =
+      metric::read_loft("model.metrics", metric::write_loft(power_model_file(data, *fit, "power")));
   ASSERT_TRUE(file.diagnostics.empty()) << to_string(file.diagnostics[0]);
   metric::Library library;
   library.add(file, metric::Tier::command);
@@ -126,7 +127,8 @@ TEST(PowerFit, TheModelIsAMetricFileThatGivesTheSameWatts) {
   counts.add("time", metric::Quantity::exact(metric::Number::of(2)));
   const auto value = program->evaluate(counts);
   ASSERT_TRUE(value.number) << value.why;
-  const double expected = fit->base + fit->coefficients[0] * data.columns[0][0] + fit->coefficients[1] * data.columns[1][0];
+  const double expected = fit->base + fit->coefficients[0] * data.columns[0][0] +
+                          fit->coefficients[1] * data.columns[1][0];
   EXPECT_NEAR(value.number->as_double(), expected, 1e-9);
   EXPECT_EQ(value.kind, sample::Origin::modelled);
   ASSERT_TRUE(value.ci95);
