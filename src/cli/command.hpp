@@ -1,8 +1,6 @@
 // A subcommand is one file: it describes its flags and leaves an action behind when it is chosen.
 //
-//   void add_metric(CLI::App& app, Action& action);
-void add_power(CLI::App& app, Action& action);
-void add_stat(CLI::App& app, Action& action) {
+//   void add_stat(CLI::App& app, Action& action) {
 //     auto flags = std::make_shared<StatFlags>();
 //     auto* command = app.add_subcommand("stat", "Run a program and count");
 //     command->add_option("-e,--event", flags->events, "...");

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "view/csv.hpp"
+#include "view/metric_json.hpp"
 
 namespace loft::view {
 namespace {
@@ -28,7 +28,9 @@ std::string constant_value(const Constant& constant) {
   return metric::format_value(constant.value.as_double(), constant.unit.value_or(metric::Unit{}));
 }
 
-ordered_json metric_json(const Evaluated& metric) {
+}  // namespace
+
+ordered_json metric_object(const Evaluated& metric) {
   const auto value = metric.in_unit();
   ordered_json json{{"name", metric.name},
                     {"value", value ? ordered_json(*value) : ordered_json(nullptr)},
@@ -42,7 +44,17 @@ ordered_json metric_json(const Evaluated& metric) {
   return json;
 }
 
-}  // namespace
+ordered_json constants_array(std::span<const Evaluated> metrics) {
+  ordered_json constants = ordered_json::array();
+  for (const Constant& constant : metric::constants_of(metrics)) {
+    const double factor = constant.unit ? constant.unit->factor : 1;
+    constants.push_back({{"name", constant.name},
+                         {"value", constant.value.as_double() / factor},
+                         {"unit", constant.unit ? constant.unit->text : ""},
+                         {"origin", constant.origin}});
+  }
+  return constants;
+}
 
 std::string metrics_text(std::span<const Evaluated> metrics) {
   std::size_t names = 0;
@@ -82,14 +94,8 @@ std::string metrics_csv(std::span<const Evaluated> metrics) {
 
 std::string metrics_json(std::span<const Evaluated> metrics) {
   ordered_json json{{"schema", "loft.metric/1"}, {"metrics", ordered_json::array()}};
-  for (const Evaluated& metric : metrics) json["metrics"].push_back(metric_json(metric));
-  json["constants"] = ordered_json::array();
-  for (const Constant& constant : metric::constants_of(metrics))
-    json["constants"].push_back(
-        {{"name", constant.name},
-         {"value", constant.value.as_double() / (constant.unit ? constant.unit->factor : 1)},
-         {"unit", constant.unit ? constant.unit->text : ""},
-         {"origin", constant.origin}});
+  for (const Evaluated& metric : metrics) json["metrics"].push_back(metric_object(metric));
+  json["constants"] = constants_array(metrics);
   return dumped(json);
 }
 
