@@ -30,6 +30,8 @@ void add_doctor(CLI::App& app, Action& action);
 void add_event(CLI::App& app, Action& action);
 void add_evset(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
+void add_metric(CLI::App& app, Action& action);
+void add_power(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 
 }  // namespace loft::cli

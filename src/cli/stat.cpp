@@ -5,9 +5,12 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "event/plan.hpp"
 #include "event/resolver.hpp"
+#include "metric/evaluation.hpp"
+#include "metric/run_counts.hpp"
 #include "sample/repeat.hpp"
 #include "source/perf_events/counting.hpp"
 #include "source/watch.hpp"
@@ -31,6 +34,7 @@ struct StatFlags {
   bool per_thread = false;
   bool per_core = false;
   bool whole_machine = false;
+  MetricFlags metrics;
   OutputFlags output;
 };
 
@@ -67,13 +71,44 @@ Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event
   return groups;
 }
 
-Result<source::CountRequest> make_request(const StatFlags& flags) {
-  LOFT_CHECK(check(flags));
+// What -e names: events to count, and metrics to compute from them.
+struct Asked {
+  std::string events;
+  std::vector<metric::Program> programs;
+  std::vector<std::pair<std::string, std::string>> missing;  // events of metrics, and why
+};
+
+// A list that names only events needs no metric file to be read.
+Result<Asked> read_names(const StatFlags& flags, event::Resolver& resolver, Terminal& terminal) {
+  Asked asked;
+  asked.events = flags.events.empty() ? std::string(kDefaultEvents) : join(flags.events, ",");
+  if (flags.metrics.files.empty() && resolver.resolve_list(asked.events)) return asked;
+  LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
+  const auto available = available_events(resolver);
+  NamedMetrics named = split_metrics(flags.events, library, available);
+  LOFT_TRY(asked.programs, metric::compile_all(library, named.metrics, available));
+  for (const std::string& name : metric::needs(asked.programs)) {
+    if (const auto events = resolver.resolve_list(name)) {
+      if (std::ranges::find(named.events, name) == named.events.end()) named.events.push_back(name);
+    } else {
+      asked.missing.emplace_back(name, events.error().why);
+    }
+  }
+  // Metrics of which nothing can be counted still have a time, and say what they lack.
+  asked.events = named.events.empty() ? "task-clock" : join(named.events, ",");
+  return asked;
+}
+
+std::vector<metric::Evaluated> evaluate(const Asked& asked, const sample::RunCounts& run) {
+  metric::CountSet counts = metric::counts_of(run);
+  for (const auto& [name, why] : asked.missing) counts.add(name, metric::Quantity::missing(why));
+  return metric::evaluate_all(asked.programs, counts, metric::spread_of(run));
+}
+
+Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& asked,
+                                          event::Resolver& resolver) {
   source::CountRequest request;
-  event::Resolver resolver;
-  const std::string list =
-      flags.events.empty() ? std::string(kDefaultEvents) : join(flags.events, ",");
-  LOFT_TRY(request.events, resolver.resolve_list(list));
+  LOFT_TRY(request.events, resolver.resolve_list(asked.events));
   LOFT_TRY(request.groups, groups_of(request.events));
   request.command = flags.command;
   request.pids = flags.pids;
@@ -107,15 +142,19 @@ Result<sample::RunCounts> count_once(const source::CountRequest& request, const 
 
 Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
-  LOFT_TRY(const auto request, make_request(flags));
+  LOFT_CHECK(check(flags));
+  event::Resolver resolver;
+  LOFT_TRY(const auto asked, read_names(flags, resolver, terminal));
+  LOFT_TRY(const auto request, make_request(flags, asked, resolver));
   std::vector<sample::RunCounts> runs;
   for (unsigned i = 0; i < flags.repeat; ++i) {
     LOFT_TRY(runs.emplace_back(), count_once(request, flags, format, terminal));
   }
   const sample::RunCounts result = sample::merge_runs(std::move(runs));
-  const std::string text = format == Format::json  ? view::stat_json(result)
-                           : format == Format::csv ? view::stat_csv(result)
-                                                   : view::stat_text(result);
+  const auto metrics = evaluate(asked, result);
+  const std::string text = format == Format::json  ? view::stat_json(result, metrics)
+                           : format == Format::csv ? view::stat_csv(result, metrics)
+                                                   : view::stat_text(result, metrics);
   LOFT_CHECK(write_result(flags.output, text, Stream::notes, terminal));
   return result.exit_status;
 }
@@ -127,7 +166,7 @@ void add_stat(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("stat", "Run a program, or watch one, and count events");
   command
       ->add_option("-e,--event", flags->events,
-                   "events or event sets, comma-separated; {a,b} are counted together")
+                   "events, event sets or metrics, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
@@ -141,6 +180,7 @@ void add_stat(CLI::App& app, Action& action) {
   command->add_flag("--per-core", flags->per_core, "also show each CPU");
   command->add_flag("-a,--system", flags->whole_machine, "count everything on the machine");
   command->add_option("-C,--cpu", flags->cpus, "with --system or --per-core: these CPUs (0-3,8)");
+  add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();
