@@ -48,7 +48,7 @@ void Team::work(int member) {
     wake_.wait(lock, [&] { return ending_ || generation_ != seen; });
     if (ending_) return;
     seen = generation_;
-    if (member >= members_) continue;
+    if (!called_[static_cast<std::size_t>(member)]) continue;
     const auto* job = job_;
     lock.unlock();
     (*job)(member);
@@ -57,10 +57,12 @@ void Team::work(int member) {
   }
 }
 
-void Team::run(int members, const std::function<void(int)>& job) {
+void Team::run(const std::vector<int>& members, const std::function<void(int)>& job) {
   std::unique_lock lock(mutex_);
   job_ = &job;
-  members_ = running_ = members;
+  called_.assign(cpus_.size(), false);
+  for (const int member : members) called_[static_cast<std::size_t>(member)] = true;
+  running_ = static_cast<int>(members.size());
   ++generation_;
   wake_.notify_all();
   done_.wait(lock, [this] { return running_ == 0; });

@@ -1,7 +1,7 @@
 // Threads that stay on their CPUs and start together.
 //
 //   Team team({0, 1});
-//   team.run(2, [&](int member) { team.meet(2); measure(member); });
+//   team.run({0, 1}, [&](int member) { team.meet(2); measure(member); });
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ class Team {
   Team& operator=(const Team&) = delete;
   ~Team();
 
-  // Runs `job` on the first `members` and waits for all.
-  void run(int members, const std::function<void(int)>& job);
+  // Runs `job` on these members and waits for all.
+  void run(const std::vector<int>& members, const std::function<void(int)>& job);
 
   // Inside a job: returns when `members` of them have come here, to all at once.
   void meet(int members);
@@ -42,7 +42,7 @@ class Team {
   std::condition_variable wake_;
   std::condition_variable done_;
   const std::function<void(int)>* job_ = nullptr;
-  int members_ = 0;
+  std::vector<bool> called_;
   int running_ = 0;
   int ready_ = 0;
   std::uint64_t generation_ = 0;

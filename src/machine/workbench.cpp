@@ -18,6 +18,21 @@ constexpr std::uint64_t kChainTrips = 128;  // 65 536 cycles: some 20 µs
 constexpr double kCalibrationSlack = 1.02;
 constexpr int kMostWindows = 64;
 
+// What a run of the chain takes beside the chain: two runs of half the length have it twice.
+double calibration_overhead(const Code& chain, Arguments arguments) {
+  const auto quickest = [&](std::uint64_t trips) {
+    arguments.trips = trips;
+    std::uint64_t least = ~0ULL;
+    for (int i = 0; i < 50; ++i) {
+      const std::uint64_t start = ticks();
+      chain.run(arguments);
+      least = std::min(least, ticks() - start);
+    }
+    return static_cast<double>(least);
+  };
+  return std::max(0.0, 2 * quickest(kChainTrips / 2) - quickest(kChainTrips));
+}
+
 long involuntary_switches() {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);
@@ -54,16 +69,19 @@ Result<std::unique_ptr<Workbench>> Workbench::make(const CpuList& cpus, std::siz
   LOFT_CHECK(check(chain, code));
   std::unique_ptr<Workbench> bench(new Workbench(cpus, root, std::move(code)));
   const TickRate rate;
+  std::vector<int> everyone;
   for (std::size_t i = 0; i < cpus.size(); ++i) {
+    everyone.push_back(static_cast<int>(i));
     bench->seats_.push_back(std::make_unique<Seat>());
-    LOFT_TRY(bench->seats_[i]->memory, Buffer::allocate(memory, Pages::huge));
+    LOFT_TRY(bench->seats_[i]->memory, Buffer::allocate(i == 0 ? memory : memory / 2, Pages::huge));
   }
-  bench->team_.run(bench->team_.size(), [&](int member) {
+  bench->team_.run(everyone, [&](int member) {
     Seat& seat = *bench->seats_[static_cast<std::size_t>(member)];
     seat.memory.touch();
     seat.chain.vectors = seat.vectors;
     seat.chain.trips = kChainTrips;
     fill_vectors(seat.vectors, Precision::dp);
+    if (member == 0) bench->overhead_ = calibration_overhead(bench->calibration_, seat.chain);
   });
   while (rate.elapsed() < std::chrono::milliseconds(30)) std::this_thread::yield();
   bench->ticks_per_second_ = rate.per_second();
@@ -105,12 +123,13 @@ void Workbench::seat_arguments(const Trial& trial, int member) {
 // Doubles the trips until a window is long enough to tell, then takes what the best needs.
 void Workbench::choose_trips(Trial& trial, double window_ticks) {
   if (trial.rounds > 0 && trial.estimate.best() > 0) {
-    const double per_thread = trial.estimate.best() / trial.setup.threads;
+    const double per_thread =
+        trial.estimate.best() / static_cast<double>(trial.setup.members.size());
     trial.trips = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(window_ticks * per_thread / trial.setup.work));
     return;
   }
-  team_.run(1, [&](int member) {
+  team_.run({trial.setup.members.front()}, [&](int member) {
     seat_arguments(trial, member);
     Seat& seat = *seats_[static_cast<std::size_t>(member)];
     for (trial.trips = 1;; trial.trips *= 2) {
@@ -127,13 +146,13 @@ void Workbench::choose_trips(Trial& trial, double window_ticks) {
 }
 
 void Workbench::run_windows(Trial& trial, int count) {
-  const int threads = trial.setup.threads;
-  team_.run(threads, [&](int member) {
+  const int threads = static_cast<int>(trial.setup.members.size());
+  team_.run(trial.setup.members, [&](int member) {
     Seat& seat = *seats_[static_cast<std::size_t>(member)];
     const auto calibrate = [&] {
       const std::uint64_t start = ticks();
       calibration_.run(seat.chain);
-      return static_cast<double>(ticks() - start);
+      return static_cast<double>(ticks() - start) - overhead_;
     };
     fill_vectors(seat.vectors, trial.setup.kernel.precision);
     seat.arguments.trips = std::max<std::uint64_t>(1, trial.trips / 4);
@@ -158,19 +177,21 @@ void Workbench::run_windows(Trial& trial, int count) {
 
 // A window of several threads lasts from the first start to the last end.
 void Workbench::judge(Trial& trial, int count, bool stolen) {
-  const auto threads = static_cast<std::size_t>(trial.setup.threads);
+  std::vector<const Seat*> seats;
+  for (const int member : trial.setup.members)
+    seats.push_back(seats_[static_cast<std::size_t>(member)].get());
   double quickest = static_cast<double>(kChainLength * kChainTrips) /
                     std::max(trial.cycles_per_tick, 1e-9);
-  for (std::size_t member = 0; member < threads; ++member)
+  for (const Seat* seat : seats)
     for (int i = 0; i < count; ++i)
-      quickest = std::min(quickest, seats_[member]->windows[static_cast<std::size_t>(i)].quickest);
+      quickest = std::min(quickest, seat->windows[static_cast<std::size_t>(i)].quickest);
   trial.cycles_per_tick = static_cast<double>(kChainLength * kChainTrips) / quickest;
   cycles_per_tick_ = std::max(cycles_per_tick_, trial.cycles_per_tick);
-  const double work = trial.setup.work * static_cast<double>(trial.trips * threads);
+  const double work = trial.setup.work * static_cast<double>(trial.trips * seats.size());
   for (int i = 0; i < count; ++i) {
-    Window all = seats_[0]->windows[static_cast<std::size_t>(i)];
-    for (std::size_t member = 1; member < threads; ++member) {
-      const Window& each = seats_[member]->windows[static_cast<std::size_t>(i)];
+    Window all = seats[0]->windows[static_cast<std::size_t>(i)];
+    for (const Seat* seat : seats) {
+      const Window& each = seat->windows[static_cast<std::size_t>(i)];
       all.start = std::min(all.start, each.start);
       all.end = std::max(all.end, each.end);
       all.calibration = std::max(all.calibration, each.calibration);
@@ -185,11 +206,11 @@ void Workbench::judge(Trial& trial, int count, bool stolen) {
 }
 
 // Time that the hypervisor gave to others while our CPUs wanted to run, in the kernel's clock ticks.
-std::uint64_t Workbench::stolen_time(int threads) const {
+std::uint64_t Workbench::stolen_time(const std::vector<int>& members) const {
   const auto stat = read_file(root_.at("/proc/stat"));
   if (!stat) return 0;
   std::uint64_t sum = 0;
-  for (int member = 0; member < threads; ++member) {
+  for (const int member : members) {
     const std::string name =
         "\ncpu" + std::to_string(team_.cpus()[static_cast<std::size_t>(member)]) + " ";
     const auto at = stat->find(name);
@@ -204,13 +225,13 @@ std::uint64_t Workbench::stolen_time(int threads) const {
 
 void Workbench::run_round(Trial& trial, int windows, double window_seconds) {
   choose_trips(trial, window_seconds * ticks_per_second_);
-  for (int member = 0; member < trial.setup.threads; ++member) seat_arguments(trial, member);
+  for (const int member : trial.setup.members) seat_arguments(trial, member);
   windows = std::min(windows, kMostWindows);
   for (int tries = 0, wanted = windows; tries < 3 && wanted > 0; ++tries) {
     const int clean_before = trial.estimate.windows() - trial.estimate.disturbed();
-    const std::uint64_t stolen = stolen_time(trial.setup.threads);
+    const std::uint64_t stolen = stolen_time(trial.setup.members);
     run_windows(trial, wanted);
-    judge(trial, wanted, stolen_time(trial.setup.threads) != stolen);
+    judge(trial, wanted, stolen_time(trial.setup.members) != stolen);
     wanted -= trial.estimate.windows() - trial.estimate.disturbed() - clean_before;
   }
   ++trial.rounds;

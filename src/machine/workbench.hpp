@@ -2,7 +2,7 @@
 // a millisecond, each between two runs of a chain of additions that tells how long a cycle was.
 //
 //   Workbench bench({0, 1}, 64 << 20);
-//   LOFT_TRY(auto trial, bench.prepare({.kernel = ..., .work = kernel.flops(), .threads = 2}));
+//   LOFT_TRY(auto trial, bench.prepare({.kernel = ..., .work = kernel.flops(), .members = {0, 1}}));
 //   bench.run_round(trial, 20);
 //   trial.estimate.best();   // work per tick
 #pragma once
@@ -23,7 +23,7 @@ namespace loft::machine {
 struct TrialSetup {
   Kernel kernel;
   double work = 0;              // what one trip does: operations, bytes, links
-  int threads = 1;
+  std::vector<int> members{0};  // who runs it: positions in the list of CPUs
   std::size_t bytes = 0;        // working set of one thread; 0 for kernels without memory
   std::byte* chain = nullptr;   // a chase or an atomic: where it starts
   std::uint64_t p = 1, q = 0, r = 0, accumulator = 0;
@@ -42,7 +42,9 @@ struct Trial {
 
 class Workbench {
  public:
-  // `memory` bytes for each CPU, touched by its own thread.
+  ~Workbench();
+
+  // `memory` bytes for the first CPU and half of that for each other, touched by their own threads.
   [[nodiscard]] static Result<std::unique_ptr<Workbench>> make(const CpuList& cpus,
                                                                std::size_t memory,
                                                                const SystemRoot& root = {});
@@ -71,19 +73,17 @@ class Workbench {
   void choose_trips(Trial& trial, double window_ticks);
   void run_windows(Trial& trial, int count);
   void judge(Trial& trial, int count, bool stolen);
-  [[nodiscard]] std::uint64_t stolen_time(int threads) const;
+  [[nodiscard]] std::uint64_t stolen_time(const std::vector<int>& members) const;
 
   SystemRoot root_;
   Team team_;
   Code calibration_;
   std::vector<std::unique_ptr<Seat>> seats_;
+  double overhead_ = 0;  // ticks that a calibration takes beside its chain
   double ticks_per_second_ = 0;
   double cycles_per_tick_ = 0;
   long windows_ = 0;
   long disturbed_ = 0;
-
- public:
-  ~Workbench();
 };
 
 }  // namespace loft::machine
