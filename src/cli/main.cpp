@@ -15,6 +15,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_event,
     add_evset,
     add_stat,
+    add_machine,
     add_completion,
 };
 // clang-format on

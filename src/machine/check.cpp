@@ -44,7 +44,7 @@ Real result_of(Op op, Real value, Real m, Real a) {
     case Op::mul:
       return value * m;
     case Op::fma:
-      return std::fma(value, m, a);
+      return std::fma(m, a, value);
     case Op::div:
       return value / m;
     case Op::sqrt_of_m:

@@ -95,8 +95,8 @@ Encoding Encoder::encoding_of(Op op) const {
     case Op::sqrt:
     case Op::sqrt_of_m:
       return {kind, 1, 0x51};
-    case Op::fma:  // vfmadd213: reg = second * reg + rm
-      return {x66, 2, static_cast<std::uint8_t>(scalar_ ? 0xA9 : 0xA8)};
+    case Op::fma:  // vfmadd231: reg = second * rm + reg
+      return {x66, 2, static_cast<std::uint8_t>(scalar_ ? 0xB9 : 0xB8)};
     case Op::load:
       return {kind, 1, static_cast<std::uint8_t>(scalar_ ? 0x10 : 0x28)};
     case Op::store:

@@ -161,7 +161,9 @@ Kernel memory_kernel(Isa isa, MemoryOp op, int streams) {
   kernel.streams = streams * arrays;
   const int per_vector = static_cast<int>(accesses.size()) * streams;
   const int width = static_cast<int>(kernel.vector_bytes());
-  const int steps = std::min(kMemorySteps, kMostTripBytes / width);
+  // SVE addresses no more than 255 vectors behind a pointer.
+  const int most_steps = isa == Isa::sve ? 240 : kMemorySteps;
+  const int steps = std::min(most_steps, kMostTripBytes / width);
   // A whole number of cache lines, so that streams stay aligned to them whatever the width.
   const int line = std::max(1, 64 / width);
   const int vectors = std::max(1, steps / per_vector / line) * line;

@@ -20,7 +20,7 @@ enum class Op : std::uint8_t {
   // On vector register `reg`; m and a are the two constant registers.
   add,   // reg = reg + a
   mul,   // reg = reg * m
-  fma,   // reg = reg * m + a, rounded once
+  fma,   // reg = m * a + reg, rounded once
   div,   // reg = reg / m
   sqrt,  // reg = sqrt(reg)
   sqrt_of_m,  // reg = sqrt(m): independent of all others, and never of a trivial number

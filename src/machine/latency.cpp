@@ -221,7 +221,9 @@ Transfer measure_transfer(Workbench& bench, int first, int second, int windows) 
       bench.team().meet(2);
       const std::uint64_t start = ticks();
       for (std::uint64_t turn = side; turn < 2 * kRoundTrips; turn += 2) {
-        while (ball->count.load(std::memory_order_acquire) != turn) spin_pause();
+        // A partner that was put to sleep is waited for politely; such a window is never the best.
+        for (int spins = 0; ball->count.load(std::memory_order_acquire) != turn; ++spins)
+          spins < 4000 ? spin_pause() : std::this_thread::yield();
         ball->count.store(turn + 1, std::memory_order_release);
       }
       if (side == 1) took = ticks() - start;

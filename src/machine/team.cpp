@@ -2,6 +2,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "machine/ticks.hpp"
 
@@ -18,6 +21,12 @@ bool pin_to(int cpu) {
   const bool pinned = ::pthread_setaffinity_np(::pthread_self(), size, set) == 0;
   CPU_FREE(set);
   return pinned;
+}
+
+// Ahead of everybody else for the short time that this takes; without the right to it, as before.
+void prefer_this_thread() {
+  const auto self = static_cast<id_t>(::syscall(SYS_gettid));
+  (void)::setpriority(PRIO_PROCESS, self, -20);
 }
 
 }  // namespace
@@ -40,6 +49,7 @@ Team::~Team() {
 
 void Team::work(int member) {
   if (!pin_to(cpus_[static_cast<std::size_t>(member)])) pinned_ = false;
+  prefer_this_thread();
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   ++ready_;
