@@ -99,17 +99,25 @@ void Buffer::link_ring(std::size_t nodes, std::size_t stride, bool spread) {
   }
 }
 
+// The kernel joins and cuts mappings as it likes: the one that holds our first byte is the one.
 double Buffer::huge_share() const {
   const auto maps = read_file("/proc/self/smaps");
   if (!maps) return 0;
-  char first[32];
-  std::snprintf(first, sizeof first, "%lx-", reinterpret_cast<unsigned long>(mapping_));
-  const auto at = maps->find(first);
-  if (at == std::string::npos) return 0;
-  // The kernel may have cut the mapping in two at the aligned start: look at both.
-  const std::string_view rest = std::string_view(*maps).substr(at, 4096);
-  const std::size_t huge = kilobytes_after(rest, "AnonHugePages:");
-  return std::min(1.0, static_cast<double>(huge) / static_cast<double>(std::max(size_, kHugePage)));
+  const auto first = reinterpret_cast<std::uintptr_t>(start_);
+  bool inside = false;
+  for (const std::string_view line : split(*maps, '\n')) {
+    const std::string_view range = line.substr(0, line.find(' '));
+    const auto dash = range.find('-');
+    if (dash != std::string_view::npos && !range.ends_with(':')) {
+      const auto from = parse_hex(range.substr(0, dash));
+      const auto to = parse_hex(range.substr(dash + 1));
+      if (from && to) inside = first >= *from && first < *to;
+    } else if (inside && line.starts_with("AnonHugePages:")) {
+      const auto huge = static_cast<double>(kilobytes_after(line, "AnonHugePages:"));
+      return std::min(1.0, huge / static_cast<double>(size_));
+    }
+  }
+  return 0;
 }
 
 std::size_t memory_allowance(const SystemRoot& root) {

@@ -44,6 +44,8 @@ Real result_of(Op op, Real value, Real m, Real a) {
     case Op::mul:
       return value * m;
     case Op::fma:
+      return std::fma(value, m, a);
+    case Op::fma_into:
       return std::fma(m, a, value);
     case Op::div:
       return value / m;
@@ -97,6 +99,7 @@ void one_step(const Kernel& kernel, const Step& step, Arguments& arguments) {
     case Op::add:
     case Op::mul:
     case Op::fma:
+    case Op::fma_into:
     case Op::div:
     case Op::sqrt:
     case Op::sqrt_of_m:

@@ -144,7 +144,9 @@ void Encoder::arithmetic(const Step& step) {
       return put(fields(opcode(kAdd), kA, reg, reg));
     case Op::mul:
       return put(fields(opcode(kMul), kM, reg, reg));
-    case Op::fma:  // scalar fmadd names its addend; the vector forms add into their result
+    case Op::fma:  // only the scalar fmadd names its addend
+      return put(fields(opcode(kFma), kM, reg, reg) | static_cast<Word>(kA) << 10);
+    case Op::fma_into:
       if (kernel_.isa == Isa::scalar)
         return put(fields(opcode(kFma), kA, kM, reg) | static_cast<Word>(reg) << 10);
       return put(fields(opcode(kFma), kA, kM, reg));
@@ -217,6 +219,7 @@ Bytes Encoder::emit() {
       case Op::add:
       case Op::mul:
       case Op::fma:
+      case Op::fma_into:
       case Op::div:
       case Op::sqrt:
       case Op::sqrt_of_m:

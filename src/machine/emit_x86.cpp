@@ -36,7 +36,7 @@ class Encoder {
       : kernel_(kernel),
         scalar_(kernel.isa == Isa::scalar),
         evex_(kernel.isa == Isa::avx512),
-        vex_(kernel.isa == Isa::avx2 || (!evex_ && kernel.uses(Op::fma))) {}
+        vex_(kernel.isa == Isa::avx2 || (!evex_ && kernel.uses_fma())) {}
 
   Bytes emit();
 
@@ -95,7 +95,9 @@ Encoding Encoder::encoding_of(Op op) const {
     case Op::sqrt:
     case Op::sqrt_of_m:
       return {kind, 1, 0x51};
-    case Op::fma:  // vfmadd231: reg = second * rm + reg
+    case Op::fma:  // vfmadd213: reg = second * reg + rm
+      return {x66, 2, static_cast<std::uint8_t>(scalar_ ? 0xA9 : 0xA8)};
+    case Op::fma_into:  // vfmadd231: reg = second * rm + reg
       return {x66, 2, static_cast<std::uint8_t>(scalar_ ? 0xB9 : 0xB8)};
     case Op::load:
       return {kind, 1, static_cast<std::uint8_t>(scalar_ ? 0x10 : 0x28)};
@@ -239,6 +241,7 @@ void Encoder::arithmetic(const Step& step) {
     case Op::div:
       return registers(code, reg, reg, kM);
     case Op::fma:
+    case Op::fma_into:
       return registers(code, reg, kM, kA);
     case Op::sqrt:
       return registers(code, reg, scalar_ ? reg : 0, reg);
@@ -252,6 +255,7 @@ void Encoder::step(const Step& step) {
     case Op::add:
     case Op::mul:
     case Op::fma:
+    case Op::fma_into:
     case Op::div:
     case Op::sqrt:
     case Op::sqrt_of_m:

@@ -26,7 +26,10 @@ void Estimate::add(double rate, bool disturbed, int round) {
 double Estimate::median() const { return median_of(clean_.empty() ? rejected_ : clean_); }
 
 double Estimate::spread() const {
-  return best_ > 0 ? (best_ - median_of(round_best_)) / best_ : 0;
+  if (best_ <= 0) return 0;
+  // One round has nothing to repeat: its windows must do.
+  const double typical = round_best_.size() > 1 ? median_of(round_best_) : median();
+  return (best_ - typical) / best_;
 }
 
 bool Estimate::is_confirmed(double tolerance, int rounds) const {

@@ -18,7 +18,9 @@ constexpr int kMemorySteps = 384;
 constexpr int kMostTripBytes = 12 << 10;
 
 // The pattern of operations that a trip repeats over the accumulators.
-std::vector<Op> pattern_of(PeakOp op, Mix mix) {
+std::vector<Op> pattern_of(Isa isa, PeakOp op, Mix mix) {
+  // Where there is a choice, the form that adds a constant: on some cores its operands travel better.
+  const Op fused = isa == Isa::neon || isa == Isa::sve ? Op::fma_into : Op::fma;
   switch (op) {
     case PeakOp::add:
       return {Op::add};
@@ -27,7 +29,7 @@ std::vector<Op> pattern_of(PeakOp op, Mix mix) {
     case PeakOp::muladd:
       return {Op::mul, Op::add};
     case PeakOp::fma:
-      return {Op::fma};
+      return {fused};
     case PeakOp::div:
       return {Op::div};
     case PeakOp::sqrt:
@@ -35,17 +37,16 @@ std::vector<Op> pattern_of(PeakOp op, Mix mix) {
     case PeakOp::mixed:
       break;
   }
-  // The rarer kind spread evenly among the other, as Bresenham would.
-  std::vector<Op> pattern;
-  const int all = mix.fma + mix.add;
-  for (int i = 0; i < all; ++i)
-    pattern.push_back((i + 1) * mix.add / all > i * mix.add / all ? Op::add : Op::fma);
+  // Two rounds of each kind at a time: both pipes of a kind get work in the same cycle.
+  std::vector<Op> pattern(static_cast<std::size_t>(2 * mix.fma), fused);
+  pattern.insert(pattern.end(), static_cast<std::size_t>(2 * mix.add), Op::add);
   return pattern;
 }
 
 std::size_t flops_per_lane(Op op) {
   switch (op) {
     case Op::fma:
+    case Op::fma_into:
       return 2;
     case Op::add:
     case Op::mul:
@@ -134,7 +135,7 @@ int accumulators(Isa isa) {
 
 Kernel peak_kernel(Isa isa, Precision precision, PeakOp op, Mix mix) {
   Kernel kernel{isa, precision, 0, 0, {}};
-  kernel.body = spread_over_registers(pattern_of(op, mix), accumulators(isa));
+  kernel.body = spread_over_registers(pattern_of(isa, op, mix), accumulators(isa));
   return kernel;
 }
 

@@ -20,7 +20,8 @@ enum class Op : std::uint8_t {
   // On vector register `reg`; m and a are the two constant registers.
   add,   // reg = reg + a
   mul,   // reg = reg * m
-  fma,   // reg = m * a + reg, rounded once
+  fma,   // reg = reg * m + a, rounded once
+  fma_into,  // reg = m * a + reg, rounded once: the only form that NEON has
   div,   // reg = reg / m
   sqrt,  // reg = sqrt(reg)
   sqrt_of_m,  // reg = sqrt(m): independent of all others, and never of a trivial number
@@ -59,6 +60,7 @@ struct Kernel {
   }
   [[nodiscard]] std::size_t lanes() const { return vector_bytes() / element_bytes(precision); }
   [[nodiscard]] bool uses(Op op) const;
+  [[nodiscard]] bool uses_fma() const { return uses(Op::fma) || uses(Op::fma_into); }
   // Per trip: floating-point operations (an FMA is two per lane), bytes to and from memory.
   [[nodiscard]] double flops() const;
   [[nodiscard]] double bytes() const;

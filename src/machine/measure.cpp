@@ -12,6 +12,7 @@
 #include "machine/knees.hpp"
 #include "machine/latency.hpp"
 #include "machine/plan.hpp"
+#include "machine/priority.hpp"
 #include "machine/sweep.hpp"
 #include "machine/topology.hpp"
 
@@ -25,7 +26,7 @@ struct Effort {
   int windows;         // per round and trial
   int sweep_passes;
 };
-constexpr Effort kQuick{24, 6, 10, 2};
+constexpr Effort kQuick{20, 6, 10, 3};
 constexpr Effort kFull{300, 20, 20, 5};
 
 constexpr std::uint64_t kLeastMemoryTest = 64u << 20;
@@ -214,8 +215,8 @@ void Session::run_rounds() {
     for (Item& item : plan_.items) {
       if (is_done(item)) continue;
       all_done = false;
-      // Everything gets its first rounds, whatever the time: a roof without windows helps nobody.
-      if (elapsed() > effort_.seconds && item.trial.rounds >= 1) continue;
+      // A first round for everything, even somewhat late: a roof without windows helps nobody.
+      if (elapsed() > effort_.seconds * (item.trial.rounds == 0 ? 1.25 : 1)) continue;
       bench_->run_round(item.trial, effort_.windows, item.window_seconds);
       const double share = (elapsed() - start) / (effort_.seconds - start);
       progress(std::min(1.0, share), "rounds of windows");
@@ -226,6 +227,10 @@ void Session::run_rounds() {
 
 void fill(model::Roof& roof, const Item& item, double ticks_per_second) {
   const Estimate& estimate = item.trial.estimate;
+  if (estimate.best() <= 0) {
+    roof.why = "this machine was too busy to measure it in time";
+    return;
+  }
   roof.best = estimate.best() * ticks_per_second;
   roof.median = estimate.median() * ticks_per_second;
   roof.per_cycle = estimate.best() / item.trial.cycles_per_tick;
@@ -235,7 +240,7 @@ void fill(model::Roof& roof, const Item& item, double ticks_per_second) {
   roof.verdict = estimate.verdict(item.tolerance);
 }
 
-// Of kernels that differ in their streams alone the best stands for all.
+// Of kernels that differ in their streams or their mix alone the best stands for all.
 void Session::collect_roofs() {
   for (const Item& item : plan_.items) {
     if (!item.latency.empty()) continue;
@@ -243,8 +248,8 @@ void Session::collect_roofs() {
     fill(roof, item, bench_->ticks_per_second());
     const auto same = std::find_if(
         machine_.roofs.begin(), machine_.roofs.end(), [&](const model::Roof& each) {
-          return each.kind == model::RoofKind::bandwidth && each.kind == roof.kind &&
-                 each.isa == roof.isa && each.op == roof.op && each.level == roof.level &&
+          return each.kind == roof.kind && each.isa == roof.isa && each.op == roof.op &&
+                 each.level == roof.level && each.precision == roof.precision &&
                  each.cpus == roof.cpus;
         });
     if (same == machine_.roofs.end())
@@ -325,6 +330,7 @@ Result<void> Session::run() {
 }  // namespace
 
 Result<model::Machine> measure(const MeasureOptions& options) {
+  const Priority priority;
   model::Machine machine;
   LOFT_CHECK(Session(options, machine).run());
   return machine;

@@ -165,7 +165,10 @@ void plan_peaks(Plan& plan, const PlanInput& input, const Workbench& bench,
       if (!alone && !input.full && i + 1 != input.isas.size()) continue;
       for (const Precision precision : {Precision::dp, Precision::sp}) {
         const auto plan_op = [&](PeakOp op) {
-          add_peak(plan, input, bench, crew, input.isas[i], precision, op, mix_of_isa[i]);
+          // The top roof is worth trying every mix again, over the whole run.
+          const bool top = op == PeakOp::mixed && input.fma && i + 1 == input.isas.size();
+          for (const Mix mix : alone && top ? mixes() : std::vector<Mix>{mix_of_isa[i]})
+            add_peak(plan, input, bench, crew, input.isas[i], precision, op, mix);
         };
         if (alone || input.full)
           std::for_each(std::begin(kPeakOps), std::end(kPeakOps), plan_op);

@@ -2,10 +2,8 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "machine/priority.hpp"
 #include "machine/ticks.hpp"
 
 namespace loft::machine {
@@ -21,12 +19,6 @@ bool pin_to(int cpu) {
   const bool pinned = ::pthread_setaffinity_np(::pthread_self(), size, set) == 0;
   CPU_FREE(set);
   return pinned;
-}
-
-// Ahead of everybody else for the short time that this takes; without the right to it, as before.
-void prefer_this_thread() {
-  const auto self = static_cast<id_t>(::syscall(SYS_gettid));
-  (void)::setpriority(PRIO_PROCESS, self, -20);
 }
 
 }  // namespace
@@ -49,7 +41,7 @@ Team::~Team() {
 
 void Team::work(int member) {
   if (!pin_to(cpus_[static_cast<std::size_t>(member)])) pinned_ = false;
-  prefer_this_thread();
+  const Priority priority;
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   ++ready_;

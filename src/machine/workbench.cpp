@@ -18,19 +18,18 @@ constexpr std::uint64_t kChainTrips = 128;  // 65 536 cycles: some 20 µs
 constexpr double kCalibrationSlack = 1.02;
 constexpr int kMostWindows = 64;
 
-// What a run of the chain takes beside the chain: two runs of half the length have it twice.
-double calibration_overhead(const Code& chain, Arguments arguments) {
-  const auto quickest = [&](std::uint64_t trips) {
-    arguments.trips = trips;
-    std::uint64_t least = ~0ULL;
-    for (int i = 0; i < 50; ++i) {
-      const std::uint64_t start = ticks();
-      chain.run(arguments);
-      least = std::min(least, ticks() - start);
-    }
-    return static_cast<double>(least);
-  };
-  return std::max(0.0, 2 * quickest(kChainTrips / 2) - quickest(kChainTrips));
+// What a run of the chain takes beside the chain: the least that a chain of one link takes. So short
+// a run is hardly ever disturbed.
+Result<double> calibration_overhead(Arguments arguments) {
+  LOFT_TRY(const auto code, assemble(chain_kernel(Op::int_add, 1)));
+  arguments.trips = 1;
+  std::uint64_t least = ~0ULL;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t start = ticks();
+    code.run(arguments);
+    least = std::min(least, ticks() - start);
+  }
+  return static_cast<double>(least);
 }
 
 long involuntary_switches() {
@@ -81,8 +80,8 @@ Result<std::unique_ptr<Workbench>> Workbench::make(const CpuList& cpus, std::siz
     seat.chain.vectors = seat.vectors;
     seat.chain.trips = kChainTrips;
     fill_vectors(seat.vectors, Precision::dp);
-    if (member == 0) bench->overhead_ = calibration_overhead(bench->calibration_, seat.chain);
   });
+  LOFT_TRY(bench->overhead_, calibration_overhead(bench->seats_.front()->chain));
   while (rate.elapsed() < std::chrono::milliseconds(30)) std::this_thread::yield();
   bench->ticks_per_second_ = rate.per_second();
   return bench;
@@ -155,7 +154,7 @@ void Workbench::run_windows(Trial& trial, int count) {
       return static_cast<double>(ticks() - start) - overhead_;
     };
     fill_vectors(seat.vectors, trial.setup.kernel.precision);
-    seat.arguments.trips = std::max<std::uint64_t>(1, trial.trips / 4);
+    seat.arguments.trips = std::max({std::uint64_t{1}, trial.trips / 4, trial.setup.warm_trips});
     trial.code.run(seat.arguments);  // warms caches and predictors; not a window
     seat.arguments.trips = trial.trips;
     for (int i = 0; i < count; ++i) {

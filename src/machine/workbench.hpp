@@ -26,6 +26,7 @@ struct TrialSetup {
   std::vector<int> members{0};  // who runs it: positions in the list of CPUs
   std::size_t bytes = 0;        // working set of one thread; 0 for kernels without memory
   std::byte* chain = nullptr;   // a chase or an atomic: where it starts
+  std::uint64_t warm_trips = 0;  // that bring the working set into the caches before a window
   std::uint64_t p = 1, q = 0, r = 0, accumulator = 0;
 };
 

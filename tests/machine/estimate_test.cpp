@@ -35,6 +35,12 @@ TEST(Estimate, CallsABestStableOnlyWhenOtherRoundsReachIt) {
   EXPECT_EQ(again.verdict(0.0005), Verdict::noisy);
 }
 
+TEST(Estimate, OfOneRoundSpreadsAsItsWindowsDo) {
+  Estimate estimate;
+  for (const double rate : {100.0, 80.0, 90.0}) estimate.add(rate, false, 0);
+  EXPECT_NEAR(estimate.spread(), 0.10, 1e-12);
+}
+
 TEST(Estimate, WithoutWindowsIsUnavailable) {
   EXPECT_EQ(Estimate().verdict(0.005), Verdict::unavailable);
   EXPECT_EQ(Estimate().spread(), 0);

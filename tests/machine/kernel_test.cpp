@@ -19,7 +19,7 @@ constexpr MemoryOp kMemoryOps[] = {MemoryOp::load, MemoryOp::store,    MemoryOp:
 bool runs_here(const Kernel& kernel) {
   const IsaSupport support = isa_support();
   for (const Isa isa : support.usable)
-    if (isa == kernel.isa) return support.fma || !kernel.uses(Op::fma);
+    if (isa == kernel.isa) return support.fma || !kernel.uses_fma();
   return false;
 }
 
@@ -58,7 +58,7 @@ TEST(Kernel, EveryWalkThroughMemoryMovesWhatItSays) {
 }
 
 TEST(Kernel, EveryChainComputesWhatItSays) {
-  for (const Op op : {Op::add, Op::mul, Op::div, Op::sqrt, Op::int_add, Op::int_div, Op::lcg_branch,
+  for (const Op op : {Op::add, Op::mul, Op::fma_into, Op::div, Op::sqrt, Op::int_add, Op::int_div, Op::lcg_branch,
                       Op::jump, Op::atomic_add, Op::chase})
     EXPECT_EQ(failure_of(chain_kernel(op, 16)), "") << static_cast<int>(op);
   EXPECT_EQ(failure_of(sqrt_chain_kernel(8)), "");
