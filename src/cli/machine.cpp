@@ -31,7 +31,8 @@ bool wants_drawing(const OutputFlags& output) { return output.file.ends_with(".s
 
 std::string drawing_of(const model::Machine& machine, const MachineFlags& flags) {
   model::RooflineChoice choice;
-  choice.threads = flags.threads > 0 ? flags.threads : static_cast<int>(machine.topology.cpus.size());
+  choice.threads =
+      flags.threads > 0 ? flags.threads : static_cast<int>(machine.topology.cpus.size());
   choice.precision = flags.precision;
   return view::roofline_svg(model::roofline_of(machine, choice));
 }

@@ -103,7 +103,8 @@ void one_step(const Kernel& kernel, const Step& step, Arguments& arguments) {
     case Op::div:
     case Op::sqrt:
     case Op::sqrt_of_m:
-      if (kernel.precision == Precision::dp) return arithmetic<double>(kernel, step, arguments.vectors);
+      if (kernel.precision == Precision::dp)
+        return arithmetic<double>(kernel, step, arguments.vectors);
       return arithmetic<float>(kernel, step, arguments.vectors);
     case Op::load:
       std::memcpy(reg, memory, kernel.vector_bytes());
@@ -147,7 +148,8 @@ struct Bench {
 };
 
 bool registers_agree(const Kernel& kernel, const Bench& run, const Bench& expected) {
-  for (std::size_t reg = 0; reg < kFirstAccumulator + static_cast<std::size_t>(accumulators(kernel.isa)); ++reg)
+  for (std::size_t reg = 0;
+       reg < kFirstAccumulator + static_cast<std::size_t>(accumulators(kernel.isa)); ++reg)
     if (std::memcmp(run.vectors->bytes + reg * kMaxVectorBytes,
                     expected.vectors->bytes + reg * kMaxVectorBytes, kernel.vector_bytes()) != 0)
       return false;

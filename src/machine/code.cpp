@@ -30,8 +30,8 @@ Code::~Code() {
 
 // Written first, made executable then: at no time both.
 Result<Code> Code::of(std::span<const std::uint8_t> bytes) {
-  void* start = ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+  void* start =
+      ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return failure_of_errno(errno, "get memory for a kernel");
   Code code(start, bytes.size());
   std::memcpy(start, bytes.data(), bytes.size());

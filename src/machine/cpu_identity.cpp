@@ -92,7 +92,8 @@ double nominal_of_system(const SystemRoot& root, std::string_view name) {
   const std::string folder = root.at("/sys/devices/system/cpu/cpu0/cpufreq");
   for (const char* file : {"/base_frequency", "/cpuinfo_max_freq"})
     if (const auto line = read_line(folder + file))
-      if (const auto kilohertz = parse_u64(trim(*line))) return static_cast<double>(*kilohertz) * 1e3;
+      if (const auto kilohertz = parse_u64(trim(*line)))
+        return static_cast<double>(*kilohertz) * 1e3;
   // "... CPU @ 2.60GHz"
   const auto at = name.find("@ ");
   if (at == std::string_view::npos) return 0;
@@ -110,13 +111,13 @@ CpuIdentity read_cpu_identity(const SystemRoot& root) {
   const bool x86 = !field(info, "vendor_id").empty();
   if (x86) {
     identity.name = field(info, "model name");
-    identity.signature = fmt::format("{} {} {} {}", field(info, "vendor_id"),
-                                     field(info, "cpu family"), field(info, "model"),
-                                     field(info, "stepping"));
+    identity.signature =
+        fmt::format("{} {} {} {}", field(info, "vendor_id"), field(info, "cpu family"),
+                    field(info, "model"), field(info, "stepping"));
   } else {
-    identity.signature = fmt::format("arm64 {} {} {} {}", field(info, "CPU implementer"),
-                                     field(info, "CPU part"), field(info, "CPU variant"),
-                                     field(info, "CPU revision"));
+    identity.signature =
+        fmt::format("arm64 {} {} {} {}", field(info, "CPU implementer"), field(info, "CPU part"),
+                    field(info, "CPU variant"), field(info, "CPU revision"));
     identity.name = field(info, "model name");
     if (identity.name.empty())
       identity.name = fmt::format("arm64 CPU, implementer {}, part {}",
@@ -148,9 +149,11 @@ std::vector<std::string> contradictions(const CpuIdentity& identity,
     found.push_back(fmt::format("CPUID claims {} of L{}, the kernel says {}",
                                 with_binary_prefix(identity.last_level_bytes), last->level,
                                 with_binary_prefix(last->bytes)));
-  if (identity.last_level_sharers > static_cast<int>(topology.cpus.size() + topology.offline.size()))
-    found.push_back(fmt::format("CPUID says {} CPUs share L{}, this machine has {}: others may use it too",
-                                identity.last_level_sharers, last->level, topology.cpus.size()));
+  if (identity.last_level_sharers >
+      static_cast<int>(topology.cpus.size() + topology.offline.size()))
+    found.push_back(
+        fmt::format("CPUID says {} CPUs share L{}, this machine has {}: others may use it too",
+                    identity.last_level_sharers, last->level, topology.cpus.size()));
   return found;
 }
 

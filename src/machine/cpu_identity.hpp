@@ -11,10 +11,10 @@
 namespace loft::machine {
 
 struct CpuIdentity {
-  std::string name;        // "AMD EPYC 7763 64-Core Processor"
-  std::string signature;   // "AuthenticAMD 25 17 1", or the parts of arm64's MIDR
-  std::string hypervisor;  // "KVM"; empty on bare metal
-  double nominal_hz = 0;   // what it says of its base clock, 0: nothing
+  std::string name;                    // "AMD EPYC 7763 64-Core Processor"
+  std::string signature;               // "AuthenticAMD 25 17 1", or the parts of arm64's MIDR
+  std::string hypervisor;              // "KVM"; empty on bare metal
+  double nominal_hz = 0;               // what it says of its base clock, 0: nothing
   std::uint64_t last_level_bytes = 0;  // CPUID's own figure for the last-level cache, 0: none
   int last_level_sharers = 0;          // and for how many CPUs share it
 };

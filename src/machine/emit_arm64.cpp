@@ -25,7 +25,7 @@ constexpr int kAddress = 17;
 constexpr int kFirstAccumulator = 2;
 
 constexpr Word kNop = 0xD503201F;
-constexpr std::array<Word, 4> kSave{0x6DBC27E8, 0x6D012FEA, 0x6D0237EC, 0x6D033FEE};     // d8 to d15
+constexpr std::array<Word, 4> kSave{0x6DBC27E8, 0x6D012FEA, 0x6D0237EC, 0x6D033FEE};  // d8 to d15
 constexpr std::array<Word, 4> kRestore{0x6D433FEE, 0x6D4237EC, 0x6D412FEA, 0x6CC427E8};
 
 // Opcodes of an operation: scalar sp and dp, NEON sp and dp, SVE without its size bits.
@@ -87,7 +87,8 @@ void Encoder::add_immediate(int d, int n, Word value) {
 
 void Encoder::whole_vector(bool store, int reg) {
   const auto offset = static_cast<std::size_t>(reg) * kMaxVectorBytes;
-  if (kernel_.isa != Isa::sve) return move(store ? 0x3D800000 : 0x3DC00000, reg, kVectors, offset, 16);
+  if (kernel_.isa != Isa::sve)
+    return move(store ? 0x3D800000 : 0x3DC00000, reg, kVectors, offset, 16);
   add_immediate(kAddress, kVectors, static_cast<Word>(offset));
   put(fields(store ? 0xE5804000 : 0x85804000, 0, kAddress, reg));
 }
@@ -183,17 +184,17 @@ void Encoder::integer_step(const Step& step) {
       put(fields(0x9AC00800, kP, kI, kI));         // udiv
       return put(fields(0xAA000000, kQ, kI, kI));  // orr
     case Op::lcg_branch:
-      put(fields(0x9B000000 | kR << 10, kQ, kI, kI));      // madd
-      put(0xB7000000 | 30u << 19 | 2u << 5 | Word{kI});    // tbnz bit 62, over the nop
+      put(fields(0x9B000000 | kR << 10, kQ, kI, kI));    // madd
+      put(0xB7000000 | 30u << 19 | 2u << 5 | Word{kI});  // tbnz bit 62, over the nop
       return put(kNop);
     case Op::jump:
       put(0x14000004);
       for (int i = 0; i < 3; ++i) put(kNop);
       return;
     case Op::atomic_add:
-      put(fields(0xC85FFC00, 0, kPointer, kScratch));          // ldaxr
+      put(fields(0xC85FFC00, 0, kPointer, kScratch));  // ldaxr
       put(fields(0x8B000000, kP, kScratch, kScratch));
-      put(fields(0xC800FC00, kFlag, kPointer, kScratch));      // stlxr
+      put(fields(0xC800FC00, kFlag, kPointer, kScratch));                // stlxr
       return put(0x35000000 | (0x7FFFDu & 0x7FFFF) << 5 | Word{kFlag});  // cbnz: again
     default:
       return move(0xF9400000, kPointer, kPointer, 0, 8);
@@ -207,7 +208,8 @@ void Encoder::advance() {
   put(fields(0xEB000000, kEnd, kPointer, 31));  // cmp
   constexpr Word kHigherOrSame = 2;
   for (int stream = 0; stream < kernel_.streams; ++stream)
-    put(fields(0x9A800000 | kHigherOrSame << 12, kPointer + stream, kBase + stream, kPointer + stream));
+    put(fields(0x9A800000 | kHigherOrSame << 12, kPointer + stream, kBase + stream,
+               kPointer + stream));
 }
 
 Bytes Encoder::emit() {

@@ -11,7 +11,24 @@
 namespace loft::machine {
 namespace {
 
-enum Reg : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
+enum Reg : std::uint8_t {
+  rax,
+  rcx,
+  rdx,
+  rbx,
+  rsp,
+  rbp,
+  rsi,
+  rdi,
+  r8,
+  r9,
+  r10,
+  r11,
+  r12,
+  r13,
+  r14,
+  r15
+};
 
 // None of the pointers is rsp or r12, whose encodings as a base are special.
 constexpr std::array<Reg, kMaxStreams> kPointer{rsi, r8, r9, r10, r11, rbp};
@@ -182,8 +199,8 @@ void Encoder::epilogue() {
   whole_register_ = true;
   for (int reg = 0; reg < kFirstAccumulator + accumulators(kernel_.isa); ++reg)
     vector_memory(full_move(true), reg, rdi, static_cast<std::int64_t>(reg) * kMaxVectorBytes);
-  put({0x5F});                                 // pop rdi
-  if (evex_ || vex_) put({0xC5, 0xF8, 0x77});  // vzeroupper
+  put({0x5F});                                              // pop rdi
+  if (evex_ || vex_) put({0xC5, 0xF8, 0x77});               // vzeroupper
   if (kernel_.uses(Op::nt_store)) put({0x0F, 0xAE, 0xF8});  // sfence
   if (kernel_.stride == 0) {
     integer_memory(0x89, kI, rdi, offsetof(Arguments, accumulator));
@@ -205,15 +222,15 @@ void Encoder::integer_step(const Step& step) {
       integer(0x01, kI, kP);
       return;
     case Op::int_div:
-      put({0x31, 0xD2});              // xor edx, edx
-      put({0x48, 0xF7, 0xF0 | kP});   // div rbx
-      integer(0x09, kI, kQ);          // or rax, r12
+      put({0x31, 0xD2});             // xor edx, edx
+      put({0x48, 0xF7, 0xF0 | kP});  // div rbx
+      integer(0x09, kI, kQ);         // or rax, r12
       return;
     case Op::lcg_branch:
-      put({0x49, 0x0F, 0xAF, 0xC4});         // imul rax, r12
-      integer(0x01, kI, kR);                 // add rax, r13
-      put({0x48, 0x0F, 0xBA, 0xE0, 62});     // bt rax, 62
-      put({0x72, 0x03, 0x0F, 0x1F, 0x00});   // jc over a 3-byte nop
+      put({0x49, 0x0F, 0xAF, 0xC4});        // imul rax, r12
+      integer(0x01, kI, kR);                // add rax, r13
+      put({0x48, 0x0F, 0xBA, 0xE0, 62});    // bt rax, 62
+      put({0x72, 0x03, 0x0F, 0x1F, 0x00});  // jc over a 3-byte nop
       return;
     case Op::jump:  // 16 bytes each: a few branches per line, as branch predictors expect
       put({0xEB, 14});

@@ -30,7 +30,8 @@ std::string path_of(const std::string& identity);
 
 // The file called `path`; with an empty path the one of this machine, which must be of this
 // machine. Overrides are applied. Kind not_found when this machine was not measured yet.
-[[nodiscard]] Result<model::Machine> load(const std::string& path = {}, const SystemRoot& root = {});
+[[nodiscard]] Result<model::Machine> load(const std::string& path = {},
+                                          const SystemRoot& root = {});
 
 // Refuses to replace what is there unless that is a machine file, of the same machine when
 // `own_only` is set.

@@ -90,10 +90,10 @@ Json levels_and_sweep(const model::Machine& machine) {
                       {"found", level.found}});
   Json sweep = Json::array();
   for (const model::SweepPoint& point : machine.sweep)
-    sweep.push_back({{"bytes", point.bytes},
-                     {"latency_ns", point.latency_ns},
-                     {"bytes_per_second",
-                      number_or_null(point.bytes_per_second, point.bytes_per_second > 0)}});
+    sweep.push_back(
+        {{"bytes", point.bytes},
+         {"latency_ns", point.latency_ns},
+         {"bytes_per_second", number_or_null(point.bytes_per_second, point.bytes_per_second > 0)}});
   return {{"levels", levels}, {"sweep", sweep}};
 }
 
@@ -356,7 +356,8 @@ Result<model::Machine> from_json(std::string_view text, const std::string& name)
   reader.text("schema", schema);
   if (reader.failed()) return malformed(reader.error());
   if (schema != kSchema)
-    return malformed("field 'schema' is '" + printable(schema) + "', not '" + std::string(kSchema) + "'");
+    return malformed("field 'schema' is '" + printable(schema) + "', not '" + std::string(kSchema) +
+                     "'");
   model::Machine machine;
   read_machine(reader, machine);
   if (const auto topology = json.find("topology"); topology != json.end()) {

@@ -19,7 +19,8 @@ constexpr int kMostTripBytes = 12 << 10;
 
 // The pattern of operations that a trip repeats over the accumulators.
 std::vector<Op> pattern_of(Isa isa, PeakOp op, Mix mix) {
-  // Where there is a choice, the form that adds a constant: on some cores its operands travel better.
+  // Where there is a choice, the form that adds a constant: on some cores its operands travel
+  // better.
   const Op fused = isa == Isa::neon || isa == Isa::sve ? Op::fma_into : Op::fma;
   switch (op) {
     case PeakOp::add:

@@ -2,7 +2,8 @@
 //
 //   const Kernel kernel = peak_kernel(Isa::avx2, Precision::dp, PeakOp::fma);
 //   LOFT_TRY(const auto code, assemble(kernel));   // emit.hpp: exactly these instructions
-//   LOFT_CHECK(check(kernel, code));               // check.hpp: and they compute what is written here
+//   LOFT_CHECK(check(kernel, code));               // check.hpp: and they compute what is written
+//   here
 //
 // From the one description come the machine code, the count of operations and bytes, and the
 // expected result, so that the loop that runs is the loop that is claimed.
@@ -18,24 +19,24 @@ namespace loft::machine {
 
 enum class Op : std::uint8_t {
   // On vector register `reg`; m and a are the two constant registers.
-  add,   // reg = reg + a
-  mul,   // reg = reg * m
-  fma,   // reg = reg * m + a, rounded once
-  fma_into,  // reg = m * a + reg, rounded once: the only form that NEON has
-  div,   // reg = reg / m
-  sqrt,  // reg = sqrt(reg)
+  add,        // reg = reg + a
+  mul,        // reg = reg * m
+  fma,        // reg = reg * m + a, rounded once
+  fma_into,   // reg = m * a + reg, rounded once: the only form that NEON has
+  div,        // reg = reg / m
+  sqrt,       // reg = sqrt(reg)
   sqrt_of_m,  // reg = sqrt(m): independent of all others, and never of a trivial number
   // Between vector register `reg` and `offset` bytes behind the pointer of `stream`.
   load,
   store,
   nt_store,  // past the caches
   // On the integer accumulator i; p, q, r are integer constants. Only in kernels without strides.
-  int_add,      // i = i + p
-  int_div,      // i = (i / p) | q
-  lcg_branch,   // i = i * q + r; a branch that skips a no-op hangs on one bit of i
-  jump,         // a taken jump to the next operation
-  atomic_add,   // memory behind stream 0 += p, atomically
-  chase,        // the pointer of stream 0 = what it points to
+  int_add,     // i = i + p
+  int_div,     // i = (i / p) | q
+  lcg_branch,  // i = i * q + r; a branch that skips a no-op hangs on one bit of i
+  jump,        // a taken jump to the next operation
+  atomic_add,  // memory behind stream 0 += p, atomically
+  chase,       // the pointer of stream 0 = what it points to
 };
 
 struct Step {
@@ -55,9 +56,7 @@ struct Kernel {
   std::uint32_t stride = 0;  // bytes that every stream moves on per trip; 0: they stand still
   std::vector<Step> body;
 
-  [[nodiscard]] std::size_t vector_bytes() const {
-    return machine::vector_bytes(isa, precision);
-  }
+  [[nodiscard]] std::size_t vector_bytes() const { return machine::vector_bytes(isa, precision); }
   [[nodiscard]] std::size_t lanes() const { return vector_bytes() / element_bytes(precision); }
   [[nodiscard]] bool uses(Op op) const;
   [[nodiscard]] bool uses_fma() const { return uses(Op::fma) || uses(Op::fma_into); }

@@ -16,8 +16,7 @@ constexpr double kShortest = 1.9;
 std::vector<model::Cache> data_caches(const std::vector<model::Cache>& claimed) {
   std::vector<model::Cache> caches;
   for (const model::Cache& cache : claimed)
-    if (cache.type != "Instruction" &&
-        (caches.empty() || caches.back().level != cache.level))
+    if (cache.type != "Instruction" && (caches.empty() || caches.back().level != cache.level))
       caches.push_back(cache);
   return caches;
 }
@@ -46,7 +45,8 @@ std::size_t plateau_of(const std::vector<Plateau>& plateaus, std::size_t next, s
 std::vector<Plateau> find_plateaus(const std::vector<model::SweepPoint>& sweep) {
   std::vector<double> cost(sweep.size());
   double least = INFINITY;
-  for (std::size_t i = sweep.size(); i-- > 0;) cost[i] = least = std::min(least, sweep[i].latency_ns);
+  for (std::size_t i = sweep.size(); i-- > 0;)
+    cost[i] = least = std::min(least, sweep[i].latency_ns);
   std::vector<Plateau> plateaus;
   for (std::size_t start = 0; start < sweep.size();) {
     std::size_t end = start;
@@ -77,9 +77,8 @@ std::vector<model::Level> levels_of(const std::vector<Plateau>& plateaus,
     model::Level level;
     level.name = fmt::format("L{}", caches.empty() ? static_cast<int>(i) + 1 : caches[i].level);
     level.claimed = caches.empty() ? 0 : caches[i].bytes;
-    const std::size_t match = caches.empty()
-                                  ? i
-                                  : plateau_of(plateaus, next, found, level.claimed, count - i);
+    const std::size_t match =
+        caches.empty() ? i : plateau_of(plateaus, next, found, level.claimed, count - i);
     level.found = match < found;
     level.knee = level.found ? plateaus[match].last : level.claimed;
     if (level.found) next = match + 1;

@@ -26,8 +26,8 @@ struct Chain {
   std::uint64_t p, q, r, accumulator;
 };
 
-// A full-period congruential generator: its bit 62 is as good as random to any predictor. With q = 1
-// and r = 0 the same loop has a branch that never changes.
+// A full-period congruential generator: its bit 62 is as good as random to any predictor. With q =
+// 1 and r = 0 the same loop has a branch that never changes.
 constexpr std::uint64_t kMultiplier = 6364136223846793005;
 constexpr std::uint64_t kIncrement = 1442695040888963407;
 constexpr Chain kChains[] = {
@@ -187,7 +187,8 @@ std::vector<model::Constant> constants_of(const Plan& plan, double ticks_per_sec
     constants.push_back(latency_constant(name, reading, ticks_per_second));
   };
   const auto read = [&](const std::string& name) { return reading_of(plan, name); };
-  for (const char* name : {"L1_lat", "L2_lat", "L3_lat", "L4_lat", "Mem_lat", "Mem_small_pages_lat"})
+  for (const char* name :
+       {"L1_lat", "L2_lat", "L3_lat", "L4_lat", "Mem_lat", "Mem_small_pages_lat"})
     if (item_named(plan, name) != nullptr) put(name, read(name));
   put("TLB_lat", difference(read("tlb_pages"), read("tlb_dense")));
   put("BR_lat", read("BR_lat"));

@@ -21,9 +21,9 @@ namespace {
 
 // How much is enough. A trial is done when its best value came again in other rounds.
 struct Effort {
-  double seconds;      // for everything
+  double seconds;  // for everything
   int least_rounds;
-  int windows;         // per round and trial
+  int windows;  // per round and trial
   int sweep_passes;
 };
 constexpr Effort kQuick{20, 6, 10, 3};
@@ -136,8 +136,9 @@ Result<void> Session::set_up() {
                    "too little memory is free for a test beyond the caches",
                    "free some memory, or raise the limit (ulimit -v, memory.max)");
   if (memory_test_ < wanted)
-    note(fmt::format("little memory: DRAM is tested with {} instead of {}, caches may hold part of it",
-                     with_binary_prefix(memory_test_), with_binary_prefix(wanted)));
+    note(fmt::format(
+        "little memory: DRAM is tested with {} instead of {}, caches may hold part of it",
+        with_binary_prefix(memory_test_), with_binary_prefix(wanted)));
   LOFT_TRY(bench_, Workbench::make(order_, memory_test_, options_.root));
   if (!bench_->team().is_pinned())
     note("threads could not be bound to CPUs: values are from wherever the kernel put them");
@@ -246,8 +247,8 @@ void Session::collect_roofs() {
     if (!item.latency.empty()) continue;
     model::Roof roof = item.roof;
     fill(roof, item, bench_->ticks_per_second());
-    const auto same = std::find_if(
-        machine_.roofs.begin(), machine_.roofs.end(), [&](const model::Roof& each) {
+    const auto same =
+        std::find_if(machine_.roofs.begin(), machine_.roofs.end(), [&](const model::Roof& each) {
           return each.kind == roof.kind && each.isa == roof.isa && each.op == roof.op &&
                  each.level == roof.level && each.precision == roof.precision &&
                  each.cpus == roof.cpus;
@@ -260,7 +261,8 @@ void Session::collect_roofs() {
   machine_.roofs.insert(machine_.roofs.end(), plan_.left_out.begin(), plan_.left_out.end());
 }
 
-model::Constant constant_of(const std::string& name, const std::string& unit, const model::Roof& roof) {
+model::Constant constant_of(const std::string& name, const std::string& unit,
+                            const model::Roof& roof) {
   model::Constant constant;
   constant.name = name;
   constant.unit = unit;
@@ -278,11 +280,10 @@ void Session::collect_constants() {
     if (roof.threads != 1 || roof.isa != widest || roof.verdict == model::Verdict::unavailable)
       continue;
     if (roof.kind == model::RoofKind::bandwidth && roof.op == "load")
-      machine_.constants.push_back(constant_of(
-          (roof.level == "DRAM" ? "Mem" : roof.level) + "_bw", "bytes_per_second", roof));
+      machine_.constants.push_back(constant_of((roof.level == "DRAM" ? "Mem" : roof.level) + "_bw",
+                                               "bytes_per_second", roof));
     if (roof.kind == model::RoofKind::flops && roof.op == "mixed")
-      machine_.constants.push_back(
-          constant_of("Peak_" + roof.precision, "flops_per_second", roof));
+      machine_.constants.push_back(constant_of("Peak_" + roof.precision, "flops_per_second", roof));
   }
   if (order_.size() < 2) {
     note("one CPU only: nothing to hand a cache line to");
@@ -303,8 +304,8 @@ void Session::collect_constants() {
 void Session::collect_notes() {
   machine_.tsc_hz = bench_->ticks_per_second();
   machine_.frequency_hz = bench_->cycles_per_tick() * bench_->ticks_per_second();
-  const double share =
-      static_cast<double>(bench_->disturbed()) / static_cast<double>(std::max(1L, bench_->windows()));
+  const double share = static_cast<double>(bench_->disturbed()) /
+                       static_cast<double>(std::max(1L, bench_->windows()));
   if (share > 0.02)
     note(fmt::format("{:.0f} % of {} windows were disturbed by others and repeated", share * 100,
                      bench_->windows()));

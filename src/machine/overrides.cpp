@@ -18,9 +18,8 @@ constexpr std::array<std::string_view, 5> kUnits{"cycles", "ns", "bytes_per_seco
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '_';
-         });
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 }  // namespace
@@ -37,8 +36,8 @@ Result<std::vector<model::Constant>> parse_overrides(std::string_view text,
     if (line.empty()) continue;
     const auto wrong = [&](const std::string& why) {
       return failure(ErrorKind::malformed,
-                     fmt::format("read the constants in '{}', line {}", printable(name), number), why,
-                     "a line reads NAME = VALUE [unit], as in L1_lat = 4 cycles");
+                     fmt::format("read the constants in '{}', line {}", printable(name), number),
+                     why, "a line reads NAME = VALUE [unit], as in L1_lat = 4 cycles");
     };
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) return wrong("there is no '='");
@@ -48,8 +47,10 @@ Result<std::vector<model::Constant>> parse_overrides(std::string_view text,
     const std::string_view rest = trim(line.substr(equals + 1));
     const auto blank = rest.find_first_of(" \t");
     const auto value = parse_double(rest.substr(0, blank));
-    if (!value || !(*value >= 0) || *value > 1e30) return wrong("the value is not a positive number");
-    constant.unit = blank == std::string_view::npos ? "cycles" : std::string(trim(rest.substr(blank)));
+    if (!value || !(*value >= 0) || *value > 1e30)
+      return wrong("the value is not a positive number");
+    constant.unit =
+        blank == std::string_view::npos ? "cycles" : std::string(trim(rest.substr(blank)));
     if (std::find(kUnits.begin(), kUnits.end(), constant.unit) == kUnits.end())
       return wrong("the unit '" + printable(constant.unit) + "' is not known (" +
                    fmt::format("{}", fmt::join(kUnits, ", ")) + ")");
@@ -75,7 +76,8 @@ void apply(const std::vector<model::Constant>& overrides, model::Machine& machin
     } else if (constant.unit == "ns" && machine.frequency_hz > 0) {
       // Formulas count in cycles, whatever unit a person wrote.
       constant.ns = constant.value;
-      constant.value = constant.cycles = constant.median = constant.ns * machine.frequency_hz * 1e-9;
+      constant.value = constant.cycles = constant.median =
+          constant.ns * machine.frequency_hz * 1e-9;
       constant.unit = "cycles";
     }
     const auto same = std::find_if(machine.constants.begin(), machine.constants.end(),

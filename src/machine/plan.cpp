@@ -62,16 +62,20 @@ const model::Cache* cache_of(const PlanInput& input, const std::string& level) {
   return nullptr;
 }
 
-// Threads that share a level share its size too, as long as each part stays beyond the level before.
+// Threads that share a level share its size too, as long as each part stays beyond the level
+// before.
 std::size_t bytes_per_thread(const PlanInput& input, std::size_t index, std::size_t threads) {
   const model::Level& level = input.levels[index];
   const model::Cache* cache = cache_of(input, level.name);
   const bool is_memory = index + 1 == input.levels.size();
   std::size_t sharers = is_memory ? threads : 1;
-  if (cache != nullptr) sharers = std::min<std::size_t>(threads, static_cast<std::size_t>(std::max(1, cache->shared_by)));
+  if (cache != nullptr)
+    sharers =
+        std::min<std::size_t>(threads, static_cast<std::size_t>(std::max(1, cache->shared_by)));
   std::uint64_t least = 4096;
   if (index > 0) least = input.levels[index - 1].knee * (is_memory ? 4 : 3) / (is_memory ? 1 : 2);
-  const std::uint64_t most = threads == 1 ? level.test_bytes : std::max(level.test_bytes / 2, std::uint64_t{4096});
+  const std::uint64_t most =
+      threads == 1 ? level.test_bytes : std::max(level.test_bytes / 2, std::uint64_t{4096});
   return std::min(std::max<std::uint64_t>(level.test_bytes / sharers, least),
                   is_memory ? most : std::max(level.test_bytes, least));
 }
@@ -99,8 +103,8 @@ void add_bandwidth(Plan& plan, const PlanInput& input, const Workbench& bench, c
   setup.bytes = bytes_per_thread(input, index, crew.members.size());
   const bool shared = is_shared(input, level.name, 2);
   const std::size_t before = plan.items.size();
-  add(plan, bench, std::move(setup), std::move(roof),
-      shared ? kSharedTolerance : kPrivateTolerance, shared ? kSharedWindow : kCoreWindow);
+  add(plan, bench, std::move(setup), std::move(roof), shared ? kSharedTolerance : kPrivateTolerance,
+      shared ? kSharedWindow : kCoreWindow);
   if (plan.items.size() == before) return;
   Item& item = plan.items.back();
   item.roof.bytes = item.trial.span * static_cast<std::uint64_t>(item.trial.setup.kernel.streams);
@@ -167,7 +171,7 @@ void plan_peaks(Plan& plan, const PlanInput& input, const Workbench& bench,
         const auto plan_op = [&](PeakOp op) {
           // The top roof is worth trying every mix again, over the whole run.
           const bool top = op == PeakOp::mixed && input.fma && i + 1 == input.isas.size();
-          for (const Mix mix : alone && top ? mixes() : std::vector<Mix>{mix_of_isa[i]})
+          for (const Mix mix : alone&& top ? mixes() : std::vector<Mix>{mix_of_isa[i]})
             add_peak(plan, input, bench, crew, input.isas[i], precision, op, mix);
         };
         if (alone || input.full)
@@ -189,7 +193,8 @@ void plan_bandwidths(Plan& plan, const PlanInput& input, const Workbench& bench)
       if (!alone && !input.full && !widest) continue;
       for (std::size_t level = 0; level < input.levels.size(); ++level) {
         if (level + 1 != input.levels.size()) {
-          for (const MemoryOp op : kCacheOps) add_bandwidth(plan, input, bench, crew, isa, op, level, 1);
+          for (const MemoryOp op : kCacheOps)
+            add_bandwidth(plan, input, bench, crew, isa, op, level, 1);
           continue;
         }
         for (const MemoryOp op : kDramOps)

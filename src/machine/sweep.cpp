@@ -30,8 +30,8 @@ Result<void> visit(Workbench& bench, Buffer& ring, Isa isa, model::SweepPoint& p
   if (load.bytes < load.kernel.stride) return {};  // the loop is longer than the set
   LOFT_TRY(auto bandwidth, bench.prepare(std::move(load)));
   bench.run_round(bandwidth, kWindows, kWindow);
-  point.bytes_per_second = std::max(point.bytes_per_second,
-                                    bandwidth.estimate.best() * bench.ticks_per_second());
+  point.bytes_per_second =
+      std::max(point.bytes_per_second, bandwidth.estimate.best() * bench.ticks_per_second());
   return {};
 }
 

@@ -1,4 +1,5 @@
-// The sweep through working sets: what an access costs at each size, from a few KiB to `most` bytes.
+// The sweep through working sets: what an access costs at each size, from a few KiB to `most`
+// bytes.
 #pragma once
 
 #include <functional>

@@ -64,7 +64,8 @@ std::map<int, int> nodes_of(const SystemRoot& root) {
 
 // Different kinds of cores: their own PMUs on x86, other capacities on arm64, other top clocks.
 bool cores_differ(const SystemRoot& root, const std::vector<model::Cpu>& cpus) {
-  if (file_exists(root.at("/sys/devices/cpu_atom")) && file_exists(root.at("/sys/devices/cpu_core")))
+  if (file_exists(root.at("/sys/devices/cpu_atom")) &&
+      file_exists(root.at("/sys/devices/cpu_core")))
     return true;
   std::set<int> capacities;
   for (const model::Cpu& cpu : cpus)
@@ -94,8 +95,8 @@ std::vector<model::Cache> caches_of(const SystemRoot& root, const CpuList& onlin
       cache.level = level;
       cache.type = type;
       cache.bytes = bytes;
-      cache.line = static_cast<std::uint64_t>(
-          std::max(0, number_in(folder + "/coherency_line_size")));
+      cache.line =
+          static_cast<std::uint64_t>(std::max(0, number_in(folder + "/coherency_line_size")));
       cache.ways = std::max(0, number_in(folder + "/ways_of_associativity"));
       instances[key].insert(cpus_in(folder + "/shared_cpu_list"));
     }
@@ -108,6 +109,22 @@ std::vector<model::Cache> caches_of(const SystemRoot& root, const CpuList& onlin
     caches.push_back(cache);
   }
   return caches;
+}
+
+// CPUs that a group's files grant, 0 without a limit.
+double quota_of_version_2(const std::string& folder) {
+  const std::string text = word_in(join_path(folder, "cpu.max"));
+  const auto fields = split(text, ' ');
+  if (fields.size() != 2) return 0;
+  const auto quota = parse_double(fields[0]);
+  const auto period = parse_double(fields[1]);
+  return quota && period && *quota > 0 && *period > 0 ? *quota / *period : 0;
+}
+
+double quota_of_version_1(const std::string& folder) {
+  const int quota = number_in(join_path(folder, "cpu.cfs_quota_us"));
+  const int period = number_in(join_path(folder, "cpu.cfs_period_us"));
+  return quota > 0 && period > 0 ? static_cast<double>(quota) / period : 0;
 }
 
 }  // namespace
@@ -175,23 +192,23 @@ int separate_cores(const model::Topology& topology, const CpuList& order) {
 double cgroup_cpu_limit(const SystemRoot& root) {
   const auto membership = read_file(root.at("/proc/self/cgroup"));
   if (!membership) return 0;
-  std::string group;
-  for (const std::string_view line : split(*membership, '\n'))
-    if (line.starts_with("0::")) group = std::string(line.substr(3));
   double least = 0;
-  for (;;) {
-    const std::string text = word_in(root.at(join_path("/sys/fs/cgroup" + group, "cpu.max")));
-    const auto fields = split(text, ' ');
-    if (fields.size() == 2) {
-      const auto quota = parse_double(fields[0]);
-      const auto period = parse_double(fields[1]);
-      if (quota && period && *quota > 0 && *period > 0 &&
-          (least == 0 || *quota / *period < least))
-        least = *quota / *period;
+  for (const std::string_view line : split(*membership, '\n')) {
+    // "0::/group" is version 2; "1:cpu,cpuacct:/group" a controller of version 1.
+    const auto fields = split(line, ':');
+    if (fields.size() != 3) continue;
+    const auto controllers = split(fields[1], ',');
+    const bool old = std::find(controllers.begin(), controllers.end(), "cpu") != controllers.end();
+    if (!old && !fields[1].empty()) continue;
+    const std::string top = old ? "/sys/fs/cgroup/" + std::string(fields[1]) : "/sys/fs/cgroup";
+    for (std::string group(fields[2]);; group.resize(group.find_last_of('/'))) {
+      const std::string folder = root.at(top + group);
+      const double limit = old ? quota_of_version_1(folder) : quota_of_version_2(folder);
+      if (limit > 0 && (least == 0 || limit < least)) least = limit;
+      if (group.empty() || group.find('/') == std::string::npos) break;
     }
-    if (group.empty() || group == "/") return least;
-    group.resize(group.find_last_of('/'));
   }
+  return least;
 }
 
 }  // namespace loft::machine

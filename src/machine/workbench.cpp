@@ -18,8 +18,8 @@ constexpr std::uint64_t kChainTrips = 128;  // 65 536 cycles: some 20 µs
 constexpr double kCalibrationSlack = 1.02;
 constexpr int kMostWindows = 64;
 
-// What a run of the chain takes beside the chain: the least that a chain of one link takes. So short
-// a run is hardly ever disturbed.
+// What a run of the chain takes beside the chain: the least that a chain of one link takes. So
+// short a run is hardly ever disturbed.
 Result<double> calibration_overhead(Arguments arguments) {
   LOFT_TRY(const auto code, assemble(chain_kernel(Op::int_add, 1)));
   arguments.trips = 1;
@@ -114,9 +114,10 @@ void Workbench::seat_arguments(const Trial& trial, int member) {
   seat.arguments.r = trial.setup.r;
   seat.arguments.accumulator = trial.setup.accumulator;
   for (int stream = 0; stream < kernel.streams; ++stream)
-    seat.arguments.streams[stream] = trial.setup.chain != nullptr
-                                         ? trial.setup.chain
-                                         : seat.memory.data() + apart * static_cast<std::size_t>(stream);
+    seat.arguments.streams[stream] =
+        trial.setup.chain != nullptr
+            ? trial.setup.chain
+            : seat.memory.data() + apart * static_cast<std::size_t>(stream);
 }
 
 // Doubles the trips until a window is long enough to tell, then takes what the best needs.
@@ -179,8 +180,8 @@ void Workbench::judge(Trial& trial, int count, bool stolen) {
   std::vector<const Seat*> seats;
   for (const int member : trial.setup.members)
     seats.push_back(seats_[static_cast<std::size_t>(member)].get());
-  double quickest = static_cast<double>(kChainLength * kChainTrips) /
-                    std::max(trial.cycles_per_tick, 1e-9);
+  double quickest =
+      static_cast<double>(kChainLength * kChainTrips) / std::max(trial.cycles_per_tick, 1e-9);
   for (const Seat* seat : seats)
     for (int i = 0; i < count; ++i)
       quickest = std::min(quickest, seat->windows[static_cast<std::size_t>(i)].quickest);
@@ -196,15 +197,15 @@ void Workbench::judge(Trial& trial, int count, bool stolen) {
       all.calibration = std::max(all.calibration, each.calibration);
       all.switched = all.switched || each.switched;
     }
-    const bool disturbed =
-        stolen || all.switched || all.calibration > quickest * kCalibrationSlack;
+    const bool disturbed = stolen || all.switched || all.calibration > quickest * kCalibrationSlack;
     ++windows_;
     if (disturbed) ++disturbed_;
     trial.estimate.add(work / static_cast<double>(all.end - all.start), disturbed, trial.rounds);
   }
 }
 
-// Time that the hypervisor gave to others while our CPUs wanted to run, in the kernel's clock ticks.
+// Time that the hypervisor gave to others while our CPUs wanted to run, in the kernel's clock
+// ticks.
 std::uint64_t Workbench::stolen_time(const std::vector<int>& members) const {
   const auto stat = read_file(root_.at("/proc/stat"));
   if (!stat) return 0;

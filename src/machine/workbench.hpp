@@ -2,9 +2,8 @@
 // a millisecond, each between two runs of a chain of additions that tells how long a cycle was.
 //
 //   Workbench bench({0, 1}, 64 << 20);
-//   LOFT_TRY(auto trial, bench.prepare({.kernel = ..., .work = kernel.flops(), .members = {0, 1}}));
-//   bench.run_round(trial, 20);
-//   trial.estimate.best();   // work per tick
+//   LOFT_TRY(auto trial, bench.prepare({.kernel = ..., .work = kernel.flops(), .members = {0,
+//   1}})); bench.run_round(trial, 20); trial.estimate.best();   // work per tick
 #pragma once
 
 #include <memory>
@@ -22,10 +21,10 @@ namespace loft::machine {
 
 struct TrialSetup {
   Kernel kernel;
-  double work = 0;              // what one trip does: operations, bytes, links
-  std::vector<int> members{0};  // who runs it: positions in the list of CPUs
-  std::size_t bytes = 0;        // working set of one thread; 0 for kernels without memory
-  std::byte* chain = nullptr;   // a chase or an atomic: where it starts
+  double work = 0;               // what one trip does: operations, bytes, links
+  std::vector<int> members{0};   // who runs it: positions in the list of CPUs
+  std::size_t bytes = 0;         // working set of one thread; 0 for kernels without memory
+  std::byte* chain = nullptr;    // a chase or an atomic: where it starts
   std::uint64_t warm_trips = 0;  // that bring the working set into the caches before a window
   std::uint64_t p = 1, q = 0, r = 0, accumulator = 0;
 };
@@ -34,7 +33,7 @@ struct TrialSetup {
 struct Trial {
   TrialSetup setup;
   Code code;
-  Estimate estimate;        // work per tick, all threads together
+  Estimate estimate;           // work per tick, all threads together
   double cycles_per_tick = 0;  // best calibration seen around its windows
   std::uint64_t trips = 1;     // per window
   std::size_t span = 0;        // of each stream

@@ -32,18 +32,30 @@ void put(std::vector<Comparison>& rows, Comparison row, bool is_second) {
 }
 
 void put_all(std::vector<Comparison>& rows, const Machine& machine, bool is_second) {
-  put(rows, {"clock", "frequency", "Hz", value_if(machine.frequency_hz > 0, machine.frequency_hz), {}, false},
+  put(rows,
+      {"clock",
+       "frequency",
+       "Hz",
+       value_if(machine.frequency_hz > 0, machine.frequency_hz),
+       {},
+       false},
       is_second);
   for (const Roof& roof : machine.roofs)
     put(rows,
-        {"roof", describe(roof), roof.kind == RoofKind::flops ? "FLOP/s" : "B/s",
-         value_if(roof.verdict != Verdict::unavailable, roof.best), {},
+        {"roof",
+         describe(roof),
+         roof.kind == RoofKind::flops ? "FLOP/s" : "B/s",
+         value_if(roof.verdict != Verdict::unavailable, roof.best),
+         {},
          roof.verdict == Verdict::noisy},
         is_second);
   for (const Constant& constant : machine.constants)
     put(rows,
-        {"constant", constant.name, constant.unit,
-         value_if(constant.verdict != Verdict::unavailable, constant.value), {},
+        {"constant",
+         constant.name,
+         constant.unit,
+         value_if(constant.verdict != Verdict::unavailable, constant.value),
+         {},
          constant.verdict == Verdict::noisy},
         is_second);
 }
@@ -58,7 +70,8 @@ std::optional<double> Comparison::ratio() const {
 std::string describe(const Roof& roof) {
   if (roof.kind == RoofKind::bandwidth)
     return roof.level + " " + roof.op + ", " + roof.isa + ", " + threads_of(roof);
-  return peak_name(roof) + (roof.precision == "sp" ? ", single, " : ", double, ") + threads_of(roof);
+  return peak_name(roof) + (roof.precision == "sp" ? ", single, " : ", double, ") +
+         threads_of(roof);
 }
 
 std::vector<Comparison> compare(const Machine& first, const Machine& second) {

@@ -26,7 +26,7 @@ struct Cache {
 
 struct Cpu {
   int id = 0;
-  int core = 0;     // a number for each physical core of the machine
+  int core = 0;  // a number for each physical core of the machine
   int package = 0;
   int node = 0;
   int capacity = 0;  // relative to others where cores differ; 0: not said
@@ -47,16 +47,16 @@ enum class RoofKind { flops, bandwidth };
 
 struct Roof {
   RoofKind kind = RoofKind::flops;
-  std::string isa;        // "scalar", "sse", "avx2", "avx512", "neon", "sve"
-  std::string precision;  // flops: "sp", "dp"
-  std::string op;         // flops: "add" … "sqrt"; bandwidth: "load" … "ntcopy"
-  std::string level;      // bandwidth: "L1", "L2", "L3", "DRAM"
+  std::string isa;          // "scalar", "sse", "avx2", "avx512", "neon", "sve"
+  std::string precision;    // flops: "sp", "dp"
+  std::string op;           // flops: "add" … "sqrt"; bandwidth: "load" … "ntcopy"
+  std::string level;        // bandwidth: "L1", "L2", "L3", "DRAM"
   std::uint64_t bytes = 0;  // bandwidth: working set of one thread
   int streams = 0;          // bandwidth: places walked through at once, per array
   std::string mix;          // mixed: "1 fma : 1 add"
   int threads = 1;
   CpuList cpus;
-  double best = 0;    // operations or bytes a second, all threads together
+  double best = 0;  // operations or bytes a second, all threads together
   double median = 0;
   double per_cycle = 0;  // of the best, per cycle of one core, all threads together
   double spread = 0;     // of the rounds' bests, as a share of the best
@@ -90,11 +90,11 @@ struct SweepPoint {
 
 // A level of the memory hierarchy as the sweep found it.
 struct Level {
-  std::string name;            // "L1" … "DRAM"
-  std::uint64_t knee = 0;      // the largest working set that still has this level's cost; 0 for DRAM
-  std::uint64_t claimed = 0;   // what the system says, 0 when it says nothing
+  std::string name;        // "L1" … "DRAM"
+  std::uint64_t knee = 0;  // the largest working set that still has this level's cost; 0 for DRAM
+  std::uint64_t claimed = 0;  // what the system says, 0 when it says nothing
   std::uint64_t test_bytes = 0;
-  bool found = true;           // by the sweep; otherwise taken over from the claim
+  bool found = true;  // by the sweep; otherwise taken over from the claim
 };
 
 struct Machine {

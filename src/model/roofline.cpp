@@ -42,7 +42,9 @@ int nearest_threads(const Machine& machine, int threads) {
 }
 
 // Division and square root are not roofs of a program that does other things too.
-bool is_ceiling(const Roof& roof) { return roof.op != "div" && roof.op != "sqrt" && roof.op != "mul" && roof.op != "muladd"; }
+bool is_ceiling(const Roof& roof) {
+  return roof.op != "div" && roof.op != "sqrt" && roof.op != "mul" && roof.op != "muladd";
+}
 
 }  // namespace
 
@@ -97,10 +99,12 @@ Roofline roofline_of(const Machine& machine, const RooflineChoice& choice) {
     else if (roof.best > same->bytes_per_second)
       *same = {roof.level, roof.level + " bandwidth", roof.best, roof.verdict};
   }
-  std::stable_sort(roofline.slopes.begin(), roofline.slopes.end(),
-                   [](const Slope& a, const Slope& b) { return a.bytes_per_second > b.bytes_per_second; });
-  std::stable_sort(roofline.ceilings.begin(), roofline.ceilings.end(),
-                   [](const Ceiling& a, const Ceiling& b) { return a.flops_per_second > b.flops_per_second; });
+  std::stable_sort(
+      roofline.slopes.begin(), roofline.slopes.end(),
+      [](const Slope& a, const Slope& b) { return a.bytes_per_second > b.bytes_per_second; });
+  std::stable_sort(
+      roofline.ceilings.begin(), roofline.ceilings.end(),
+      [](const Ceiling& a, const Ceiling& b) { return a.flops_per_second > b.flops_per_second; });
   return roofline;
 }
 

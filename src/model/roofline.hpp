@@ -2,12 +2,12 @@
 // it back.
 //
 //   const Roofline roofline = roofline_of(machine, {.threads = 2});
-//   roofline.attainable(0.21);              // FLOP/s at 0.21 FLOP a byte, from the first-level cache
-//   const Limit limit = roofline.limit(0.21, 11.8e9);
-//   limit.name, limit.share;                // "L2 bandwidth", 0.54
+//   roofline.attainable(0.21);              // FLOP/s at 0.21 FLOP a byte, from the first-level
+//   cache const Limit limit = roofline.limit(0.21, 11.8e9); limit.name, limit.share; // "L2
+//   bandwidth", 0.54
 //
-// Intensity counts bytes as the core sees them (loads and stores), so a point does not move sideways
-// when its data come from another level: it sinks from that level's slope to the next.
+// Intensity counts bytes as the core sees them (loads and stores), so a point does not move
+// sideways when its data come from another level: it sinks from that level's slope to the next.
 #pragma once
 
 #include <optional>
@@ -36,9 +36,9 @@ struct Ceiling {
 // A program, thread, function or slice of time under the roofs.
 struct RooflinePoint {
   std::string name;
-  double intensity = 0;         // FLOP per byte
+  double intensity = 0;  // FLOP per byte
   double flops_per_second = 0;
-  double weight = 0;            // share of time, 0 to 1; 0: not known
+  double weight = 0;  // share of time, 0 to 1; 0: not known
 };
 
 // The roof that a point hangs under.

@@ -29,12 +29,13 @@ std::string header(const model::Machine& machine) {
                       clock_text(machine.tsc_hz));
   text += "instructions:";
   for (const std::string& name : machine.extensions) text += " " + printable(name);
-  return text + fmt::format("\nmeasured {}, {} run\n", printable(machine.when), printable(machine.mode));
+  return text +
+         fmt::format("\nmeasured {}, {} run\n", printable(machine.when), printable(machine.mode));
 }
 
 std::string levels(const model::Machine& machine) {
-  std::string text = fmt::format("\n{:<8}{:>12}{:>14}{:>14}\n", "level", "claimed", "knee found",
-                                 "tested with");
+  std::string text =
+      fmt::format("\n{:<8}{:>12}{:>14}{:>14}\n", "level", "claimed", "knee found", "tested with");
   for (const model::Level& level : machine.levels)
     text += fmt::format("{:<8}{:>12}{:>14}{:>14}\n", printable(level.name),
                         level.claimed == 0 ? "-" : with_binary_prefix(level.claimed),
@@ -69,10 +70,9 @@ std::string roof_row(const model::Roof& roof) {
 std::string roofs(const model::Machine& machine, model::RoofKind kind, bool all) {
   const std::string widest = machine.isas.empty() ? std::string() : machine.isas.back();
   const bool flops = kind == model::RoofKind::flops;
-  std::string text =
-      fmt::format("\n{:<14}{:<12}{:>7}{:>10}{:>10}{:>10}{:>9}\n", flops ? "peak" : "bandwidth", "isa",
-                  "threads", flops ? "GFLOP/s" : "GB/s", "median", flops ? "FLOP/cyc" : "B/cycle",
-                  "spread");
+  std::string text = fmt::format(
+      "\n{:<14}{:<12}{:>7}{:>10}{:>10}{:>10}{:>9}\n", flops ? "peak" : "bandwidth", "isa",
+      "threads", flops ? "GFLOP/s" : "GB/s", "median", flops ? "FLOP/cyc" : "B/cycle", "spread");
   bool any = false;
   for (const model::Roof& roof : machine.roofs) {
     if (roof.kind != kind || (!all && roof.isa != widest)) continue;
@@ -84,7 +84,8 @@ std::string roofs(const model::Machine& machine, model::RoofKind kind, bool all)
 
 std::string constant_row(const model::Constant& constant) {
   if (constant.verdict == model::Verdict::unavailable)
-    return fmt::format("{:<22}unavailable: {}\n", printable(constant.name), printable(constant.why));
+    return fmt::format("{:<22}unavailable: {}\n", printable(constant.name),
+                       printable(constant.why));
   const std::string origin =
       constant.origin == "measured" ? std::string() : "  from " + printable(constant.origin);
   if (constant.unit == "cycles")

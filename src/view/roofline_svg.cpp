@@ -90,7 +90,8 @@ void Drawing::choose_range() {
   }
   for (const model::RooflinePoint& point : points_) {
     if (!(point.intensity > 0) || !(point.flops_per_second > 0)) continue;
-    least_intensity_ = std::min(least_intensity_, std::exp2(std::floor(std::log2(point.intensity))));
+    least_intensity_ =
+        std::min(least_intensity_, std::exp2(std::floor(std::log2(point.intensity))));
     most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(point.intensity))));
     most_flops_ = std::max(most_flops_, point.flops_per_second * 1.5);
   }
@@ -103,7 +104,8 @@ void Drawing::choose_range() {
 }
 
 double Drawing::x(double intensity) const {
-  const double share = std::log(intensity / least_intensity_) / std::log(most_intensity_ / least_intensity_);
+  const double share =
+      std::log(intensity / least_intensity_) / std::log(most_intensity_ / least_intensity_);
   return kLeft + share * (size_.width - kLeft - kRight);
 }
 
@@ -113,18 +115,19 @@ double Drawing::y(double flops) const {
 }
 
 void Drawing::text(double at_x, double at_y, std::string_view what, std::string_view more) {
-  out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", at_x, at_y, more, escaped(what));
+  out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", at_x, at_y, more,
+                      escaped(what));
 }
 
 void Drawing::grid() {
   const double bottom = size_.height - kBottom;
   out_ += "<g stroke=\"#e4e4e4\">\n";
   for (double at = least_intensity_; at <= most_intensity_ * 1.001; at *= 2)
-    out_ += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n", x(at),
-                        kTop, bottom);
+    out_ += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
+                        x(at), kTop, bottom);
   for (double at = least_flops_; at <= most_flops_; at *= 10)
-    out_ += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\"/>\n", kLeft,
-                        y(at), size_.width - kRight);
+    out_ += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\"/>\n",
+                        kLeft, y(at), size_.width - kRight);
   out_ += "</g>\n";
   for (double at = least_intensity_; at <= most_intensity_ * 1.001; at *= 2)
     text(x(at), bottom + 18, at < 1 ? fmt::format("1/{:.0f}", 1 / at) : fmt::format("{:.0f}", at),
@@ -133,8 +136,9 @@ void Drawing::grid() {
     text(kLeft - 8, y(at) + 4, with_si_prefix(at, ""), "text-anchor=\"end\" fill=\"#444\"");
   text((kLeft + size_.width - kRight) / 2, size_.height - 16,
        "arithmetic intensity, FLOP per byte loaded or stored", "text-anchor=\"middle\"");
-  out_ += fmt::format("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">FLOP/s</text>\n",
-                      (kTop + bottom) / 2);
+  out_ += fmt::format(
+      "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">FLOP/s</text>\n",
+      (kTop + bottom) / 2);
 }
 
 void Drawing::slopes() {
@@ -151,11 +155,12 @@ void Drawing::slopes() {
         x(start), y(slope.bytes_per_second * start), x(end), y(top), colour,
         slope.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
     // The words stand along their line, each a little further down than the one before.
-    const double angle = std::atan2(y(slope.bytes_per_second * end) - y(slope.bytes_per_second * start),
-                                    x(end) - x(start));
+    const double angle = std::atan2(
+        y(slope.bytes_per_second * end) - y(slope.bytes_per_second * start), x(end) - x(start));
     const double at = start * std::pow(end / start, 0.05);
     out_ += fmt::format(
-        "<text transform=\"translate({:.1f} {:.1f}) rotate({:.2f})\" dy=\"-5\" fill=\"{}\">{}</text>\n",
+        "<text transform=\"translate({:.1f} {:.1f}) rotate({:.2f})\" dy=\"-5\" "
+        "fill=\"{}\">{}</text>\n",
         x(at), y(slope.bytes_per_second * at), angle * 180 / 3.14159265358979, colour,
         escaped(slope.name + "  " + with_si_prefix(slope.bytes_per_second, "B/s")));
   }
@@ -174,7 +179,8 @@ void Drawing::ceilings() {
         "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
         "stroke-width=\"{}\"{}/>\n",
         x(ceiling.flops_per_second / steepest), at, size_.width - kRight, at, top ? "#111" : "#888",
-        top ? "2" : "1", ceiling.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
+        top ? "2" : "1",
+        ceiling.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
     const double words = std::max(at - 4, last_y + kLineHeight);
     last_y = words;
     text(size_.width - kRight - 4, words,
@@ -194,7 +200,8 @@ void Drawing::marks() {
         x(point.intensity), y(point.flops_per_second), radius,
         escaped(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
                             with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
-    text(x(point.intensity) + radius + 4, y(point.flops_per_second) + 4, point.name, "fill=\"#222\"");
+    text(x(point.intensity) + radius + 4, y(point.flops_per_second) + 4, point.name,
+         "fill=\"#222\"");
   }
 }
 
@@ -202,15 +209,16 @@ void Drawing::title() {
   text(kLeft, 26, roofline_.machine.empty() ? "roofline" : roofline_.machine,
        "font-size=\"17\" font-weight=\"bold\"");
   text(kLeft, 45,
-       fmt::format("{} precision, {}; dashed: noisy",
-                   roofline_.precision == "sp" ? "single" : "double",
-                   roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads)),
+       fmt::format(
+           "{} precision, {}; dashed: noisy", roofline_.precision == "sp" ? "single" : "double",
+           roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads)),
        "fill=\"#555\"");
 }
 
 std::string Drawing::draw() {
   out_ = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\" "
       "font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
       "<title>roofline of {2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
       size_.width, size_.height, escaped(roofline_.machine));

@@ -103,15 +103,17 @@ TEST_F(MachineFile, NamesTheFieldThatIsWrong) {
   EXPECT_NE(why("{").find("not JSON"), std::string::npos);
   EXPECT_NE(why("[]").find("not a JSON object"), std::string::npos);
   EXPECT_NE(why("{}").find("'schema' is missing"), std::string::npos);
-  EXPECT_NE(why(changed(good, "loft.machine/1", "loft.stat/1")).find("'schema'"), std::string::npos);
+  EXPECT_NE(why(changed(good, "loft.machine/1", "loft.stat/1")).find("'schema'"),
+            std::string::npos);
   EXPECT_NE(why(changed(good, "\"tsc_hz\": 2500000000.0", "\"tsc_hz\": \"fast\"")).find("'tsc_hz'"),
             std::string::npos);
   EXPECT_NE(why(changed(good, "48000000000.0", "-1")).find("'roofs[0].best'"), std::string::npos);
   EXPECT_NE(why(changed(good, "\"threads\": 1", "\"threads\": 1e99")).find("'roofs[0].threads'"),
             std::string::npos);
   EXPECT_NE(why(changed(good, "\"stable\"", "\"great\"")).find("verdict"), std::string::npos);
-  EXPECT_NE(why(changed(good, "\"bytes\": 32768", "\"bytes\": null")).find("'topology.caches[0].bytes'"),
-            std::string::npos);
+  EXPECT_NE(
+      why(changed(good, "\"bytes\": 32768", "\"bytes\": null")).find("'topology.caches[0].bytes'"),
+      std::string::npos);
 }
 
 TEST_F(MachineFile, SurvivesEveryTruncationAndChangedByte) {

@@ -33,8 +33,8 @@ class Topology : public testing::Test {
   }
   void put_cache(int cpu, int index, int level, const std::string& type, const std::string& size,
                  const std::string& shared) {
-    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" +
-                               std::to_string(index) + "/";
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                               "/cache/index" + std::to_string(index) + "/";
     put(folder + "level", std::to_string(level));
     put(folder + "type", type);
     put(folder + "size", size);
@@ -151,6 +151,13 @@ TEST_F(Topology, ReadsTheLeastLimitOfAllControlGroupsAbove) {
   EXPECT_EQ(cgroup_cpu_limit(root()), 1.5);
   put("/sys/fs/cgroup/outer/inner/cpu.max", "50000 100000");
   EXPECT_EQ(cgroup_cpu_limit(root()), 0.5);
+  put("/proc/self/cgroup", "3:memory:/a\n2:cpu,cpuacct:/a");
+  EXPECT_EQ(cgroup_cpu_limit(root()), 0);
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "-1");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(cgroup_cpu_limit(root()), 0);
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "25000");
+  EXPECT_EQ(cgroup_cpu_limit(root()), 0.25);
 }
 
 TEST_F(Topology, TakesNoMoreThanAQuarterOfFreeMemory) {
@@ -177,7 +184,8 @@ TEST_F(Topology, NoticesClaimsThatContradictEachOther) {
 
 TEST_F(Topology, IdentityFollowsTheMachineAndHidesItsId) {
   put_server();
-  put("/proc/cpuinfo", "vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 1\nmodel name : Some CPU @ 2.50GHz");
+  put("/proc/cpuinfo",
+      "vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 1\nmodel name : Some CPU @ 2.50GHz");
   put("/etc/machine-id", "0123456789abcdef0123456789abcdef");
   const auto topology = read_topology(root());
   ASSERT_TRUE(topology);

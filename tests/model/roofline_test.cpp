@@ -34,11 +34,11 @@ Roof bandwidth(const char* level, const char* op, double best, int threads = 1) 
 Machine sample() {
   Machine machine;
   machine.cpu = "Some <CPU> & more";
-  machine.roofs = {peak("add", "scalar", 6e9),       peak("fma", "avx2", 50e9),
-                   peak("mixed", "avx2", 64e9),      peak("div", "avx2", 2e9),
-                   bandwidth("L1", "load", 200e9),   bandwidth("L1", "2ld1st", 300e9),
-                   bandwidth("L2", "load", 100e9),   bandwidth("DRAM", "load", 20e9),
-                   peak("fma", "avx2", 98e9, 2),     bandwidth("L1", "load", 400e9, 2),
+  machine.roofs = {peak("add", "scalar", 6e9),        peak("fma", "avx2", 50e9),
+                   peak("mixed", "avx2", 64e9),       peak("div", "avx2", 2e9),
+                   bandwidth("L1", "load", 200e9),    bandwidth("L1", "2ld1st", 300e9),
+                   bandwidth("L2", "load", 100e9),    bandwidth("DRAM", "load", 20e9),
+                   peak("fma", "avx2", 98e9, 2),      bandwidth("L1", "load", 400e9, 2),
                    bandwidth("DRAM", "load", 30e9, 2)};
   return machine;
 }
