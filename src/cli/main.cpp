@@ -17,6 +17,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_stat,
     add_metric,
     add_power,
+    add_machine,
     add_completion,
 };
 // clang-format on
