@@ -47,6 +47,18 @@ bool writes_flags_sometimes(const Subject& subject) {
   return false;
 }
 
+// Flags that the manuals say are written and the decoder does not list.
+std::uint32_t unlisted_flags(const Subject& subject) {
+  switch (subject.instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_SBB:
+    case ZYDIS_MNEMONIC_VTESTPS:
+    case ZYDIS_MNEMONIC_VTESTPD:
+      return kArithmeticFlags;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 void describe_flags(const Subject& subject, InstructionFacts& facts) {
@@ -54,7 +66,7 @@ void describe_flags(const Subject& subject, InstructionFacts& facts) {
   if (said == nullptr) return;
   FlagUse& flags = facts.flags;
   flags.read = said->tested;
-  flags.written = said->modified | said->set_0 | said->set_1;
+  flags.written = said->modified | said->set_0 | said->set_1 | unlisted_flags(subject);
   flags.undefined = said->undefined & ~flags.written;
   if (keeps_undefined_flags(subject)) {
     flags.maybe = flags.undefined;

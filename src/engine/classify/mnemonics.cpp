@@ -71,6 +71,8 @@ void read_floating_point(std::string_view name, MnemonicFacts& facts) {
       facts.is_scalar = is_scalar_conversion(name);
       return;
     case C::amx_compute:
+      if (facts.op == FpOp::none) return;
+      [[fallthrough]];
     case C::fp_arith:
       read_suffix(name, facts);
       if (name.find("bf16") != std::string_view::npos) facts.precision = Precision::bfloat16;
@@ -78,9 +80,12 @@ void read_floating_point(std::string_view name, MnemonicFacts& facts) {
     case C::fp_compare:
     case C::fp_move:
     case C::fp_logic:
-    case C::fp_shuffle:
     case C::fp_other:
       read_suffix(name, facts);
+      return;
+    case C::fp_shuffle:
+      read_suffix(name, facts);
+      facts.is_scalar = false;  // vbroadcastss fills a vector
       return;
     default:
       return;
