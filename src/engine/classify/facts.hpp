@@ -121,6 +121,7 @@ struct InstructionFacts {
   std::uint8_t unit_count = 0;
   std::array<MemoryAccess, kMaxAccesses> accesses;
   std::array<UnitSource, kMaxUnits> sources;
+  std::array<std::int8_t, 3> tiles{};  // of a tile product: result, left, right
 
   [[nodiscard]] std::span<const MemoryAccess> memory() const {
     return {accesses.data(), access_count};

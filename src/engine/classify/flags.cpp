@@ -21,17 +21,13 @@ bool shift_may_do_nothing(const Subject& subject) {
   return true;  // by cl
 }
 
-// Instructions whose undefined flags keep their old value on some processor.
+// Most instructions that leave a flag undefined keep its old value on some processor: AMD's
+// multiplications do, and Intel's bit tests. Additions and logic never do.
 bool keeps_undefined_flags(const Subject& subject) {
   switch (subject.mnemonic.insn_class) {
-    case InsnClass::int_bit:
-    case InsnClass::int_div:
-    case InsnClass::int_shift:
-      return true;
-    case InsnClass::int_mul:
+    case InsnClass::int_arith:
     case InsnClass::int_logic:
     case InsnClass::int_compare:
-    case InsnClass::int_arith:
       return false;
     default:
       return true;

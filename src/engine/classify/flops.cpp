@@ -46,6 +46,8 @@ void describe_flops(const Subject& subject, InstructionFacts& facts) {
   const int each = operations_per_lane(mnemonic.op, mnemonic.precision);
   if (mnemonic.insn_class == InsnClass::amx_compute) {
     add_per_unit(facts, {.unit = Unit::tile_ops}, Measure::flops, each);
+    for (std::size_t i = 0; i < facts.tiles.size(); ++i)
+      facts.tiles[i] = static_cast<std::int8_t>(ZydisRegisterGetId(subject.operands[i].reg.value));
     return;
   }
   const unsigned lanes =
