@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "base/file.hpp"
 #include "engine/classify/decoded.hpp"
 #include "engine/classify/isa.hpp"
 #include "engine/classify/random_code.hpp"
@@ -121,14 +122,13 @@ TEST(Events, ModelledOnesAreListedButNotAvailable) {
 
 TEST(Events, UnknownNameIsNotFound) { EXPECT_FALSE(find_event("bananas")); }
 
-// Every condition can be met: no event of the table is dead by a slip in its generation.
 TEST(Events, AddUpOverRandomInstructions) {
   RandomCode code(20261115);
   std::mt19937 random(7);
   KindTable kinds;
   EventVector total;
   std::uint64_t instructions = 0;
-  for (int i = 0; i < 400'000; ++i) {
+  for (int i = 0; i < 250'000; ++i) {
     const auto decoded = decode(code.next());
     if (!decoded) continue;
     ++instructions;
@@ -140,30 +140,36 @@ TEST(Events, AddUpOverRandomInstructions) {
     for (std::size_t u = 0; u < decoded->facts.unit_count; ++u) units[u] = random() % executions;
     accumulate(total, decoded->facts, executions, units);
   }
-  EXPECT_GT(instructions, 100'000u);
+  EXPECT_GT(instructions, 80'000u);
   EXPECT_GT(kinds.size(), 3'000u);
   expect_identities(total);
 }
 
+// No event is dead by a slip in the generation of the table. What is rare in random code stands in
+// encodings.txt.
 TEST(Events, EveryOneCountsSomeInstruction) {
-  RandomCode code(5);
-  std::vector<bool> met(event_table().size());
   KindTable kinds;
   EventVector total;
-  for (int i = 0; i < 1'500'000; ++i) {
-    const auto decoded = decode(code.next());
-    if (!decoded) continue;
+  const auto consider = [&](std::span<const std::uint8_t> bytes) {
+    const auto decoded = decode(bytes);
+    if (!decoded) return;
     const std::size_t known = kinds.size();
-    if (kinds.intern(decoded->facts.kind) < known) continue;
+    if (kinds.intern(decoded->facts.kind) < known) return;
     accumulate(total, decoded->facts, 2, {1, 1});
-  }
+  };
+  const auto text = read_file(LOFT_SOURCE_DIR "/tests/engine/classify/encodings.txt");
+  ASSERT_TRUE(text);
+  for (const std::string_view line : split(*text, '\n'))
+    if (!line.empty() && line[0] != '#') consider(from_hex(trim(split(line, '|')[0])));
+  RandomCode code(5);
+  for (int i = 0; i < 300'000; ++i) consider(code.next());
   std::vector<std::string> never;
   for (EventIndex i = 0; i < event_table().size(); ++i) {
     const EventInfo& event = event_table()[i];
     const bool single = event.name.starts_with("op_") || event.name.starts_with("isa_");
     if (event.is_available && !single && total[i] == 0) never.push_back(event.name);
   }
-  EXPECT_THAT(never, testing::IsEmpty());
+  EXPECT_EQ(join(never, " "), "");
 }
 
 TEST(KindTable, GivesOneNumberToEqualKinds) {
