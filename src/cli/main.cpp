@@ -7,13 +7,22 @@
 namespace loft::cli {
 namespace {
 
-// In the order in which --help shows them.
+// In the order in which --help shows them. One line each, so that new commands do not collide.
+// clang-format off
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
+    add_doctor,
+    add_list,
+    add_event,
+    add_evset,
+    add_stat,
     add_completion,
 };
+// clang-format on
 
 int exit_status(const Error& error) {
   switch (error.kind) {
+    case ErrorKind::no_such_command:
+      return kNotFound;
     case ErrorKind::cannot_execute:
       return kCannotExecute;
     default:
@@ -36,7 +45,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    terminal.note("loft: " + printable(error.what()) + "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
+    terminal.note("loft: " + printable(error.what()) +
+                  "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
     return kLoftFailed;
   }
 
