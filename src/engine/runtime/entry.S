@@ -56,7 +56,8 @@ save_state:
   popq %gs:CTX_FLAGS
 state_of_syscall:
   general_registers save_register
-  cld
+  pushq $2 /* no direction, no trap, no alignment check while we are here */
+  popfq
   rdfsbase %rax
   mov %rax, %gs:CTX_PROGRAM_FS
   mov %gs:CTX_ENGINE_FS, %rax

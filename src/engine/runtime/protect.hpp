@@ -6,9 +6,11 @@
 
 namespace loft::engine {
 
-// cache_lock() is held for both.
-void protect_code(std::uint64_t start, std::uint64_t end);
-// True when the fault at `address` was ours and the write can be tried again.
+struct Trace;
+
+// cache_lock() is held for all of these.
+void protect_code(Trace& trace);
+// True when a write to `address` faulted because of us and can be tried again.
 bool unprotect_code(std::uint64_t address);
 // The program maps or protects the range anew: what was protected there is so no more.
 void forget_protection(std::uint64_t start, std::uint64_t end);

@@ -127,7 +127,8 @@ void on_fault(Context* context, ucontext_t* user, const siginfo_t& info) {
     stop(Message("the engine itself failed with signal ").add_number(static_cast<std::uint64_t>(info.si_signo))
              .add(" at ").add_hex(at).add(" touching ").add_hex(word(info.si_addr))
              .add(", after the program's ").add_place(context->next_pc));
-  if (info.si_signo == SIGSEGV) {
+  constexpr std::uint64_t kWrite = 2;
+  if (info.si_signo == SIGSEGV && (reg(user, REG_ERR) & kWrite) != 0) {
     const Holding holding(cache_lock());
     if (unprotect_code(word(info.si_addr))) return go_on(context, user, place.pc);
   }
@@ -159,6 +160,7 @@ void on_message(Context* context, ucontext_t* user, const siginfo_t& info) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* memory) {
+  asm volatile("pushq $2; popfq" : : : "cc", "memory");  // the program may have alignment checks on
   auto* user = static_cast<ucontext_t*>(memory);
   Context* context = this_context();
   const std::uint64_t rip = reg(user, REG_RIP);

@@ -112,10 +112,8 @@ long files(const Call& call) {
 }
 
 long execute(const Call& call) {
-  static char text[PATH_MAX];
-  static Lock lock;
+  char text[PATH_MAX];
   char* path = text;
-  const Holding holding(lock);
   if (call.number == SYS_execve) {
     if (!copy_string(path, PATH_MAX, call.a)) return -EFAULT;
     if (is_own_executable(path)) std::memcpy(path, program_path(), std::strlen(program_path()) + 1);

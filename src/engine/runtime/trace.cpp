@@ -161,23 +161,25 @@ void open_indirect(Trace& trace) {
   enter_in_table(trace);
 }
 
-bool forget_traces(std::uint64_t start, std::uint64_t end) {
-  bool any = false;
+void forget_trace(Trace& trace) {
+  if (!trace.live) return;
+  trace.live = false;
+  Slot* slot = slot_of(trace.pc);
+  if (slot->trace == &trace) slot->trace = nullptr;
+  // Whoever still comes here is sent to the dispatcher, which connects him to what is there then.
+  std::uint8_t* stub = take_cold(*trace.arena, 24);
+  const std::uint32_t number = add_link({trace.pc, trace.code + 1, trace.arena});
+  Emitter emit(stub);
+  emit.store_context_value(CTX_EXIT_LINK, number);
+  emit.jump_context(CTX_DISPATCH);
+  divert(trace.code, stub);
+}
+
+void forget_traces(std::uint64_t start, std::uint64_t end) {
   for (std::uint64_t i = 0; i < g_capacity; ++i) {
     Trace* trace = g_slots[i].trace;
-    if (trace == nullptr || trace->pc >= end || trace->pc_end <= start) continue;
-    // Whoever still comes here is sent to the dispatcher, which connects him to what is there then.
-    g_slots[i].trace = nullptr;
-    trace->live = false;
-    std::uint8_t* stub = take_cold(*trace->arena, 24);
-    const std::uint32_t number = add_link({trace->pc, trace->code + 1, trace->arena});
-    Emitter emit(stub);
-    emit.store_context_value(CTX_EXIT_LINK, number);
-    emit.jump_context(CTX_DISPATCH);
-    divert(trace->code, stub);
-    any = true;
+    if (trace != nullptr && trace->pc < end && trace->pc_end > start) forget_trace(*trace);
   }
-  return any;
 }
 
 }  // namespace loft::engine
