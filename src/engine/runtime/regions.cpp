@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/protect.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
 
@@ -115,7 +116,7 @@ const Region* find_region(std::uint64_t pc) {
   Region* region = free_place();
   region->start = line.start;
   region->end = line.end;
-  region->writable = line.writable;
+  region->writable = line.writable || is_protected(pc);
   std::size_t size = std::strlen(line.path);
   if (size >= kMaxPath) size = kMaxPath - 1;
   std::memcpy(region->path, line.path, size);
@@ -127,11 +128,23 @@ const Region* find_region(std::uint64_t pc) {
 
 bool forget_regions(std::uint64_t start, std::uint64_t end) {
   bool any = false;
-  for (std::uint32_t i = 0; i < g_count; ++i) {
-    Region& region = g_regions[i];
-    if (!region.live || region.end <= start || region.start >= end) continue;
-    region.live = false;
+  const std::uint32_t count = g_count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!g_regions[i].live || g_regions[i].end <= start || g_regions[i].start >= end) continue;
     any = true;
+    const Region old = g_regions[i];
+    g_regions[i].live = false;
+    // What is left of it on either side stays known.
+    if (old.start < start) {
+      Region* left = free_place();
+      *left = old;
+      left->end = start;
+    }
+    if (old.end > end) {
+      Region* right = free_place();
+      *right = old;
+      right->start = end;
+    }
   }
   return any;
 }

@@ -22,7 +22,7 @@ const Region* find_region(std::uint64_t pc);
 // The same, only from what is known already.
 const Region* known_region(std::uint64_t pc);
 
-// Forgets regions that overlap the range; true when there was one.
+// Forgets what regions have in the range; true when there was something.
 bool forget_regions(std::uint64_t start, std::uint64_t end);
 
 }  // namespace loft::engine

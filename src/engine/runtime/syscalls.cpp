@@ -47,8 +47,9 @@ struct Call {
 void forget_code(std::uint64_t start, std::uint64_t bytes) {
   const std::uint64_t end = start + bytes;
   const Holding holding(cache_lock());
+  if (!forget_regions(start, end)) return;
   forget_protection(start, end);
-  if (forget_regions(start, end)) forget_traces(start, end);
+  forget_traces(start, end);
 }
 
 long change_memory(const Call& call) {

@@ -175,11 +175,4 @@ void forget_trace(Trace& trace) {
   divert(trace.code, stub);
 }
 
-void forget_traces(std::uint64_t start, std::uint64_t end) {
-  for (std::uint64_t i = 0; i < g_capacity; ++i) {
-    Trace* trace = g_slots[i].trace;
-    if (trace != nullptr && trace->pc < end && trace->pc_end > start) forget_trace(*trace);
-  }
-}
-
 }  // namespace loft::engine

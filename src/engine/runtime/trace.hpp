@@ -73,8 +73,6 @@ std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_int
 void enter_in_table(Trace& trace);
 
 void forget_trace(Trace& trace);
-// Forgets all traces made of bytes in the range. Looks at all there are.
-void forget_traces(std::uint64_t start, std::uint64_t end);
 
 void open_cache();
 // The address that `jmp [rcx * 8 + table]` uses.

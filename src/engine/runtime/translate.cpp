@@ -380,7 +380,7 @@ Trace* translate(std::uint64_t pc, bool indirect) {
   if (region == nullptr) return nullptr;
   static std::uint8_t memory[sizeof(Translation)] __attribute__((aligned(16)));
   Trace* trace = (new (memory) Translation(pc, indirect, *region))->run();
-  if (region->writable) protect_code(*trace);
+  note_pages(*trace, region->writable);
   return trace;
 }
 
