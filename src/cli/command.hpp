@@ -4,7 +4,8 @@
 //     auto flags = std::make_shared<StatFlags>();
 //     auto* command = app.add_subcommand("stat", "Run a program and count");
 //     command->add_option("-e,--event", flags->events, "...");
-//     command->callback([=, &action] { action = [flags](Terminal& t) { return run_stat(*flags, t); }; });
+//     command->callback([=, &action] { action = [flags](Terminal& t) { return run_stat(*flags, t);
+//     }; });
 //   }
 #pragma once
 
@@ -26,6 +27,8 @@ inline constexpr int kNotFound = 127;
 
 void add_completion(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_event(CLI::App& app, Action& action);
+void add_evset(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 
