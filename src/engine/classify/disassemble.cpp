@@ -1,0 +1,34 @@
+#include "engine/classify/disassemble.hpp"
+
+#include <Zydis/Zydis.h>
+
+namespace loft::engine {
+
+std::vector<DisassembledInstruction> disassemble(std::span<const std::byte> bytes,
+                                                 std::uint64_t address) {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  ZydisFormatter formatter;
+  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  std::vector<DisassembledInstruction> listing;
+  while (!bytes.empty()) {
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    DisassembledInstruction line{address, 1, "(bad)"};
+    if (ZYAN_SUCCESS(
+            ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &instruction, operands))) {
+      char text[256] = "";
+      ZydisFormatterFormatInstruction(&formatter, &instruction, operands,
+                                      instruction.operand_count_visible, text, sizeof text, address,
+                                      nullptr);
+      line.length = instruction.length;
+      line.text = text;
+    }
+    address += line.length;
+    bytes = bytes.subspan(line.length);
+    listing.push_back(std::move(line));
+  }
+  return listing;
+}
+
+}  // namespace loft::engine

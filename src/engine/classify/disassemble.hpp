@@ -1,0 +1,23 @@
+// Instructions as text, for people: listings of blocks, and messages that name an instruction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace loft::engine {
+
+struct DisassembledInstruction {
+  std::uint64_t address = 0;
+  std::uint8_t length = 0;
+  std::string text;  // "vaddps zmm1 {k1}, zmm2, zmmword ptr [rax]"; "(bad)" where nothing decodes
+};
+
+// All instructions of `bytes`, which stand at `address`. Bytes that do not decode are listed one
+// by one as "(bad)".
+[[nodiscard]] std::vector<DisassembledInstruction> disassemble(std::span<const std::byte> bytes,
+                                                               std::uint64_t address);
+
+}  // namespace loft::engine
