@@ -29,16 +29,19 @@ inline constexpr std::uint32_t kMessageBytes = 16384;
 inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
 
 enum class BlockKind : std::uint32_t {
-  body,         // instructions that ran whole, `count` times
-  fall_through  // no instructions: how often `owner`'s conditional branch was not taken
+  body,          // instructions that ran whole, so many times
+  fall_through,  // no instructions: how often another block's conditional branch was not taken
+  units          // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
+                 // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
 };
 
 struct BlockEntry {
   std::uint64_t address;      // where the program has it
   std::uint64_t code_offset;  // its bytes, from kCodeOffset
   std::uint32_t image;
-  std::uint32_t next_fall;  // the block counted when this block's last branch was not taken, or 0
-  std::uint32_t size;       // bytes
+  std::uint32_t next_fall;  // the block counted when this block's last branch was not taken, or 0;
+                            // of units, the block they belong to
+  std::uint32_t size;  // bytes
   std::uint16_t instructions;
   std::uint16_t kind;  // BlockKind
 };

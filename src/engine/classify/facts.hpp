@@ -21,7 +21,7 @@
 namespace loft::engine {
 
 // The arithmetic flags, as they stand in rflags, and the direction flag.
-inline constexpr std::uint32_t kArithmeticFlags = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF |
+inline constexpr std::uint32_t kStatusFlags = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF |
                                                   ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
                                                   ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
 
@@ -47,7 +47,7 @@ struct RegisterSet {
   bool x87_or_mmx = false;
 };
 
-struct RegisterUse {
+struct RegisterFacts {
   RegisterSet read;
   RegisterSet written;            // at least partly, at least sometimes
   std::uint16_t overwritten = 0;  // general registers whose old value is gone for certain
@@ -110,7 +110,7 @@ struct InstructionFacts {
 
   Kind kind;
   FlagUse flags;
-  RegisterUse registers;
+  RegisterFacts registers;
   std::uint8_t length = 0;
   bool is_rip_relative = false;  // has a rip-relative operand, lea and prefetch included
   bool uses_fs = false;          // an operand relative to fs, or fs or its base itself

@@ -49,7 +49,7 @@ std::uint32_t unlisted_flags(const Subject& subject) {
     case ZYDIS_MNEMONIC_SBB:
     case ZYDIS_MNEMONIC_VTESTPS:
     case ZYDIS_MNEMONIC_VTESTPD:
-      return kArithmeticFlags;
+      return kStatusFlags;
     default:
       return 0;
   }
@@ -76,8 +76,8 @@ void describe_flags(const Subject& subject, InstructionFacts& facts) {
   // The kernel, and a handler of the signal, see all flags and give them back.
   const InsnClass value = facts.kind.insn_class();
   if (value == InsnClass::syscall || value == InsnClass::interrupt) {
-    flags.read |= kArithmeticFlags;
-    flags.written &= ~kArithmeticFlags;
+    flags.read |= kStatusFlags;
+    flags.written &= ~kStatusFlags;
   }
 }
 

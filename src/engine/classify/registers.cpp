@@ -64,7 +64,7 @@ void add(RegisterSet& set, ZydisRegister reg) {
 }
 
 void add_register_operand(const Subject& subject, const ZydisDecodedOperand& operand,
-                          RegisterUse& use) {
+                          RegisterFacts& use) {
   const ZydisRegister reg = operand.reg.value;
   const bool writes = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
   const bool for_certain = (operand.actions & ZYDIS_OPERAND_ACTION_WRITE) != 0;
@@ -85,14 +85,14 @@ void add_register_operand(const Subject& subject, const ZydisDecodedOperand& ope
   }
 }
 
-void read_and_write(RegisterUse& use, std::initializer_list<int> numbers) {
+void read_and_write(RegisterFacts& use, std::initializer_list<int> numbers) {
   for (const int number : numbers) {
     set_bit(use.read.general, number);
     set_bit(use.written.general, number);
   }
 }
 
-void add_string_registers(const Subject& subject, RegisterUse& use) {
+void add_string_registers(const Subject& subject, RegisterFacts& use) {
   const std::string_view name = subject.name;
   const bool source = name.starts_with("movs") || name.starts_with("cmps") ||
                       name.starts_with("lods") || name.starts_with("outs");
@@ -114,12 +114,12 @@ void add_all_vectors(RegisterSet& set, std::uint32_t vectors) {
 }
 
 // Registers that system calls take and change, by the kernel's convention.
-void add_system_call(RegisterUse& use) {
+void add_system_call(RegisterFacts& use) {
   for (const int number : {kRax, kRdi, kRsi, kRdx, 10, 8, 9}) set_bit(use.read.general, number);
   for (const int number : {kRax, kRcx, 11}) set_bit(use.written.general, number);
 }
 
-void add_unlisted(const Subject& subject, RegisterUse& use) {
+void add_unlisted(const Subject& subject, RegisterFacts& use) {
   const std::string_view name = subject.name;
   switch (subject.instruction.mnemonic) {
     case ZYDIS_MNEMONIC_XLAT:
@@ -153,7 +153,7 @@ void add_unlisted(const Subject& subject, RegisterUse& use) {
 }  // namespace
 
 void describe_registers(const Subject& subject, InstructionFacts& facts) {
-  RegisterUse& use = facts.registers;
+  RegisterFacts& use = facts.registers;
   for (const ZydisDecodedOperand& operand : subject.all()) {
     if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
       add(use.read, operand.mem.base);

@@ -10,7 +10,7 @@
 
 extern "C" void engine_indirect_miss();
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint64_t kArenaBytes = 64u << 20;
@@ -91,4 +91,4 @@ std::uint8_t* take_cold(Arena& arena, std::uint32_t bytes) {
   return arena.cold;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

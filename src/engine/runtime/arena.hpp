@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 struct Trace;
 
@@ -28,4 +28,4 @@ Arena* arena_of(std::uint64_t address);
 // `bytes` of cold memory.
 std::uint8_t* take_cold(Arena& arena, std::uint32_t bytes);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

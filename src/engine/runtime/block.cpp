@@ -2,7 +2,7 @@
 
 #include "engine/runtime/kernel.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end) {
   const std::uint64_t wanted = end - pc < kMaxBlockBytes ? end - pc : kMaxBlockBytes;
@@ -45,4 +45,4 @@ int spare_register(const Block& block) {
   return -1;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -5,7 +5,7 @@
 
 #include "engine/runtime/instruction.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 inline constexpr std::uint32_t kMaxInstructions = 64;
 inline constexpr std::uint32_t kMaxBlockBytes = 512;
@@ -28,4 +28,4 @@ std::uint32_t counter_position(const Block& block);
 // A general register that the block overwrites before anything reads it or could fault, or -1.
 int spare_register(const Block& block);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -13,7 +13,7 @@
 
 #include "engine/runtime/offsets.h"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 inline constexpr std::uint64_t kContextBytes = 1u << 20;
 inline constexpr std::uint64_t kCountersFromContext = kContextBytes;
@@ -92,4 +92,4 @@ static_assert(offsetof(Context, reason) == CTX_REASON);
 static_assert(offsetof(Context, program_gs) == CTX_PROGRAM_GS);
 static_assert(offsetof(Context, xsave_compact) == CTX_XSAVE_COMPACT);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -6,7 +6,7 @@
 #include "engine/runtime/trace.hpp"
 #include "engine/runtime/translate.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 void go_to(Context* context, std::uint64_t pc, bool indirect) {
@@ -52,4 +52,4 @@ extern "C" void engine_dispatch_c(Context* context) {
   }
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -7,7 +7,7 @@
 
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 inline bool fits_32(std::int64_t value) { return value == static_cast<std::int32_t>(value); }
 
@@ -91,4 +91,4 @@ class Emitter {
   std::uint8_t* at_;
 };
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

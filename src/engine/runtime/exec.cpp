@@ -14,7 +14,7 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxScripts = 5;  // the kernel's own limit of interpreters that are scripts
@@ -194,4 +194,4 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments, std::
   return kernel(SYS_execve, word(g_engine), word(first), word(variables));
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

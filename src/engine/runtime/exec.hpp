@@ -5,7 +5,7 @@
 
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // Where the engine's own executable is, and what the running program's is.
 void open_exec(const char* engine, const char* program);
@@ -18,4 +18,4 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments, std::
 // is then in `line`), or an error of execve.
 long inspect_program(const char* path, char* line, std::uint32_t room);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

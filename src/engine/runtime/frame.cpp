@@ -4,7 +4,7 @@
 
 #include "engine/runtime/kernel.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint64_t kRedZone = 128;
@@ -78,4 +78,4 @@ bool push_frame(Context* context, ucontext_t* user, const siginfo_t& info, const
   return true;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

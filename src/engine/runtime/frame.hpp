@@ -8,7 +8,7 @@
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/signals.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // struct ucontext of the kernel: the front of glibc's ucontext_t, without what glibc keeps behind it.
 struct KernelUserContext {
@@ -27,4 +27,4 @@ static_assert(sizeof(KernelUserContext) == 304);
 bool push_frame(Context* context, ucontext_t* user, const siginfo_t& info, const Action& action,
                 std::uint64_t pc, std::uint64_t mask);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

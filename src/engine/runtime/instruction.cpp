@@ -2,7 +2,9 @@
 
 #include <Zydis/Zydis.h>
 
-namespace loft::engine {
+#include "engine/classify/facts.hpp"
+
+namespace loft::engine::runtime {
 namespace {
 
 ZydisDecoder g_decoder;
@@ -97,6 +99,67 @@ void note_flags(const ZydisDecodedInstruction& decoded, Instruction& instruction
     instruction.flags_written &= 0x40;  // the last two change ZF alone
 }
 
+bool is_repeated(const ZydisDecodedInstruction& decoded) {
+  return decoded.meta.category == ZYDIS_CATEGORY_STRINGOP || decoded.meta.category == ZYDIS_CATEGORY_IOSTRINGOP
+             ? (decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0
+             : false;
+}
+
+bool is_gather_or_scatter(const ZydisDecodedInstruction& decoded) {
+  return decoded.meta.category == ZYDIS_CATEGORY_AVX2GATHER || decoded.meta.category == ZYDIS_CATEGORY_GATHER ||
+         decoded.meta.category == ZYDIS_CATEGORY_SCATTER;
+}
+
+bool may_be_masked(const ZydisDecodedInstruction& decoded) {
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+      return true;
+    default:
+      return is_gather_or_scatter(decoded) || decoded.meta.category == ZYDIS_CATEGORY_AMX_TILE ||
+             (decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && decoded.raw.evex.aaa != 0);
+  }
+}
+
+bool is_state_move(ZydisInstructionCategory category, ZydisMnemonic mnemonic) {
+  return (category == ZYDIS_CATEGORY_XSAVE || category == ZYDIS_CATEGORY_XSAVEOPT) &&
+         mnemonic != ZYDIS_MNEMONIC_XGETBV && mnemonic != ZYDIS_MNEMONIC_XSETBV;
+}
+
+UnitPlan plan_of(const UnitSource& source) {
+  return {source.unit, static_cast<std::uint8_t>(ZydisRegisterGetId(source.reg)), source.lanes, source.lane_bytes};
+}
+
+// Most instructions show all they do in their bytes; classify() is asked about the others only.
+void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
+  if (is_repeated(decoded)) {
+    if (decoded.address_width != 64) {
+      instruction.flow = refused(instruction, "a string instruction with 32-bit addresses");
+      return;
+    }
+    instruction.unit_count = 1;
+    instruction.units[0].unit = Unit::iterations;
+  } else if (is_state_move(decoded.meta.category, decoded.mnemonic)) {
+    instruction.unit_count = 1;
+    instruction.units[0].unit = Unit::state_bytes;
+  } else if (may_be_masked(decoded)) {
+    ZydisDecodedInstruction again;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length, &again, operands))) return;
+    const InstructionFacts facts = classify(again, operands);
+    for (const UnitSource& source : facts.unit_sources()) {
+      if (source.unit >= Unit::tile_rows) instruction.flow = refused(instruction, "an AMX tile instruction");
+      instruction.units[instruction.unit_count++] = plan_of(source);
+    }
+    instruction.units_before = is_gather_or_scatter(decoded);
+  }
+}
+
 std::uint32_t mask_of(ZydisRegister reg) {
   const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
   if (wide < ZYDIS_REGISTER_RAX || wide > ZYDIS_REGISTER_R15) return 0;
@@ -132,6 +195,7 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std:
   if (instruction.rip_offset != 0 && decoded.address_width == 32)
     instruction.flow = refused(instruction, "an operand relative to eip");
   note_flags(decoded, instruction);
+  note_units(decoded, instruction);
   return instruction;
 }
 
@@ -163,4 +227,4 @@ RegisterUse register_use(const Instruction& instruction) {
   return use;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

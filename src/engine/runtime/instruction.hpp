@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace loft::engine {
+#include "engine/classify/kind.hpp"
+
+namespace loft::engine::runtime {
 
 enum class Flow : std::uint8_t {
   next,           // goes on to the next instruction
@@ -24,6 +26,14 @@ enum class Flow : std::uint8_t {
 // The arithmetic flags as bits of rflags.
 inline constexpr std::uint32_t kArithmeticFlags = 0x8D5;  // CF PF AF ZF SF OF
 
+// Something about an instruction that only its run shows, and where to read it.
+struct UnitPlan {
+  Unit unit = Unit::none;
+  std::uint8_t reg = 0;         // number of the mask or vector register
+  std::uint8_t lanes = 0;
+  std::uint8_t lane_bytes = 0;  // of a vector register whose sign bits count
+};
+
 struct Instruction {
   std::uint64_t pc = 0;
   const std::uint8_t* bytes = nullptr;
@@ -37,6 +47,9 @@ struct Instruction {
   std::uint64_t rip_target = 0;
   std::uint16_t pop_bytes = 0;  // of ret n
   const char* reason = nullptr;
+  std::uint8_t unit_count = 0;
+  bool units_before = false;  // the instruction destroys the mask: look before it runs
+  UnitPlan units[kMaxUnits];
 
   [[nodiscard]] std::uint64_t next_pc() const { return pc + length; }
   [[nodiscard]] bool ends_block() const { return flow != Flow::next; }
@@ -58,4 +71,4 @@ RegisterUse register_use(const Instruction& instruction);
 // Prepares the decoder; once, before the program starts.
 void open_decoder();
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -5,7 +5,7 @@
 
 #include "engine/runtime/stop.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 bool copy_string(char* to, std::size_t room, std::uint64_t from) {
   const long got = engine_safe_copy(to, reinterpret_cast<const void*>(from), static_cast<long>(room - 1));
@@ -54,4 +54,4 @@ void Lock::release() {
     kernel(SYS_futex, word(&state_), FUTEX_WAKE_PRIVATE, 1);
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 inline long kernel(long number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
                    std::uint64_t d = 0, std::uint64_t e = 0, std::uint64_t f = 0) {
@@ -63,4 +63,4 @@ class Holding {
   Lock& lock_;
 };
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -10,7 +10,7 @@
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -152,4 +152,4 @@ LoadedProgram load_program(const char* path) {
   return loaded;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 struct LoadedProgram {
   std::uint64_t entry;           // of the program itself
@@ -18,4 +18,4 @@ struct LoadedProgram {
 // Stops with a word when it cannot be loaded.
 LoadedProgram load_program(const char* path);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

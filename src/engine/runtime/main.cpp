@@ -24,11 +24,11 @@
 #include "engine/runtime/trace.hpp"
 
 extern "C" {
-void engine_dispatch_c(loft::engine::Context* context);
+void engine_dispatch_c(loft::engine::runtime::Context* context);
 [[noreturn]] void engine_start();
 }
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 // The stack as the kernel left it: argc, argv, 0, environment, 0, auxiliary vector.
@@ -176,6 +176,6 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
 }
 
 }  // namespace
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime
 
-int main(int, char** argv) { loft::engine::run(argv); }
+int main(int, char** argv) { loft::engine::runtime::run(argv); }

@@ -16,7 +16,7 @@ void engine_syscall_instruction();
 void engine_syscall_done();
 }
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 std::uint64_t& reg(ucontext_t* user, int which) {
@@ -74,10 +74,14 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
   const std::uint64_t offset = rip - word(trace->code);
   const MapPoint* point = find_point(*trace, offset);
   if (point == nullptr || point->code != offset) return {Where::between, 0};
-  if (point->point != Point::clean && !(fault && point->point != Point::ours)) return {Where::between, 0};
+  if (point->point == Point::repeating) {
+    context->counters()[trace->units[point->reg]] -= reg(user, REG_RCX);
+  } else if (point->point != Point::clean && !(fault && point->point != Point::ours)) {
+    return {Where::between, 0};
+  }
   give_back_registers(context, user, *point);
   uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);
   return {Where::program, trace->pc + point->pc};
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -7,7 +7,7 @@
 
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 enum class Where : std::uint8_t {
   program,  // exactly at `pc`
@@ -25,4 +25,4 @@ struct Place {
 // what its block had counted too much is taken back. With `fault` the instruction itself failed.
 Place locate(Context* context, ucontext_t* user, bool fault);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

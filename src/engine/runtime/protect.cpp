@@ -7,7 +7,7 @@
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/trace.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -118,4 +118,4 @@ void forget_protection(std::uint64_t start, std::uint64_t end) {
     if (Page* page = find_page(address)) page->is_protected = false;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

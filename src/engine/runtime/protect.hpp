@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 struct Trace;
 
@@ -22,4 +22,4 @@ bool unprotect_code(std::uint64_t address);
 // The program maps or protects the range anew: what was protected there is so no more.
 void forget_protection(std::uint64_t start, std::uint64_t end);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -8,7 +8,7 @@
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 std::uint8_t* g_tables = nullptr;
@@ -65,6 +65,19 @@ std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std
   return number;
 }
 
+std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit) {
+  const std::uint32_t number = shared_header()->blocks.fetch_add(1);
+  if (number >= kMaxBlocks) stop(Message("the program has more code than the engine can record"));
+  BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
+  entry.image = g_image;
+  entry.next_fall = block;
+  entry.size = unit;
+  entry.instructions = static_cast<std::uint16_t>(instruction);
+  entry.kind = static_cast<std::uint16_t>(BlockKind::units);
+  __atomic_store_n(&entry.address, recorded_block(block).address, __ATOMIC_RELEASE);
+  return number;
+}
+
 void record_fall(std::uint32_t block, std::uint32_t fall) {
   table<BlockEntry>(kBlocksOffset)[block].next_fall = fall;
 }
@@ -115,4 +128,4 @@ void close_slot(const Context* context) {
   __atomic_store_n(&table<SlotEntry>(kSlotsOffset)[context->slot].ended, 1u, __ATOMIC_RELEASE);
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

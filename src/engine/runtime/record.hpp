@@ -6,7 +6,7 @@
 #include "engine/layout.hpp"
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // Maps the tables of the run's memfd and starts an image in them.
 void open_record(int descriptor, const char* program);
@@ -18,6 +18,8 @@ int shared_descriptor();
 // A number for a block of the program; its bytes are kept with it.
 std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std::uint32_t size,
                            std::uint32_t instructions, BlockKind kind);
+// A number for a sum that one instruction of a block adds to at run time.
+std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit);
 // Says which block is counted when the conditional branch at the end of `block` falls through.
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);
@@ -30,4 +32,4 @@ void open_counters(Context* context);
 void name_slot(const Context* context, const char* name);
 void close_slot(const Context* context);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -9,7 +9,7 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxRegions = 16384;
@@ -149,4 +149,4 @@ bool forget_regions(std::uint64_t start, std::uint64_t end) {
   return any;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

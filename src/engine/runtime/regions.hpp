@@ -6,7 +6,7 @@
 
 #include "engine/layout.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 struct Region {
   std::uint64_t start;
@@ -25,4 +25,4 @@ const Region* known_region(std::uint64_t pc);
 // Forgets what regions have in the range; true when there was something.
 bool forget_regions(std::uint64_t start, std::uint64_t end);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -22,7 +22,7 @@ void engine_restorer();
 void engine_sigreturn(void* frame);
 }
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint64_t kRestorerFlag = 0x04000000;
@@ -299,4 +299,4 @@ void return_from_handler(Context* context) {
   __builtin_unreachable();
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

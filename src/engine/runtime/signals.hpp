@@ -16,7 +16,7 @@
 
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // A sigaction as the kernel takes it.
 struct Action {
@@ -50,4 +50,4 @@ long change_mask(Context* context, int how, std::uint64_t set, std::uint64_t old
 long change_stack(Context* context, std::uint64_t stack, std::uint64_t old);
 [[noreturn]] void return_from_handler(Context* context);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

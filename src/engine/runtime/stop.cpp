@@ -6,7 +6,7 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/regions.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 Message& Message::add(const char* text) {
   while (*text != '\0' && size_ + 1 < sizeof text_) text_[size_++] = *text++;
@@ -61,4 +61,4 @@ void stop(const Message& message) {
   __builtin_unreachable();
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // A line of text put together without a heap.
 class Message {
@@ -28,4 +28,4 @@ void note(const Message& message);
 // Notes the line and ends the process with status 125.
 [[noreturn]] void stop(const Message& message);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -23,7 +23,7 @@
 extern "C" std::uint64_t engine_harmless_syscalls[8];
 std::uint64_t engine_harmless_syscalls[8];
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr int kSeen[] = {
@@ -239,4 +239,4 @@ std::uint64_t run_syscall(Context* context) {
   return next_pc;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

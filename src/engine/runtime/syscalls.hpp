@@ -6,7 +6,7 @@
 
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // Decides which numbers run in place.
 void open_syscalls();
@@ -14,4 +14,4 @@ void open_syscalls();
 // Performs the system call in the context's registers; returns where the program goes on.
 std::uint64_t run_syscall(Context* context);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -16,12 +16,12 @@ extern "C" {
 void engine_dispatch();
 void engine_syscall();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid, std::uint64_t child_tid,
-                  std::uint64_t tls, loft::engine::Context* child);
-long engine_clone3(void* arguments, std::uint64_t size, loft::engine::Context* child);
-void engine_dispatch_c(loft::engine::Context* context);
+                  std::uint64_t tls, loft::engine::runtime::Context* child);
+long engine_clone3(void* arguments, std::uint64_t size, loft::engine::runtime::Context* child);
+void engine_dispatch_c(loft::engine::runtime::Context* context);
 }
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 Context* g_contexts = nullptr;  // guarded by cache_lock()
@@ -169,4 +169,4 @@ void run_exit(Context* context, std::uint64_t status) {
   __builtin_unreachable();
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

@@ -5,7 +5,7 @@
 
 #include "engine/runtime/context.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // The context of the first thread; its gs is set.
 Context* open_first_context(std::uint64_t engine_fs);
@@ -18,4 +18,4 @@ long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size, s
 // The thread ends; never returns.
 [[noreturn]] void run_exit(Context* context, std::uint64_t status);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

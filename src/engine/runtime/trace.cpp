@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "engine/classify/resolve.hpp"
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/emitter.hpp"
 #include "engine/runtime/kernel.hpp"
@@ -9,7 +10,7 @@
 
 extern "C" void engine_indirect_miss();
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 Lock g_lock;
@@ -31,6 +32,8 @@ std::uint32_t g_link_count = 1;
 // entry is the first of a chain of entry codes for targets with the same low 16 bits.
 constexpr std::uint64_t kTableEntries = 65536;
 constexpr std::uint64_t kTablePlaces[] = {0x7fe00000, 0x7f000000, 0x70000000, 0x60000000, 0x38000000};
+constexpr std::uint64_t kStates = 1024;
+constexpr std::uint64_t kTableBytes = kTableEntries * 8 + kStates * 2;
 std::uint64_t* g_table = nullptr;
 
 Slot* slot_of(std::uint64_t pc) {
@@ -69,7 +72,7 @@ void open_cache() {
   grow_slots(65536);
   g_links = static_cast<Link*>(reserve(std::uint64_t{kMaxLinks} * sizeof(Link)));
   for (const std::uint64_t place : kTablePlaces) {
-    const long memory = kernel(SYS_mmap, place, kTableEntries * 8, PROT_READ | PROT_WRITE,
+    const long memory = kernel(SYS_mmap, place, kTableBytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ull, 0);
     if (static_cast<std::uint64_t>(memory) != place) continue;
     g_table = reinterpret_cast<std::uint64_t*>(memory);
@@ -77,7 +80,12 @@ void open_cache() {
   }
   if (g_table == nullptr) stop(Message("no memory below 2 GiB is free for the engine's branch table"));
   for (std::uint64_t i = 0; i < kTableEntries; ++i) g_table[i] = word(&engine_indirect_miss);
+  auto* states = reinterpret_cast<std::uint16_t*>(g_table + kTableEntries);
+  const std::uint64_t enabled = __builtin_ia32_xgetbv(0);
+  for (std::uint64_t i = 0; i < kStates; ++i) states[i] = static_cast<std::uint16_t>(xsave_bytes(i & enabled));
 }
+
+std::uint32_t state_table() { return static_cast<std::uint32_t>(word(g_table + kTableEntries)); }
 
 std::uint32_t indirect_table() { return static_cast<std::uint32_t>(word(g_table)); }
 
@@ -175,4 +183,4 @@ void forget_trace(Trace& trace) {
   divert(trace.code, stub);
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

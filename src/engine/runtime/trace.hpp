@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 struct Arena;
 
@@ -13,7 +13,8 @@ enum class Point : std::uint8_t {
   clean,          // exactly at `pc`, all state is the program's
   ours,           // inside a sequence of ours; the state is the program's again further on
   branch_spilled, // rax and rcx are in spill0 and spill1
-  lent            // register `reg` is in spill2
+  lent,           // register `reg` is in spill2
+  repeating       // at `pc`, but the iterations still to do are counted in the trace's unit number `reg`
 };
 
 struct MapPoint {
@@ -42,6 +43,7 @@ struct Trace {
   bool live;
   MapPoint* map;
   BlockPoint* block;
+  std::uint32_t* units;  // numbers of the sums that its instructions add to
   Arena* arena;
 };
 
@@ -77,5 +79,7 @@ void forget_trace(Trace& trace);
 void open_cache();
 // The address that `jmp [rcx * 8 + table]` uses.
 std::uint32_t indirect_table();
+// A table of the bytes of an xsave area, 16 bits each, by the lowest ten bits of its component mask.
+std::uint32_t state_table();
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

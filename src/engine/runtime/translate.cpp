@@ -13,11 +13,13 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/regions.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/units.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxBlocksOfTrace = 8;
+constexpr std::uint32_t kMaxUnitsOfTrace = 255;
 constexpr std::uint32_t kMaxPoints = kMaxBlocksOfTrace * (kMaxInstructions * 4 + 16);
 
 std::uint32_t counter_offset(std::uint32_t block) {
@@ -35,6 +37,7 @@ class Translation {
   void emit_body();
   bool emit_end(const Instruction& last);
   void emit_plain(const Instruction& instruction);
+  void emit_copy(const Instruction& instruction);
   void emit_far_operand(const Instruction& instruction);
   void emit_counter(std::uint32_t number, std::uint32_t position);
   void emit_conditional(const Instruction& branch);
@@ -60,6 +63,8 @@ class Translation {
   bool indirect_;
   std::uint32_t points_ = 0;
   std::uint32_t blocks_ = 0;
+  std::uint32_t unit_count_ = 0;
+  std::uint32_t units_[kMaxUnitsOfTrace];
   MapPoint map_[kMaxPoints];
   BlockPoint block_points_[kMaxBlocksOfTrace + 1];
 };
@@ -94,6 +99,10 @@ Trace* Translation::run() {
   trace_->blocks = static_cast<std::uint8_t>(blocks_);
   trace_->block = static_cast<BlockPoint*>(allocate(blocks_ * sizeof(BlockPoint), 8));
   std::memcpy(trace_->block, block_points_, blocks_ * sizeof(BlockPoint));
+  if (unit_count_ != 0) {
+    trace_->units = static_cast<std::uint32_t*>(allocate(unit_count_ * sizeof(std::uint32_t), 8));
+    std::memcpy(trace_->units, units_, unit_count_ * sizeof(std::uint32_t));
+  }
   add_trace(trace_);
   if (indirect_) enter_in_table(*trace_);
   return trace_;
@@ -163,6 +172,31 @@ void Translation::emit_counter(std::uint32_t number, std::uint32_t position) {
 }
 
 void Translation::emit_plain(const Instruction& instruction) {
+  if (instruction.unit_count == 0) return emit_copy(instruction);
+  std::uint32_t* numbers = units_ + unit_count_;
+  if (unit_count_ + instruction.unit_count > kMaxUnitsOfTrace)
+    stop(Message("a block has more masked instructions than the engine foresaw, at ").add_place(instruction.pc));
+  for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
+    numbers[i] = record_units(block_points_[blocks_ - 1].number, index_, static_cast<std::uint32_t>(instruction.units[i].unit));
+  point(Point::clean);
+  UnitEmitter units(emit_);
+  if (instruction.units[0].unit == Unit::iterations) {
+    units.add_iterations(counter_offset(numbers[0]));
+    point(Point::repeating, static_cast<std::uint8_t>(unit_count_));
+    emit_.bytes(instruction.bytes, instruction.length);
+    point(Point::ours);
+    units.take_back_iterations(counter_offset(numbers[0]));
+  } else {
+    if (!instruction.units_before) emit_copy(instruction);
+    point(Point::ours);
+    for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
+      units.add(instruction.units[i], counter_offset(numbers[i]));
+    if (instruction.units_before) emit_copy(instruction);
+  }
+  unit_count_ += instruction.unit_count;
+}
+
+void Translation::emit_copy(const Instruction& instruction) {
   point(Point::clean);
   if (instruction.rip_offset == 0) {
     emit_.bytes(instruction.bytes, instruction.length);
@@ -398,4 +432,4 @@ void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offse
   context->counters()[record_block(start, bytes, size, point.index, BlockKind::body)] += 1;
 }
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

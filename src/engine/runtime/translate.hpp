@@ -6,7 +6,7 @@
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/trace.hpp"
 
-namespace loft::engine {
+namespace loft::engine::runtime {
 
 // The trace that starts at `pc`, made now. With `indirect`, reachable by indirect branches. Null when
 // the program may not execute at `pc`. cache_lock() is held.
@@ -16,4 +16,4 @@ Trace* translate(std::uint64_t pc, bool indirect);
 // block's count goes down, and a block of the instructions that did run goes up.
 void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset, const MapPoint& point);
 
-}  // namespace loft::engine
+}  // namespace loft::engine::runtime

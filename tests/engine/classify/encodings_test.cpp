@@ -145,7 +145,7 @@ void check_state(const Line& line, const InstructionFacts& facts) {
     EXPECT_EQ(flag_letters(facts.flags.undefined), line.get("U", "")) << "flags undefined";
     EXPECT_EQ(flag_letters(facts.flags.maybe), line.get("M", "")) << "flags maybe written";
   }
-  const RegisterUse& use = facts.registers;
+  const RegisterFacts& use = facts.registers;
   if (line.said.contains("gr")) {
     EXPECT_EQ(register_names(use.read.general), sorted_registers(line.get("gr", "")));
   }

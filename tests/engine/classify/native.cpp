@@ -105,21 +105,6 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   rip = reinterpret_cast<greg_t>(&loft_native_back);
 }
 
-// Where a component of the extended state stands in the area, or 0. Asked once: a virtual machine
-// takes long to answer.
-std::size_t component_offset(std::size_t component) {
-  static const auto offsets = [] {
-    std::array<std::size_t, 8> found{};
-    for (unsigned i = 2; i < found.size(); ++i) {
-      unsigned size = 0, offset = 0, c = 0, d = 0;
-      __get_cpuid_count(0xD, i, &size, &offset, &c, &d);
-      found[i] = offset;
-    }
-    return found;
-  }();
-  return offsets[component];
-}
-
 std::uint64_t read_xcr0() {
   std::uint32_t low = 0, high = 0;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -132,6 +117,20 @@ std::uint8_t* map(std::size_t size, int protection, int flags = 0) {
 }
 
 }  // namespace
+
+// Asked once: a virtual machine takes long to answer.
+std::size_t component_offset(std::size_t number) {
+  static const auto offsets = [] {
+    std::array<std::size_t, 8> found{};
+    for (unsigned i = 2; i < found.size(); ++i) {
+      unsigned size = 0, offset = 0, c = 0, d = 0;
+      __get_cpuid_count(0xD, i, &size, &offset, &c, &d);
+      found[i] = offset;
+    }
+    return found;
+  }();
+  return offsets[number];
+}
 
 Native::Native() {
   code_ = map(kCodeBytes, PROT_READ | PROT_WRITE | PROT_EXEC);

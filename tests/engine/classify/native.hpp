@@ -10,6 +10,9 @@
 
 namespace loft::engine {
 
+// Where component `number` (2 to 7) of the extended state stands in an xsave area, or 0.
+[[nodiscard]] std::size_t component_offset(std::size_t number);
+
 struct Fault {
   int signal = 0;  // 0: none
   std::uint64_t address = 0;

@@ -113,7 +113,7 @@ class NativeFacts : public testing::Test {
       for (auto& byte : vector) byte = static_cast<std::uint8_t>(random64());
     for (auto& value : state.mmx) value = random64();
     for (auto& value : state.opmask) value = random64() % 4 == 0 ? 0 : random64();
-    state.rflags = 0x202 | (random64() & kArithmeticFlags);
+    state.rflags = 0x202 | (random64() & kStatusFlags);
     if (random64() % 2 == 0) state.rflags |= ZYDIS_CPUFLAG_DF;
     for (const UnitSource& source : facts.unit_sources())
       if (source.unit == Unit::iterations) state.general[kRcx] = random64() % 9;
@@ -200,7 +200,7 @@ TEST_F(NativeFacts, WhatIsNotNamedAsWrittenStaysAsItWas) {
       }
     }
     const std::uint32_t touched = facts.flags.written | facts.flags.undefined | facts.flags.maybe;
-    EXPECT_EQ((after.state.rflags ^ before.rflags) & kArithmeticFlags & ~touched, 0u)
+    EXPECT_EQ((after.state.rflags ^ before.rflags) & kStatusFlags & ~touched, 0u)
         << std::hex << after.state.rflags << " from " << before.rflags;
     const std::size_t vectors = native_.has_avx512() ? 32 : 16;
     for (std::size_t v = 0; v < vectors; ++v) {
@@ -253,8 +253,7 @@ TEST_F(NativeFacts, RegistersThatAreNotNamedAsReadDoNotMatter) {
     SCOPED_TRACE(describe(code[i]));
     EXPECT_EQ(other.fault.signal, 0);
     const std::uint32_t flags = facts.flags.written | facts.flags.undefined | facts.flags.maybe;
-    expect_same(facts, plain.state, other.state, plain.memory, other.memory,
-                flags & kArithmeticFlags);
+    expect_same(facts, plain.state, other.state, plain.memory, other.memory, flags & kStatusFlags);
     ++compared;
     if (HasFailure()) return;
   }
@@ -271,13 +270,13 @@ TEST_F(NativeFacts, FlagsThatAreNotNamedAsReadDoNotMatter) {
     const InstructionFacts& facts = all[i].facts;
     if (!can_place(facts)) continue;
     RegisterState before = random_state(facts);
-    before.rflags &= ~std::uint64_t{kArithmeticFlags & ~facts.flags.read};
+    before.rflags &= ~std::uint64_t{kStatusFlags & ~facts.flags.read};
     const Outcome cleared = run(code[i], before);
     if (cleared.fault.signal != 0) continue;
-    before.rflags |= kArithmeticFlags & ~facts.flags.read;
+    before.rflags |= kStatusFlags & ~facts.flags.read;
     const Outcome set = run(code[i], before);
     SCOPED_TRACE(describe(code[i]));
-    const std::uint32_t dead = (facts.flags.written | facts.flags.undefined) & kArithmeticFlags;
+    const std::uint32_t dead = (facts.flags.written | facts.flags.undefined) & kStatusFlags;
     expect_same(facts, cleared.state, set.state, cleared.memory, set.memory, dead);
     ++compared;
     if (HasFailure()) return;

@@ -1,0 +1,83 @@
+#include "engine/tally.hpp"
+
+#include <Zydis/Zydis.h>
+
+namespace loft::engine {
+namespace {
+
+constexpr std::size_t kNoUnit = kMaxUnits;
+
+std::size_t index_of(const Kind& kind, Unit unit) {
+  for (std::size_t i = 0; i < kMaxUnits; ++i)
+    if (kind.units[i].unit == unit) return i;
+  return kNoUnit;
+}
+
+void decode(std::span<const std::uint8_t> code, KindTable& kinds, std::vector<KindId>& out) {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  ZydisDecodedInstruction instruction;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  while (!code.empty()) {
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands))) return;
+    out.push_back(kinds.intern(classify(instruction, operands).kind));
+    code = code.subspan(instruction.length);
+  }
+}
+
+}  // namespace
+
+void Tally::learn_blocks() {
+  const std::uint32_t known = static_cast<std::uint32_t>(blocks_.size());
+  for (std::uint32_t number = known; number < shared_.blocks(); ++number) {
+    Block block;
+    block.entry = shared_.block(number);
+    // Still being written: it cannot have run yet. Later ones are learnt next time, in their order.
+    if (block.entry.address == 0 && number != kNoBlock) break;
+    block.first = static_cast<std::uint32_t>(kinds_of_blocks_.size());
+    if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::body))
+      decode(shared_.code(block.entry), kinds_, kinds_of_blocks_);
+    block.count = static_cast<std::uint32_t>(kinds_of_blocks_.size()) - block.first;
+    blocks_.push_back(block);
+  }
+}
+
+void Tally::add_units(const Block& units, std::uint64_t value, std::vector<Sum>& sums) const {
+  if (units.entry.next_fall >= blocks_.size()) return;
+  const Block& owner = blocks_[units.entry.next_fall];
+  if (units.entry.instructions >= owner.count) return;
+  const KindId kind = kinds_of_blocks_[owner.first + units.entry.instructions];
+  const std::size_t unit = index_of(kinds_[kind], static_cast<Unit>(units.entry.size));
+  if (unit != kNoUnit) sums[kind].units[unit] += value;
+}
+
+Result<EventVector> Tally::of_slot(std::uint32_t slot) {
+  return of_slot(slot, [](const BlockEntry&) { return true; });
+}
+
+Result<EventVector> Tally::of_slot(std::uint32_t slot, const Choice& chosen) {
+  LOFT_TRY(const auto counts, shared_.counts(slot));
+  learn_blocks();
+  std::vector<std::uint64_t> dense(blocks_.size());
+  for (const auto& [number, count] : counts)
+    if (number < dense.size()) dense[number] = count;
+  std::vector<Sum> sums(kinds_.size());
+  for (const auto& [number, count] : counts) {
+    if (number >= blocks_.size() || !chosen(blocks_[number].entry)) continue;
+    const Block& block = blocks_[number];
+    if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::units)) add_units(block, count, sums);
+    for (std::uint32_t i = 0; i < block.count; ++i) sums[kinds_of_blocks_[block.first + i]].executions += count;
+    if (block.count == 0) continue;
+    const KindId last = kinds_of_blocks_[block.first + block.count - 1];
+    const std::size_t taken = index_of(kinds_[last], Unit::taken);
+    if (taken == kNoUnit || block.entry.next_fall == kNoBlock || block.entry.next_fall >= dense.size()) continue;
+    sums[last].units[taken] += count - dense[block.entry.next_fall];
+  }
+  EventVector total;
+  for (KindId kind = 0; kind < sums.size(); ++kind)
+    if (sums[kind].executions != 0 || sums[kind].units != Units{})
+      accumulate(total, kinds_[kind], sums[kind].executions, sums[kind].units);
+  return total;
+}
+
+}  // namespace loft::engine
