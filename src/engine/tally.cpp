@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::size_t kNoUnit = kMaxUnits;
 
+bool all_blocks(const BlockEntry&) { return true; }
+
 std::size_t index_of(const Kind& kind, Unit unit) {
   for (std::size_t i = 0; i < kMaxUnits; ++i)
     if (kind.units[i].unit == unit) return i;
@@ -51,28 +53,48 @@ void Tally::add_units(const Block& units, std::uint64_t value, std::vector<Sum>&
   if (unit != kNoUnit) sums[kind].units[unit] += value;
 }
 
-Result<EventVector> Tally::of_slot(std::uint32_t slot) {
-  return of_slot(slot, [](const BlockEntry&) { return true; });
-}
+Result<EventVector> Tally::of_slot(std::uint32_t slot) { return of_slot(slot, all_blocks); }
 
 Result<EventVector> Tally::of_slot(std::uint32_t slot, const Choice& chosen) {
+  std::vector<Sum> sums;
+  LOFT_CHECK(gather(slot, chosen, sums));
+  return events_of(sums);
+}
+
+Result<EventVector> Tally::of_all() {
+  const auto slots = shared_.slots();
+  is_folded_.resize(slots.size());
+  std::vector<Sum> running;
+  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+    if (is_folded_[i]) continue;
+    is_folded_[i] = slots[i].ended != 0;
+    LOFT_CHECK(gather(i, all_blocks, is_folded_[i] ? folded_ : running));
+  }
+  EventVector total = events_of(running);
+  return total += events_of(folded_);
+}
+
+Result<void> Tally::gather(std::uint32_t slot, const Choice& chosen, std::vector<Sum>& sums) {
   LOFT_TRY(const auto counts, shared_.counts(slot));
   learn_blocks();
-  std::vector<std::uint64_t> dense(blocks_.size());
-  for (const auto& [number, count] : counts)
-    if (number < dense.size()) dense[number] = count;
-  std::vector<Sum> sums(kinds_.size());
+  sums.resize(kinds_.size());
+  std::vector<std::uint64_t> dense(counts.empty() ? 0 : counts.back().block + 1);
+  for (const auto& [number, count] : counts) dense[number] = count;
   for (const auto& [number, count] : counts) {
     if (number >= blocks_.size() || !chosen(blocks_[number].entry)) continue;
     const Block& block = blocks_[number];
     if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::units)) add_units(block, count, sums);
     for (std::uint32_t i = 0; i < block.count; ++i) sums[kinds_of_blocks_[block.first + i]].executions += count;
-    if (block.count == 0) continue;
+    if (block.count == 0 || block.entry.next_fall == kNoBlock) continue;
     const KindId last = kinds_of_blocks_[block.first + block.count - 1];
     const std::size_t taken = index_of(kinds_[last], Unit::taken);
-    if (taken == kNoUnit || block.entry.next_fall == kNoBlock || block.entry.next_fall >= dense.size()) continue;
-    sums[last].units[taken] += count - dense[block.entry.next_fall];
+    const std::uint64_t fell = block.entry.next_fall < dense.size() ? dense[block.entry.next_fall] : 0;
+    if (taken != kNoUnit) sums[last].units[taken] += count - fell;
   }
+  return {};
+}
+
+EventVector Tally::events_of(const std::vector<Sum>& sums) const {
   EventVector total;
   for (KindId kind = 0; kind < sums.size(); ++kind)
     if (sums[kind].executions != 0 || sums[kind].units != Units{})

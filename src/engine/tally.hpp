@@ -22,6 +22,9 @@ class Tally {
  public:
   explicit Tally(const Shared& shared) : shared_(shared) {}
 
+  // All events of all threads so far. Threads that have ended are read once.
+  [[nodiscard]] Result<EventVector> of_all();
+
   // All events of one thread so far.
   [[nodiscard]] Result<EventVector> of_slot(std::uint32_t slot);
 
@@ -41,12 +44,16 @@ class Tally {
   };
 
   void learn_blocks();
+  [[nodiscard]] Result<void> gather(std::uint32_t slot, const Choice& chosen, std::vector<Sum>& sums);
+  [[nodiscard]] EventVector events_of(const std::vector<Sum>& sums) const;
   void add_units(const Block& units, std::uint64_t value, std::vector<Sum>& sums) const;
 
   const Shared& shared_;
   KindTable kinds_;
   std::vector<Block> blocks_;
   std::vector<KindId> kinds_of_blocks_;
+  std::vector<bool> is_folded_;  // slots of ended threads, whose counts are in folded_
+  std::vector<Sum> folded_;
 };
 
 }  // namespace loft::engine

@@ -1,7 +1,7 @@
 // Runs a command under the engine and says on standard error what was counted: a tool for tests and for
 // looking at the engine alone.
 //
-//   loft_engine_try [-q] COMMAND...
+//   loft_engine_try [-q] COMMAND...      with -q it keeps silent about counts
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
@@ -32,11 +32,12 @@ int main(int argc, char** argv) {
       const auto counts = shared.counts(i);
       if (!counts) return failed(counts.error());
       std::uint64_t instructions = 0;
-      for (const auto& [block, count] : *counts) instructions += shared.block(block).instructions * count;
+      for (const auto& [block, count] : *counts)
+        if (const auto entry = shared.block(block); entry.kind == 0) instructions += entry.instructions * count;
       total += instructions;
       fmt::print(stderr, "engine: {} {} {} {}\n", slots[i].process, slots[i].thread, slots[i].name, instructions);
     }
-    fmt::print(stderr, "engine: instructions {} blocks {} bytes {}\n", total, shared.blocks() - 1, 0);
+    fmt::print(stderr, "engine: instructions {} blocks {}\n", total, shared.blocks() - 1);
   }
   for (const auto& line : shared.messages()) fmt::print(stderr, "engine: {}\n", line);
   if (!end) return failed(end.error());

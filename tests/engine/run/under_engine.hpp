@@ -97,14 +97,9 @@ inline EngineOutcome under_engine(const std::vector<std::string>& command) {
 // All events of all threads.
 inline EventVector total_of(const Run& run) {
   Tally tally(run.shared());
-  EventVector total;
-  const auto slots = run.shared().slots();
-  for (std::uint32_t i = 0; i < slots.size(); ++i) {
-    const auto events = tally.of_slot(i);
-    EXPECT_TRUE(events);
-    if (events) total += *events;
-  }
-  return total;
+  const auto total = tally.of_all();
+  EXPECT_TRUE(total);
+  return total ? *total : EventVector();
 }
 
 inline std::uint64_t count_of(const Run& run, std::string_view event) {
