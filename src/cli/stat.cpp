@@ -1,6 +1,7 @@
 // loft stat: run a program, or watch one, and count.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.hpp"
@@ -10,6 +11,7 @@
 #include "event/resolver.hpp"
 #include "sample/repeat.hpp"
 #include "source/perf_events/counting.hpp"
+#include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 #include "view/stat.hpp"
 
@@ -21,7 +23,12 @@ constexpr std::string_view kDefaultEvents =
     "task-clock,context-switches,cpu-migrations,page-faults,"
     "cycles,instructions,branches,branch-misses";
 
+constexpr std::string_view kDefaultVirtualEvents =
+    "instructions,branches,branches_taken,loads,stores,load_bytes,store_bytes,"
+    "flops_sp,flops_dp,syscalls";
+
 struct StatFlags {
+  std::string source;
   std::vector<std::string> events;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
@@ -67,13 +74,31 @@ Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event
   return groups;
 }
 
+Result<std::vector<event::Event>> virtual_events(const std::string& list) {
+  std::vector<event::Event> events;
+  for (const std::string_view name : split(list, ',')) {
+    const auto event = source::virtual_pmu::find_event(std::string(trim(name)));
+    if (!event)
+      return failure(ErrorKind::not_found, "count '" + printable(name) + "'",
+                     "the virtual PMU has no such event", "'loft list virtual' shows those it has");
+    events.push_back(*event);
+  }
+  return events;
+}
+
+Result<std::vector<event::Event>> events_of(const StatFlags& flags) {
+  const bool is_virtual = flags.source == "virtual";
+  const std::string_view defaults = is_virtual ? kDefaultVirtualEvents : kDefaultEvents;
+  const std::string list = flags.events.empty() ? std::string(defaults) : join(flags.events, ",");
+  if (is_virtual) return virtual_events(list);
+  event::Resolver resolver;
+  return resolver.resolve_list(list);
+}
+
 Result<source::CountRequest> make_request(const StatFlags& flags) {
   LOFT_CHECK(check(flags));
   source::CountRequest request;
-  event::Resolver resolver;
-  const std::string list =
-      flags.events.empty() ? std::string(kDefaultEvents) : join(flags.events, ",");
-  LOFT_TRY(request.events, resolver.resolve_list(list));
+  LOFT_TRY(request.events, events_of(flags));
   LOFT_TRY(request.groups, groups_of(request.events));
   request.command = flags.command;
   request.pids = flags.pids;
@@ -89,7 +114,11 @@ Result<source::CountRequest> make_request(const StatFlags& flags) {
 
 Result<sample::RunCounts> count_once(const source::CountRequest& request, const StatFlags& flags,
                                      Format format, Terminal& terminal) {
-  LOFT_TRY(const auto run, source::perf_events::prepare(request));
+  const bool is_virtual = std::all_of(request.events.begin(), request.events.end(), [](const auto& event) {
+    return event.encoding.pmu == "virtual";
+  });
+  LOFT_TRY(const auto run, is_virtual ? source::virtual_pmu::prepare(request)
+                                      : source::perf_events::prepare(request));
   source::WatchOptions options;
   if (flags.interval_ms > 0)
     options.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
@@ -129,6 +158,9 @@ void add_stat(CLI::App& app, Action& action) {
       ->add_option("-e,--event", flags->events,
                    "events or event sets, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
+  command->add_option("--source", flags->source,
+                      "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
+      ->check(CLI::IsMember({"perf_events", "virtual"}));
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -119,12 +119,16 @@ Result<Run> Run::prepare(const std::vector<std::string>& command) {
 
 Result<ProcessEnd> Run::wait() {
   LOFT_TRY(const auto end, child_.wait());
-  const auto lines = shared_.messages();
-  if (shared_.refused() != 0 || (end.exit_code == 125 && !lines.empty()))
-    return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",
-                   lines.empty() ? "the engine gave up" : printable(lines.front()),
-                   "this program or instruction is not supported yet; nothing was counted wrongly, the run was ended");
+  LOFT_CHECK(check());
   return end;
+}
+
+Result<void> Run::check() const {
+  if (shared_.refused() == 0) return {};
+  const auto lines = shared_.messages();
+  return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",
+                 lines.empty() ? "the engine gave up" : lines.back(),
+                 "the program was ended there, and nothing is reported rather than a wrong number");
 }
 
 }  // namespace loft::engine

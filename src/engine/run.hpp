@@ -25,8 +25,11 @@ class Run {
   [[nodiscard]] Result<void> start() { return child_.start(); }
   // The program's end. A program that the engine could not run to its end is an error that says why.
   [[nodiscard]] Result<ProcessEnd> wait();
+  // The same error alone, for who waits for child() himself.
+  [[nodiscard]] Result<void> check() const;
   void signal(int number) const { child_.signal(number); }
 
+  [[nodiscard]] ChildProcess& child() { return child_; }
   [[nodiscard]] pid_t pid() const { return child_.pid(); }
   [[nodiscard]] const Shared& shared() const { return shared_; }
   [[nodiscard]] Nanoseconds start_time() const { return child_.start_time(); }

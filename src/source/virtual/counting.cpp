@@ -85,7 +85,6 @@ std::optional<event::Event> find_event(const std::string& name) {
   event.modifiers.hypervisor = false;
   event.origin = "virtual PMU";
   event.description = info.description;
-  if (info.unit == "bytes") event.unit = "B";
   return event;
 }
 
