@@ -31,8 +31,9 @@ inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
 enum class BlockKind : std::uint32_t {
   body,          // instructions that ran whole, so many times
   fall_through,  // no instructions: how often another block's conditional branch was not taken
-  units          // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
+  units,         // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
                  // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
+  extra_fall     // no instructions: more times that the branch of the block `next_fall` was not taken
 };
 
 struct BlockEntry {

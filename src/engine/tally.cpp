@@ -44,12 +44,21 @@ void Tally::learn_blocks() {
   }
 }
 
-void Tally::add_units(const Block& units, std::uint64_t value, std::vector<Sum>& sums) const {
-  if (units.entry.next_fall >= blocks_.size()) return;
-  const Block& owner = blocks_[units.entry.next_fall];
-  if (units.entry.instructions >= owner.count) return;
-  const KindId kind = kinds_of_blocks_[owner.first + units.entry.instructions];
-  const std::size_t unit = index_of(kinds_[kind], static_cast<Unit>(units.entry.size));
+void Tally::add_part(const Block& part, std::uint64_t value, std::vector<Sum>& sums) const {
+  const auto kind_of_part = static_cast<BlockKind>(part.entry.kind);
+  if (kind_of_part != BlockKind::units && kind_of_part != BlockKind::extra_fall) return;
+  if (part.entry.next_fall >= blocks_.size()) return;
+  const Block& owner = blocks_[part.entry.next_fall];
+  if (kind_of_part == BlockKind::extra_fall) {
+    if (owner.count == 0) return;
+    const KindId last = kinds_of_blocks_[owner.first + owner.count - 1];
+    const std::size_t taken = index_of(kinds_[last], Unit::taken);
+    if (taken != kNoUnit) sums[last].units[taken] -= value;
+    return;
+  }
+  if (part.entry.instructions >= owner.count) return;
+  const KindId kind = kinds_of_blocks_[owner.first + part.entry.instructions];
+  const std::size_t unit = index_of(kinds_[kind], static_cast<Unit>(part.entry.size));
   if (unit != kNoUnit) sums[kind].units[unit] += value;
 }
 
@@ -83,7 +92,7 @@ Result<void> Tally::gather(std::uint32_t slot, const Choice& chosen, std::vector
   for (const auto& [number, count] : counts) {
     if (number >= blocks_.size() || !chosen(blocks_[number].entry)) continue;
     const Block& block = blocks_[number];
-    if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::units)) add_units(block, count, sums);
+    if (block.count == 0) add_part(block, count, sums);
     for (std::uint32_t i = 0; i < block.count; ++i) sums[kinds_of_blocks_[block.first + i]].executions += count;
     if (block.count == 0 || block.entry.next_fall == kNoBlock) continue;
     const KindId last = kinds_of_blocks_[block.first + block.count - 1];

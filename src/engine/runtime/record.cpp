@@ -65,7 +65,9 @@ std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std
   return number;
 }
 
-std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit) {
+namespace {
+
+std::uint32_t record_part(std::uint32_t block, BlockKind kind, std::uint32_t instruction, std::uint32_t unit) {
   const std::uint32_t number = shared_header()->blocks.fetch_add(1);
   if (number >= kMaxBlocks) stop(Message("the program has more code than the engine can record"));
   BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
@@ -73,10 +75,18 @@ std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::
   entry.next_fall = block;
   entry.size = unit;
   entry.instructions = static_cast<std::uint16_t>(instruction);
-  entry.kind = static_cast<std::uint16_t>(BlockKind::units);
+  entry.kind = static_cast<std::uint16_t>(kind);
   __atomic_store_n(&entry.address, recorded_block(block).address, __ATOMIC_RELEASE);
   return number;
 }
+
+}  // namespace
+
+std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit) {
+  return record_part(block, BlockKind::units, instruction, unit);
+}
+
+std::uint32_t record_extra_fall(std::uint32_t block) { return record_part(block, BlockKind::extra_fall, 0, 0); }
 
 void record_fall(std::uint32_t block, std::uint32_t fall) {
   table<BlockEntry>(kBlocksOffset)[block].next_fall = fall;

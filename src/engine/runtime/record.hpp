@@ -20,6 +20,8 @@ std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std
                            std::uint32_t instructions, BlockKind kind);
 // A number for a sum that one instruction of a block adds to at run time.
 std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit);
+// A number for times that the branch at the end of `block` fell into a block that was then left.
+std::uint32_t record_extra_fall(std::uint32_t block);
 // Says which block is counted when the conditional branch at the end of `block` falls through.
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);

@@ -24,12 +24,14 @@ struct MapPoint {
   std::uint8_t block;  // which of the trace's blocks
   std::uint8_t index;  // how many of the block's instructions come before
   std::uint8_t reg;
+  std::uint8_t round;  // in an unrolled loop: how many rounds were finished but not counted yet
 };
 
 struct BlockPoint {
   std::uint32_t number;   // in the shared table
   std::uint16_t counted;  // offset in the code from which on the block has been counted
   std::uint16_t pc;       // offset from the trace's pc
+  std::uint8_t weight;    // how many rounds are counted there at once
 };
 
 struct Trace {

@@ -26,6 +26,12 @@ std::uint32_t counter_offset(std::uint32_t block) {
   return static_cast<std::uint32_t>(kCountersFromContext + std::uint64_t{block} * 8);
 }
 
+// The condition's number in the opcode of a jcc, short (7x rel8) or long (0F 8x rel32).
+std::uint8_t condition_of(const Instruction& branch) {
+  const bool is_long = branch.length >= 6;
+  return branch.bytes[branch.length - (is_long ? 5 : 2)] & 15;
+}
+
 // Makes one trace. The state of the making lives here; the methods are the steps, top down.
 class Translation {
  public:
@@ -35,11 +41,14 @@ class Translation {
  private:
   bool add_block();  // false when the trace ends here
   void emit_body();
+  [[nodiscard]] bool is_short_loop() const;
+  void emit_loop();
+  [[nodiscard]] std::uint32_t place_of_counter() const;
   bool emit_end(const Instruction& last);
   void emit_plain(const Instruction& instruction);
   void emit_copy(const Instruction& instruction);
   void emit_far_operand(const Instruction& instruction);
-  void emit_counter(std::uint32_t number, std::uint32_t position);
+  void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
   void emit_conditional(const Instruction& branch);
   void emit_counted_loop(const Instruction& branch);
   void emit_return_address(std::uint64_t pc);
@@ -60,6 +69,7 @@ class Translation {
   std::uint32_t index_ = 0;         // of the instruction being emitted, in its block
   std::uint64_t at_pc_ = 0;         // its address
   std::uint32_t falls_from_ = 0;    // the block whose branch falls into the next one
+  std::uint8_t round_ = 0;          // of an unrolled loop
   bool indirect_;
   std::uint32_t points_ = 0;
   std::uint32_t blocks_ = 0;
@@ -112,7 +122,7 @@ void Translation::point(Point kind, std::uint8_t reg) {
   if (points_ == kMaxPoints) stop(Message("a block has more parts than the engine foresaw, at ").add_place(trace_->pc));
   map_[points_++] = {static_cast<std::uint16_t>(emit_.at() - trace_->code),
                      static_cast<std::uint16_t>(at_pc_ - trace_->pc), kind,
-                     static_cast<std::uint8_t>(blocks_ - 1), static_cast<std::uint8_t>(index_), reg};
+                     static_cast<std::uint8_t>(blocks_ - 1), static_cast<std::uint8_t>(index_), reg, round_};
 }
 
 bool Translation::add_block() {
@@ -131,8 +141,12 @@ bool Translation::add_block() {
   const std::uint32_t number = record_block(next_pc_, block_.bytes, block_.size, block_.count, BlockKind::body);
   if (falls_from_ != 0) record_fall(falls_from_, number);
   falls_from_ = 0;
-  block_points_[blocks_++] = {number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc)};
+  block_points_[blocks_++] = {number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1};
   next_pc_ += block_.size;
+  if (is_short_loop()) {
+    emit_loop();
+    return true;
+  }
   emit_body();
   const Instruction& last = block_.instructions[block_.count - 1];
   index_ = block_.count - 1;
@@ -143,32 +157,83 @@ bool Translation::add_block() {
 
 void Translation::emit_body() {
   const std::uint32_t number = block_points_[blocks_ - 1].number;
-  const std::uint32_t position = counter_position(block_);
+  const std::uint32_t position = place_of_counter();
   for (std::uint32_t i = 0; i < block_.count; ++i) {
     const Instruction& instruction = block_.instructions[i];
     index_ = i;
     at_pc_ = instruction.pc;
-    if (i == (position == kNoDeadFlags ? 0 : position)) emit_counter(number, position);
+    if (i == (position == kNoDeadFlags ? 0 : position)) emit_counter(number, position, 1);
     if (!instruction.ends_block()) emit_plain(instruction);
   }
 }
 
-void Translation::emit_counter(std::uint32_t number, std::uint32_t position) {
+std::uint32_t Translation::place_of_counter() const {
+  // Code that may be rewritten promises nothing about what follows.
+  return region_.writable ? counter_position(block_, 0, 0) : counter_position(block_, region_.start, region_.end);
+}
+
+// The whole trace so far is one block that jumps back to itself.
+bool Translation::is_short_loop() const {
+  const Instruction& last = block_.instructions[block_.count - 1];
+  if (blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc || block_.count > 24) return false;
+  for (std::uint32_t i = 0; i < block_.count; ++i)
+    if (block_.instructions[i].unit_count != 0) return false;
+  return true;
+}
+
+// Several rounds with one counter in the last. Who leaves earlier counts his rounds on the way out.
+void Translation::emit_loop() {
+  constexpr std::uint8_t kRounds = 4;
+  const std::uint32_t number = block_points_[0].number;
+  const std::uint32_t position = place_of_counter();
+  const Instruction& last = block_.instructions[block_.count - 1];
+  std::uint8_t* exits[kRounds];
+  for (round_ = 0; round_ < kRounds; ++round_) {
+    for (std::uint32_t i = 0; i < block_.count; ++i) {
+      index_ = i;
+      at_pc_ = block_.instructions[i].pc;
+      if (round_ == kRounds - 1 && i == (position == kNoDeadFlags ? 0 : position)) emit_counter(number, position, kRounds);
+      if (i + 1 < block_.count) emit_plain(block_.instructions[i]);
+    }
+    if (round_ == kRounds - 1) break;
+    point(Point::clean);
+    exits[round_] = emit_.at() + 2;
+    emit_.put(0x0F, 0x80 | (condition_of(last) ^ 1));
+    emit_.put_32(0);
+  }
+  emit_conditional(last);
+  for (std::uint8_t rounds = 1; rounds < kRounds; ++rounds) {
+    std::uint8_t* way = take_cold(*trace_->arena, 48);
+    const auto distance = static_cast<std::int32_t>(way - (exits[rounds - 1] + 4));
+    std::memcpy(exits[rounds - 1], &distance, sizeof distance);
+    Emitter cold(way);
+    cold.store_context(CTX_SPILL2, kRax);
+    cold.load_context(kRax, counter_offset(number));
+    cold.add_without_flags(kRax, static_cast<std::int8_t>(rounds));
+    cold.store_context(counter_offset(number), kRax);
+    cold.load_context(kRax, CTX_SPILL2);
+    cold.jump(emit_.at());
+  }
+  round_ = 0;
+}
+
+void Translation::emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount) {
+  BlockPoint& block = block_points_[blocks_ - 1];
+  block.weight = amount;
   point(Point::clean);
   if (position != kNoDeadFlags) {
-    emit_.add_context_changing_flags(counter_offset(number), 1);
-  } else {
-    const int spare = spare_register(block_);
-    const int reg = spare >= 0 ? spare : static_cast<int>(kRax);
-    if (spare < 0) emit_.store_context(CTX_SPILL2, reg);
-    emit_.load_context(reg, counter_offset(number));
-    emit_.add_without_flags(reg, 1);
-    emit_.store_context(counter_offset(number), reg);
-    block_points_[blocks_ - 1].counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
-    if (spare < 0) emit_.load_context(reg, CTX_SPILL2);
+    emit_.add_context_changing_flags(counter_offset(number), amount);
+    block.counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
     return;
   }
-  block_points_[blocks_ - 1].counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
+  const int spare = spare_register(block_);
+  const int reg = spare >= 0 ? spare : static_cast<int>(kRax);
+  if (spare < 0) emit_.store_context(CTX_SPILL2, reg);
+  emit_.load_context(reg, counter_offset(number));
+  emit_.add_without_flags(reg, static_cast<std::int8_t>(amount));
+  emit_.store_context(counter_offset(number), reg);
+  block.counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
+  if (spare < 0) emit_.load_context(reg, CTX_SPILL2);
 }
 
 void Translation::emit_plain(const Instruction& instruction) {
@@ -296,11 +361,9 @@ void Translation::emit_jump_to(std::uint64_t target) {
 void Translation::emit_conditional(const Instruction& branch) {
   emit_.align_patch(2);
   point(Point::clean);
-  std::uint8_t opcode = branch.bytes[branch.length - 2];  // 7x rel8
-  if (branch.length >= 6) opcode = branch.bytes[branch.length - 5];  // 0F 8x rel32
   std::uint8_t* displacement = emit_.at() + 2;
   const std::uint8_t* way = way_to(branch.target, displacement);
-  emit_.put(0x0F, 0x80 | (opcode & 15));
+  emit_.put(0x0F, 0x80 | condition_of(branch));
   emit_.put_32(static_cast<std::uint32_t>(way - (displacement + 4)));
   falls_from_ = block_points_[blocks_ - 1].number;
 }
@@ -322,11 +385,8 @@ void Translation::finish_conditional_without_next() {
   if (falls_from_ == 0) return;
   const std::uint32_t number = record_block(next_pc_, nullptr, 0, 0, BlockKind::fall_through);
   record_fall(falls_from_, number);
-  index_ = 0;
-  at_pc_ = next_pc_;
-  point(Point::clean);
-  emit_.store_context(CTX_SPILL2, kRax);
   point(Point::ours);
+  emit_.store_context(CTX_SPILL2, kRax);
   emit_.load_context(kRax, counter_offset(number));
   emit_.add_without_flags(kRax, 1);
   emit_.store_context(counter_offset(number), kRax);
@@ -420,16 +480,23 @@ Trace* translate(std::uint64_t pc, bool indirect) {
 
 void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset, const MapPoint& point) {
   const BlockPoint& block = trace.block[point.block];
-  if (code_offset < block.counted) return;
+  std::uint64_t* counters = context->counters();
   const BlockEntry& whole = recorded_block(block.number);
+  const bool counted = code_offset >= block.counted;
   if (point.index >= whole.instructions) return;
-  context->counters()[block.number] -= 1;
+  if (point.block > 0) {
+    // The branch before fell through to here, whatever becomes of this block.
+    const std::uint32_t before = trace.block[point.block - 1].number;
+    if (recorded_block(before).next_fall == block.number) counters[record_extra_fall(before)] += 1;
+  }
+  counters[block.number] += point.round;
+  if (counted) counters[block.number] -= block.weight;
   if (point.index == 0) return;
   const std::uint64_t start = trace.pc + block.pc;
   const auto size = static_cast<std::uint32_t>(trace.pc + point.pc - start);
-  std::uint8_t bytes[1024];
+  std::uint8_t bytes[kMaxBlockBytes];
   if (size > sizeof bytes || engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size) return;
-  context->counters()[record_block(start, bytes, size, point.index, BlockKind::body)] += 1;
+  counters[record_block(start, bytes, size, point.index, BlockKind::body)] += 1;
 }
 
 }  // namespace loft::engine::runtime

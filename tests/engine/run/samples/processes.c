@@ -34,8 +34,9 @@ int main(int argc, char** argv) {
   printf("fork: %d\n", ended(child));
 
   char* words[] = {argv[0], "spawned", NULL};
-  printf("spawn: %d, ", posix_spawn(&child, self, NULL, NULL, words, environ));
-  printf("%d\n", ended(child));
+  const int spawned = posix_spawn(&child, self, NULL, NULL, words, environ);
+  const int status = ended(child);
+  printf("spawn: %d, %d\n", spawned, status);
   printf("spawn of nothing: %d\n", posix_spawn(&child, "/nonexistent", NULL, NULL, words, environ) == ENOENT);
 
   child = vfork();
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
   }
   printf("script: %d\n", ended(child));
   chmod(script, 0600);
-  printf("not executable: %d %d\n", execv(script, script_words), errno == EACCES);
+  const int refused = execv(script, script_words);
+  printf("not executable: %d %d\n", refused, errno == EACCES);
   unlink(script);
   child = fork();
   if (child == 0) abort();
