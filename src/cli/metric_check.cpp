@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/metric_commands.hpp"
 #include "cli/metric_library.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "metric/check.hpp"
 #include "metric/reader.hpp"
@@ -71,7 +72,7 @@ std::string report_json(const Report& report) {
 Result<int> run_check(const CheckFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_TRY(metric::Library library, load_metrics(flags.metrics, terminal));
-  event::ResolverOptions options;
+  event::ResolverOptions options = known_names();
   options.pretended_pmu = flags.cpu;
   event::Resolver resolver(std::move(options));
   Report report;

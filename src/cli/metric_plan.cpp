@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/metric_commands.hpp"
 #include "cli/metric_library.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "event/pfm.hpp"
 #include "event/plan.hpp"
@@ -144,7 +145,7 @@ std::string plan_json(const MetricPlan& plan) {
 Result<int> run_plan(const PlanFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
-  event::ResolverOptions options;
+  event::ResolverOptions options = known_names();
   options.pretended_pmu = flags.cpu;
   event::Resolver resolver(std::move(options));
   std::vector<std::string> names;

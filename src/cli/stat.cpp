@@ -1,11 +1,13 @@
 // loft stat: run a program, or watch one, and count.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "event/plan.hpp"
 #include "event/resolver.hpp"
@@ -13,6 +15,8 @@
 #include "metric/run_counts.hpp"
 #include "sample/repeat.hpp"
 #include "source/perf_events/counting.hpp"
+#include "source/perf_events/open.hpp"
+#include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 #include "view/stat.hpp"
 
@@ -24,7 +28,12 @@ constexpr std::string_view kDefaultEvents =
     "task-clock,context-switches,cpu-migrations,page-faults,"
     "cycles,instructions,branches,branch-misses";
 
+constexpr std::string_view kDefaultVirtualEvents =
+    "instructions,branches,branches_taken,loads,stores,load_bytes,store_bytes,"
+    "flops_sp,flops_dp,syscalls";
+
 struct StatFlags {
+  std::string source;
   std::vector<std::string> events;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
@@ -71,6 +80,29 @@ Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event
   return groups;
 }
 
+bool all_virtual(const std::vector<event::Event>& events) {
+  return std::ranges::all_of(events, [](const auto& event) { return event.encoding.pmu == "virtual"; });
+}
+
+// Who counts, when nobody was asked for by name: the virtual PMU, where there are no hardware
+// counters and it has every event of the list.
+struct Chosen {
+  bool is_virtual = false;
+  std::string note;
+};
+
+Chosen choose_source(const StatFlags& flags) {
+  if (!flags.source.empty()) return {flags.source == "virtual", ""};
+  if (flags.events.empty() || !flags.pids.empty() || flags.whole_machine) return {};
+  const auto events = event::Resolver(known_names(true)).resolve_list(join(flags.events, ","));
+  if (!events || !all_virtual(*events)) return {};
+  const bool by_name = std::ranges::all_of(
+      *events, [](const auto& event) { return event.name.starts_with(event::kVirtualPrefix); });
+  if (by_name) return {true, ""};
+  if (source::perf_events::has_core_pmu()) return {};
+  return {true, "this machine has no hardware counters: the virtual PMU counted, in user mode"};
+}
+
 // What -e names: events to count, and metrics to compute from them.
 struct Asked {
   std::string events;
@@ -79,9 +111,11 @@ struct Asked {
 };
 
 // A list that names only events needs no metric file to be read.
-Result<Asked> read_names(const StatFlags& flags, event::Resolver& resolver, Terminal& terminal) {
+Result<Asked> read_names(const StatFlags& flags, bool is_virtual, event::Resolver& resolver,
+                         Terminal& terminal) {
   Asked asked;
-  asked.events = flags.events.empty() ? std::string(kDefaultEvents) : join(flags.events, ",");
+  const std::string_view defaults = is_virtual ? kDefaultVirtualEvents : kDefaultEvents;
+  asked.events = flags.events.empty() ? std::string(defaults) : join(flags.events, ",");
   if (flags.metrics.files.empty() && resolver.resolve_list(asked.events)) return asked;
   LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
   const auto available = available_events(resolver);
@@ -95,7 +129,8 @@ Result<Asked> read_names(const StatFlags& flags, event::Resolver& resolver, Term
     }
   }
   // Metrics of which nothing can be counted still have a time, and say what they lack.
-  asked.events = named.events.empty() ? "task-clock" : join(named.events, ",");
+  const std::string least = is_virtual ? "instructions" : "task-clock";
+  asked.events = named.events.empty() ? least : join(named.events, ",");
   return asked;
 }
 
@@ -122,9 +157,10 @@ Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& a
   return request;
 }
 
-Result<sample::RunCounts> count_once(const source::CountRequest& request, const StatFlags& flags,
-                                     Format format, Terminal& terminal) {
-  LOFT_TRY(const auto run, source::perf_events::prepare(request));
+Result<sample::RunCounts> count_once(const source::CountRequest& request, bool is_virtual,
+                                     const StatFlags& flags, Format format, Terminal& terminal) {
+  LOFT_TRY(const auto run, is_virtual ? source::virtual_pmu::prepare(request)
+                                      : source::perf_events::prepare(request));
   source::WatchOptions options;
   if (flags.interval_ms > 0)
     options.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
@@ -143,14 +179,16 @@ Result<sample::RunCounts> count_once(const source::CountRequest& request, const 
 Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_CHECK(check(flags));
-  event::Resolver resolver;
-  LOFT_TRY(const auto asked, read_names(flags, resolver, terminal));
+  const Chosen chosen = choose_source(flags);
+  event::Resolver resolver(known_names(chosen.is_virtual));
+  LOFT_TRY(const auto asked, read_names(flags, chosen.is_virtual, resolver, terminal));
   LOFT_TRY(const auto request, make_request(flags, asked, resolver));
   std::vector<sample::RunCounts> runs;
   for (unsigned i = 0; i < flags.repeat; ++i) {
-    LOFT_TRY(runs.emplace_back(), count_once(request, flags, format, terminal));
+    LOFT_TRY(runs.emplace_back(), count_once(request, chosen.is_virtual, flags, format, terminal));
   }
-  const sample::RunCounts result = sample::merge_runs(std::move(runs));
+  sample::RunCounts result = sample::merge_runs(std::move(runs));
+  if (!chosen.note.empty()) result.notes.push_back(chosen.note);
   const auto metrics = evaluate(asked, result);
   const std::string text = format == Format::json  ? view::stat_json(result, metrics)
                            : format == Format::csv ? view::stat_csv(result, metrics)
@@ -168,6 +206,9 @@ void add_stat(CLI::App& app, Action& action) {
       ->add_option("-e,--event", flags->events,
                    "events, event sets or metrics, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
+  command->add_option("--source", flags->source,
+                      "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
+      ->check(CLI::IsMember({"perf_events", "virtual"}));
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);

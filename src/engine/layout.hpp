@@ -1,0 +1,120 @@
+// The memory that loft and the programs it runs under the engine share: one sparse memfd per run.
+//
+// The engine inside the program writes; loft reads, also while it runs and after it died. Nothing is
+// ever moved or taken back, so a reader needs no lock: a count of entries is published after them.
+//
+//   block table    what was translated: where it stood, its bytes, its size
+//   code bytes     the bytes of each block as they were when it was translated
+//   counters       one array per thread (a "slot"), indexed by the block's number
+//   mappings       which file stood where, per process image
+//
+// A block executed N times by a thread contributes N times what its instructions are. A conditional
+// branch falls through as often as the block that follows it in `next_fall` was counted.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace loft::engine {
+
+inline constexpr std::uint64_t kSharedMagic = 0x3130'4E45'5446'4F4CULL;  // "LOFTEN01"
+
+inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
+inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
+inline constexpr std::uint32_t kMaxImages = 65536;      // program images: each exec starts one
+inline constexpr std::uint32_t kMaxMappings = 262144;
+inline constexpr std::uint32_t kMaxPath = 480;
+inline constexpr std::uint32_t kMessageBytes = 16384;
+inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
+
+enum class BlockKind : std::uint32_t {
+  body,          // instructions that ran whole, so many times
+  fall_through,  // no instructions: how often another block's conditional branch was not taken
+  units,         // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
+                 // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
+  extra_fall     // no instructions: more times that the branch of the block `next_fall` was not taken
+};
+
+struct BlockEntry {
+  std::uint64_t address;      // where the program has it
+  std::uint64_t code_offset;  // its bytes, from kCodeOffset
+  std::uint32_t image;
+  std::uint32_t next_fall;  // the block counted when this block's last branch was not taken, or 0;
+                            // of units, the block they belong to
+  std::uint32_t size;  // bytes
+  std::uint16_t instructions;
+  std::uint16_t kind;  // BlockKind
+};
+static_assert(sizeof(BlockEntry) == 32);
+
+struct SlotEntry {
+  std::uint32_t process;  // pid
+  std::uint32_t thread;   // tid; 0 while the slot is being set up
+  std::uint32_t image;
+  std::uint32_t ended;
+  char name[16];
+  std::uint64_t started_ns;  // CLOCK_MONOTONIC
+  std::uint64_t unused[3];
+};
+static_assert(sizeof(SlotEntry) == 64);
+
+struct ImageEntry {
+  std::uint32_t process;
+  std::uint32_t parent;  // pid of the process that started it
+  std::uint64_t unused[3];
+  char path[kMaxPath];
+};
+static_assert(sizeof(ImageEntry) == 512);
+
+struct MappingEntry {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t file_offset;
+  std::uint32_t image;
+  std::uint32_t process;
+  char path[kMaxPath];  // empty for memory that is no file; "[vdso]" for the kernel's
+};
+static_assert(sizeof(MappingEntry) == 512);
+
+struct SharedHeader {
+  std::uint64_t magic;
+  std::atomic<std::uint32_t> blocks;  // next free number; entries below it are complete or size 0
+  std::atomic<std::uint32_t> slots;
+  std::atomic<std::uint32_t> images;
+  std::atomic<std::uint32_t> mappings;
+  std::atomic<std::uint64_t> code_bytes;
+  std::atomic<std::uint32_t> message_bytes;  // of `message`, lines that say what could not be done
+  std::atomic<std::uint32_t> refused;        // how many processes stopped with such a line
+  char message[kMessageBytes];
+};
+static_assert(sizeof(SharedHeader) <= 32768);
+
+// Offsets in the memfd. Far apart, because nothing costs memory before it is written.
+inline constexpr std::uint64_t kSlotsOffset = 1u << 20;
+inline constexpr std::uint64_t kImagesOffset = 16u << 20;
+inline constexpr std::uint64_t kMappingsOffset = 64u << 20;
+inline constexpr std::uint64_t kBlocksOffset = 256u << 20;
+inline constexpr std::uint64_t kCodeOffset = 2ull << 30;
+inline constexpr std::uint64_t kCodeLimit = 4ull << 30;
+inline constexpr std::uint64_t kTablesEnd = kCodeOffset + kCodeLimit;
+inline constexpr std::uint64_t kCountersOffset = 8ull << 30;
+inline constexpr std::uint64_t kCountersPerSlot = std::uint64_t{kMaxBlocks} * sizeof(std::uint64_t);
+inline constexpr std::uint64_t kSharedBytes = kCountersOffset + kMaxSlots * kCountersPerSlot;
+
+static_assert(kSlotsOffset + kMaxSlots * sizeof(SlotEntry) <= kImagesOffset);
+static_assert(kImagesOffset + kMaxImages * sizeof(ImageEntry) <= kMappingsOffset);
+static_assert(kMappingsOffset + kMaxMappings * sizeof(MappingEntry) <= kBlocksOffset);
+static_assert(kBlocksOffset + std::uint64_t{kMaxBlocks} * sizeof(BlockEntry) <= kCodeOffset);
+static_assert(kTablesEnd <= kCountersOffset);
+
+// How the engine's executable is called: these words, then the program's own argv.
+//   loft-engine DESCRIPTOR PATH NAME argv[0] argv[1] ...
+// PATH is the file to load, NAME what the program was started as (AT_EXECFN). Their number is even
+// so that the program's stack stays aligned when they are dropped.
+inline constexpr int kEngineArguments = 4;
+
+// Variables that the engine's own loader must not obey travel with this in front of their name.
+inline constexpr char kHiddenVariable[] = "LOFT_KEEP_";
+
+}  // namespace loft::engine

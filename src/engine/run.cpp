@@ -1,0 +1,134 @@
+#include "engine/run.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace loft::engine {
+namespace {
+
+bool is_executable_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// As execvp finds it. A name with a slash is taken as it is.
+Result<std::string> find_program(const std::string& name) {
+  const auto not_found = [&](const char* why) {
+    return failure(ErrorKind::not_found, "run '" + name + "'", why, "check the name, or give its path");
+  };
+  if (name.find('/') != std::string::npos) {
+    if (is_executable_file(name)) return name;
+    if (!file_exists(name)) return not_found("no such program");
+    return failure(ErrorKind::cannot_execute, "run '" + name + "'",
+                   "EACCES, it is not an executable file for this user", "chmod +x it");
+  }
+  const char* path = std::getenv("PATH");
+  for (const auto folder : split(path != nullptr ? path : "/bin:/usr/bin", ':')) {
+    const std::string candidate = join_path(folder.empty() ? "." : folder, name);
+    if (is_executable_file(candidate)) return candidate;
+  }
+  return not_found("no such program in PATH");
+}
+
+// Programs like low descriptors; this one keeps out of their way.
+Result<Fd> raise_descriptor(int low) {
+  rlimit limit{};
+  int wanted = 1000;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024) wanted = static_cast<int>(limit.rlim_cur / 2);
+  Fd high(::fcntl(low, F_DUPFD, wanted));
+  if (!high.is_open()) return failure_of_errno(errno, "pass the counters to the program");
+  return high;
+}
+
+// While it lives, variables that a dynamic loader obeys are called differently, so that they meet the
+// program's loader and not the engine's. The child takes the environment as it is at the fork.
+class HiddenVariables {
+ public:
+  HiddenVariables() {
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const std::string text = *variable;
+      if (!text.starts_with("LD_") && !text.starts_with("GLIBC_TUNABLES=")) continue;
+      const std::size_t equals = text.find('=');
+      hidden_.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    for (const auto& [name, value] : hidden_) {
+      ::setenv((kHiddenVariable + name).c_str(), value.c_str(), 1);
+      ::unsetenv(name.c_str());
+    }
+  }
+  ~HiddenVariables() {
+    for (const auto& [name, value] : hidden_) {
+      ::unsetenv((kHiddenVariable + name).c_str());
+      ::setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  HiddenVariables(const HiddenVariables&) = delete;
+  HiddenVariables& operator=(const HiddenVariables&) = delete;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> hidden_;
+};
+
+}  // namespace
+
+Result<std::string> find_engine() {
+  if (const char* given = std::getenv("LOFT_ENGINE"); given != nullptr && *given != '\0') {
+    if (is_executable_file(given)) return std::string(given);
+    return failure(ErrorKind::not_found, "use the engine '" + std::string(given) + "'", "it is not an executable file",
+                   "correct or unset LOFT_ENGINE");
+  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const auto folder = self.parent_path();
+    for (const char* place : {"loft-engine", "../loft-engine", "../libexec/loft/loft-engine"}) {
+      const std::string candidate = (folder / place).lexically_normal().string();
+      if (is_executable_file(candidate)) return candidate;
+    }
+  }
+  return failure(ErrorKind::not_found, "find loft-engine, which runs programs for the virtual PMU",
+                 "it is neither beside loft nor in libexec/loft", "install loft as a whole, or set LOFT_ENGINE to its path");
+}
+
+Result<Run> Run::prepare(const std::vector<std::string>& command) {
+  if (command.empty() || command[0].empty())
+    return failure(ErrorKind::invalid_input, "run a program", "no command was given",
+                   "write it after --, as in: loft stat --source virtual -- ./app");
+  LOFT_TRY(const auto engine, find_engine());
+  LOFT_TRY(const auto program, find_program(command[0]));
+  LOFT_TRY(auto shared, Shared::create());
+  LOFT_TRY(const auto descriptor, raise_descriptor(shared.descriptor()));
+  std::vector<std::string> words{engine, std::to_string(descriptor.get()), program, program};
+  words.insert(words.end(), command.begin(), command.end());
+  if (::fcntl(shared.descriptor(), F_SETFD, FD_CLOEXEC) != 0)
+    return failure_of_errno(errno, "keep the counters to the engine");
+  const HiddenVariables hidden;
+  LOFT_TRY(auto child, ChildProcess::prepare(words));
+  return Run(std::move(shared), std::move(child), command[0]);
+}
+
+Result<ProcessEnd> Run::wait() {
+  LOFT_TRY(const auto end, child_.wait());
+  LOFT_CHECK(check());
+  return end;
+}
+
+Result<void> Run::check() const {
+  if (shared_.refused() == 0) return {};
+  const auto lines = shared_.messages();
+  return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",
+                 lines.empty() ? "the engine gave up" : lines.back(),
+                 "the program was ended there, and nothing is reported rather than a wrong number");
+}
+
+}  // namespace loft::engine

@@ -1,0 +1,118 @@
+#include "engine/runtime/block.hpp"
+
+#include "engine/runtime/kernel.hpp"
+
+namespace loft::engine::runtime {
+
+void read_block(Block& block, std::uint64_t pc, std::uint64_t end) {
+  const std::uint64_t wanted = end - pc < kMaxBlockBytes ? end - pc : kMaxBlockBytes;
+  const long got = engine_safe_copy(block.bytes, reinterpret_cast<const void*>(pc), static_cast<long>(wanted));
+  const auto available = static_cast<std::uint32_t>(got);
+  block.count = 0;
+  block.size = 0;
+  while (block.count < kMaxInstructions) {
+    const Instruction instruction =
+        decode_instruction(pc + block.size, block.bytes + block.size, available - block.size);
+    // Behind the first one, what does not decode is left to a block of its own.
+    if (instruction.flow == Flow::invalid && block.count != 0) return;
+    if (instruction.flow == Flow::refused && block.count != 0) return;
+    block.instructions[block.count++] = instruction;
+    block.size += instruction.length;
+    if (instruction.ends_block()) return;
+  }
+}
+
+namespace {
+
+// Looks along the program from `pc` whether the flags that are not in `dead` are overwritten before
+// anything reads them. Gives up soon: no is always a safe answer.
+class FlagSearch {
+ public:
+  FlagSearch(std::uint64_t start, std::uint64_t end) : start_(start), end_(end) {}
+
+  bool all_dead(std::uint64_t pc, std::uint32_t dead, int branches) {
+    for (;;) {
+      if (pc < start_ || pc >= end_ || --left_ < 0) return false;
+      std::uint8_t bytes[15];
+      const std::uint64_t room = end_ - pc < sizeof bytes ? end_ - pc : sizeof bytes;
+      const long got = engine_safe_copy(bytes, reinterpret_cast<const void*>(pc), static_cast<long>(room));
+      const Instruction instruction = decode_instruction(pc, bytes, static_cast<std::uint32_t>(got));
+      if ((instruction.flags_read & ~dead) != 0) return false;
+      dead |= instruction.flags_written;
+      if (dead == kArithmeticFlags) return instruction.flow == Flow::next;
+      switch (instruction.flow) {
+        case Flow::next:
+          pc = instruction.next_pc();
+          break;
+        case Flow::jump:
+        case Flow::call:
+          pc = instruction.target;
+          break;
+        case Flow::conditional:
+          if (branches == 0 || !all_dead(instruction.target, dead, branches - 1)) return false;
+          pc = instruction.next_pc();
+          break;
+        default:
+          return false;
+      }
+    }
+  }
+
+ private:
+  std::uint64_t start_;
+  std::uint64_t end_;
+  int left_ = 24;  // instructions
+};
+
+// The flags that nobody behind the block needs.
+std::uint32_t dead_behind(const Block& block, std::uint64_t start, std::uint64_t end) {
+  const Instruction& last = block.instructions[block.count - 1];
+  FlagSearch search(start, end);
+  bool dead = false;
+  switch (last.flow) {
+    case Flow::next:
+      dead = search.all_dead(last.next_pc(), 0, 1);
+      break;
+    case Flow::jump:
+    case Flow::call:
+      dead = search.all_dead(last.target, 0, 1);
+      break;
+    case Flow::conditional:
+      dead = search.all_dead(last.target, 0, 0) && search.all_dead(last.next_pc(), 0, 0);
+      break;
+    default:
+      break;
+  }
+  return dead ? kArithmeticFlags : 0;
+}
+
+std::uint32_t position_with(const Block& block, std::uint32_t dead) {
+  std::uint32_t best = kNoDeadFlags;
+  for (std::uint32_t i = block.count; i-- > 0;) {  // flags written before they are read, from behind
+    const Instruction& instruction = block.instructions[i];
+    dead = (dead | instruction.flags_written) & ~instruction.flags_read;
+    if (dead == kArithmeticFlags) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::uint32_t counter_position(const Block& block, std::uint64_t start, std::uint64_t end) {
+  const std::uint32_t inside = position_with(block, 0);
+  return inside != kNoDeadFlags ? inside : position_with(block, dead_behind(block, start, end));
+}
+
+int spare_register(const Block& block) {
+  std::uint32_t read = 0;
+  for (std::uint32_t i = 0; i < block.count && i < 12; ++i) {
+    const RegisterUse use = register_use(block.instructions[i]);
+    if (use.memory) return -1;
+    read |= use.read;
+    const std::uint32_t spare = use.overwritten & ~read & ~(1u << 4 | 1u << 12);  // not rsp, r12
+    if (spare != 0) return __builtin_ctz(spare);
+  }
+  return -1;
+}
+
+}  // namespace loft::engine::runtime

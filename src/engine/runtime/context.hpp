@@ -1,0 +1,95 @@
+// What the engine knows of one thread of the program. It stands at gs:0 of that thread, so emitted
+// code reaches it without a register; the thread's counters follow at gs:kCountersFromContext.
+//
+//   gs ─► ┌─────────┬──────────────┬──────────────┬───────────────┐┌──────────────────────┐
+//         │ Context │ xsave area   │ engine stack │ signal stack  ││ counters (shared)    │
+//         └─────────┴──────────────┴──────────────┴───────────────┘└──────────────────────┘
+//         private to the process, 1 MiB                             a slot of the memfd
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/runtime/offsets.h"
+
+namespace loft::engine::runtime {
+
+inline constexpr std::uint64_t kContextBytes = 1u << 20;
+inline constexpr std::uint64_t kCountersFromContext = kContextBytes;
+inline constexpr std::uint64_t kXsaveOffset = 4096;
+inline constexpr std::uint64_t kXsaveBytes = 64u << 10;  // AMX tiles need 11 KiB; main() checks
+inline constexpr std::uint64_t kEngineStackTop = 512u << 10;
+inline constexpr std::uint64_t kSignalStackBase = 512u << 10;
+
+// Numbers of general registers as the hardware encodes them.
+enum Register : std::uint8_t { kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi, kR8, kR9, kR10, kR11 };
+
+enum ContextState : std::uint32_t { kFree, kRunning, kEnding };
+
+struct Context {
+  Context* self;
+  std::uint64_t next_pc;    // where the program goes on, as the program sees it
+  std::uint64_t exit_link;  // number of the Link through which a block was left
+  std::uint64_t resume;     // where in the code cache to go on
+  std::uint64_t spill0;     // rax, while an indirect branch looks up its target
+  std::uint64_t spill1;     // rcx, likewise
+  std::uint64_t spill2;     // a register lent to a counter or a far operand; rsp in a system call
+  std::uint64_t pending;    // not 0: a signal is held; deliver it before running on
+  std::uint64_t dispatch;
+  std::uint64_t engine_stack;
+  std::uint64_t engine_fs;
+  std::uint64_t program_fs;
+  std::uint64_t flags;
+  std::uint64_t xsave_area;
+  std::uint64_t syscall;
+  std::uint64_t syscall_return;
+  std::uint64_t regs[16];
+  std::uint64_t reason;
+  std::uint64_t program_gs;
+  std::uint64_t xsave_compact;
+
+  // Signals.
+  struct Actions* actions;
+  siginfo_t held;                  // the one that `pending` announces
+  std::uint64_t held_mask;         // the program's mask when it arrived
+  std::uint64_t blocked_sync;      // faults that the program believes to have blocked
+  std::uint64_t forced;            // the held signal is a fault of the program itself
+  std::uint64_t stepping;          // single-stepping out of a sequence of ours
+  stack_t program_stack;           // the program's alternate stack, as it set it
+
+  // Bookkeeping.
+  std::uint32_t slot;
+  std::uint32_t thread;
+  std::uint32_t state;  // ContextState
+  void* exec_memory;    // arguments of an exec that has not failed yet
+  std::uint64_t exec_bytes;
+  Context* next;  // all contexts of this process
+
+  std::uint64_t* counters() {
+    return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint8_t*>(this) + kCountersFromContext);
+  }
+};
+
+static_assert(sizeof(Context) <= kXsaveOffset);
+static_assert(offsetof(Context, next_pc) == CTX_NEXT_PC);
+static_assert(offsetof(Context, exit_link) == CTX_EXIT_LINK);
+static_assert(offsetof(Context, resume) == CTX_RESUME);
+static_assert(offsetof(Context, spill0) == CTX_SPILL0);
+static_assert(offsetof(Context, spill1) == CTX_SPILL1);
+static_assert(offsetof(Context, spill2) == CTX_SPILL2);
+static_assert(offsetof(Context, pending) == CTX_PENDING);
+static_assert(offsetof(Context, dispatch) == CTX_DISPATCH);
+static_assert(offsetof(Context, engine_stack) == CTX_ENGINE_STACK);
+static_assert(offsetof(Context, engine_fs) == CTX_ENGINE_FS);
+static_assert(offsetof(Context, program_fs) == CTX_PROGRAM_FS);
+static_assert(offsetof(Context, flags) == CTX_FLAGS);
+static_assert(offsetof(Context, xsave_area) == CTX_XSAVE);
+static_assert(offsetof(Context, syscall) == CTX_SYSCALL);
+static_assert(offsetof(Context, syscall_return) == CTX_SYSCALL_RETURN);
+static_assert(offsetof(Context, regs) == CTX_REGS);
+static_assert(offsetof(Context, reason) == CTX_REASON);
+static_assert(offsetof(Context, program_gs) == CTX_PROGRAM_GS);
+static_assert(offsetof(Context, xsave_compact) == CTX_XSAVE_COMPACT);
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,55 @@
+// What happens when the program leaves the code cache: find or make the code to go on with.
+#include "engine/runtime/context.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/signals.hpp"
+#include "engine/runtime/syscalls.hpp"
+#include "engine/runtime/trace.hpp"
+#include "engine/runtime/translate.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+void go_to(Context* context, std::uint64_t pc, bool indirect) {
+  context->next_pc = pc;
+  const Holding holding(cache_lock());
+  Trace* trace = find_trace(pc);
+  if (trace == nullptr) trace = translate(pc, indirect);
+  if (trace == nullptr) {
+    hold_fault(context, pc);
+    return;
+  }
+  if (indirect) open_indirect(*trace);
+  context->resume = word(trace->code);
+}
+
+void follow_link(Context* context) {
+  std::uint64_t pc = 0;
+  {
+    const Holding holding(cache_lock());
+    pc = link_number(static_cast<std::uint32_t>(context->exit_link)).target;
+  }
+  go_to(context, pc, false);
+  const Holding holding(cache_lock());
+  if (const Trace* trace = find_trace(pc)) connect(link_number(static_cast<std::uint32_t>(context->exit_link)), *trace);
+}
+
+}  // namespace
+
+extern "C" void engine_dispatch_c(Context* context) {
+  switch (context->reason) {
+    case REASON_LINK:
+      follow_link(context);
+      break;
+    case REASON_INDIRECT:
+      go_to(context, context->next_pc, true);
+      break;
+    case REASON_SYSCALL:
+      go_to(context, run_syscall(context), false);
+      break;
+    default:
+      go_to(context, context->next_pc, false);
+      break;
+  }
+}
+
+}  // namespace loft::engine::runtime

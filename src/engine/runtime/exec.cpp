@@ -1,0 +1,197 @@
+#include "engine/runtime/exec.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/layout.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/stop.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+constexpr std::uint32_t kMaxScripts = 5;  // the kernel's own limit of interpreters that are scripts
+constexpr std::uint64_t kMaxWords = 1u << 20;
+
+char g_engine[PATH_MAX];
+char g_program[PATH_MAX];
+
+// Memory for the words of one exec; lives until the exec succeeds or its failure gives it back.
+class Words {
+ public:
+  explicit Words(Context* context) : context_(context) {
+    const long memory = kernel(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0);
+    if (is_error(memory)) return;
+    at_ = reinterpret_cast<std::uint8_t*>(memory);
+    end_ = at_ + kBytes;
+    context_->exec_memory = at_;
+    context_->exec_bytes = kBytes;
+  }
+  ~Words() {
+    if (context_->exec_memory != nullptr) kernel(SYS_munmap, word(context_->exec_memory), kBytes);
+    context_->exec_memory = nullptr;
+  }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+
+  // Null when the words are more than the kernel takes, too.
+  void* take(std::uint64_t bytes) {
+    bytes = (bytes + 7) & ~7ull;
+    if (at_ == nullptr || bytes > static_cast<std::uint64_t>(end_ - at_)) return nullptr;
+    void* memory = at_;
+    at_ += bytes;
+    return memory;
+  }
+  char* copy(const char* text, const char* before = "") {
+    const std::size_t front = std::strlen(before);
+    const std::size_t size = std::strlen(text) + 1;
+    char* memory = static_cast<char*>(take(front + size));
+    if (memory == nullptr) return nullptr;
+    std::memcpy(memory, before, front);
+    std::memcpy(memory + front, text, size);
+    return memory;
+  }
+
+ private:
+  static constexpr std::uint64_t kBytes = 64u << 20;
+  Context* context_;
+  std::uint8_t* at_ = nullptr;
+  std::uint8_t* end_ = nullptr;
+};
+
+// How many pointers a null-terminated array of the program has, or an error.
+long count_words(std::uint64_t array) {
+  if (array == 0) return 0;
+  for (std::uint64_t count = 0; count < kMaxWords; ++count) {
+    std::uint64_t item = 0;
+    if (engine_safe_copy(&item, reinterpret_cast<void*>(array + count * 8), 8) != 8) return -EFAULT;
+    if (item == 0) return static_cast<long>(count);
+  }
+  return -E2BIG;
+}
+
+bool is_for_a_loader(const char* variable) {
+  return std::strncmp(variable, "LD_", 3) == 0 || std::strncmp(variable, "GLIBC_TUNABLES=", 15) == 0;
+}
+
+// The environment with the variables hidden that the engine's own loader must not see.
+char** hide_variables(Words& words, std::uint64_t environment, long count) {
+  auto** result = static_cast<char**>(words.take(static_cast<std::uint64_t>(count + 1) * 8));
+  if (result == nullptr) return nullptr;
+  if (count > 0) std::memcpy(result, reinterpret_cast<void*>(environment), static_cast<std::size_t>(count) * 8);
+  for (long i = 0; i < count; ++i) {
+    char start[16] = {};
+    engine_safe_copy(start, result[i], sizeof start - 1);
+    if (is_for_a_loader(start)) result[i] = words.copy(result[i], kHiddenVariable);
+  }
+  result[count] = nullptr;
+  return result;
+}
+
+// Splits "#!interpreter argument" in place, as the kernel does: one argument at most.
+bool split_line(char* line, char*& interpreter, char*& argument) {
+  line[std::strcspn(line, "\n")] = '\0';
+  interpreter = line + 2;
+  interpreter += std::strspn(interpreter, " \t");
+  argument = interpreter + std::strcspn(interpreter, " \t");
+  if (*argument != '\0') *argument++ = '\0';
+  argument += std::strspn(argument, " \t");
+  std::size_t length = std::strlen(argument);
+  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t')) argument[--length] = '\0';
+  return *interpreter != '\0';
+}
+
+bool is_privileged(const struct stat& status) {
+  const bool other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<uid_t>(kernel(SYS_geteuid));
+  const bool other_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+                           status.st_gid != static_cast<gid_t>(kernel(SYS_getegid));
+  return other_user || other_group;
+}
+
+}  // namespace
+
+void open_exec(const char* engine, const char* program) {
+  std::memcpy(g_engine, engine, std::strlen(engine) + 1);
+  std::memcpy(g_program, program, std::strlen(program) + 1);
+}
+
+const char* program_path() { return g_program; }
+
+long inspect_program(const char* path, char* line, std::uint32_t room) {
+  struct stat status {};
+  if (const long result = kernel(SYS_stat, word(path), word(&status)); is_error(result)) return result;
+  if (!S_ISREG(status.st_mode)) return -EACCES;
+  constexpr std::uint64_t kExecute = 1;
+  constexpr std::uint64_t kEffectiveIds = 0x200;
+  if (const long result = kernel(SYS_faccessat2, static_cast<std::uint64_t>(AT_FDCWD), word(path), kExecute, kEffectiveIds);
+      is_error(result))
+    return result;
+  const long file = kernel(SYS_open, word(path), O_RDONLY | O_CLOEXEC);
+  if (is_error(file)) stop(Message("cannot run a program that may be executed but not read: ").add(path));
+  const long got = kernel(SYS_read, static_cast<std::uint64_t>(file), word(line), room - 1);
+  kernel(SYS_close, static_cast<std::uint64_t>(file));
+  if (got < 4) return -ENOEXEC;
+  line[got] = '\0';
+  if (line[0] == '#' && line[1] == '!') return 1;
+  if (std::memcmp(line, ELFMAG, SELFMAG) != 0 || got < static_cast<long>(sizeof(Elf64_Ehdr))) return -ENOEXEC;
+  if (is_privileged(status))
+    stop(Message("cannot run ").add(path).add(": it is set-user-ID or set-group-ID, and would lose that under the engine"));
+  Elf64_Ehdr header;
+  std::memcpy(&header, line, sizeof header);
+  if (header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_X86_64))
+    stop(Message("cannot run ").add(path).add(": it is a 32-bit program"));
+  return header.e_machine == EM_X86_64 ? 0 : -ENOEXEC;
+}
+
+long run_exec(Context* context, const char* path, std::uint64_t arguments, std::uint64_t environment) {
+  const long argument_count = count_words(arguments);
+  const long variable_count = count_words(environment);
+  if (argument_count < 0) return argument_count;
+  if (variable_count < 0) return variable_count;
+  Words words(context);
+  char** variables = hide_variables(words, environment, variable_count);
+  constexpr long kExtra = kEngineArguments + 3 * kMaxScripts;
+  auto** list = static_cast<char**>(words.take(static_cast<std::uint64_t>(kExtra + argument_count + 2) * 8));
+  if (variables == nullptr || list == nullptr) return -E2BIG;
+  // The program's words stand at the end; scripts put theirs in front of them.
+  char** first = list + kExtra;
+  if (argument_count > 0) std::memcpy(first, reinterpret_cast<void*>(arguments), static_cast<std::size_t>(argument_count) * 8);
+  if (argument_count == 0) first[0] = words.copy("");
+  char* name = words.copy(path);
+  char* file = name;
+  for (std::uint32_t scripts = 0;; ++scripts) {
+    char* line = static_cast<char*>(words.take(256));
+    if (line == nullptr) return -E2BIG;
+    const long kind = inspect_program(file, line, 256);
+    if (kind < 0) return kind;
+    if (kind == 0) break;
+    char* interpreter = nullptr;
+    char* argument = nullptr;
+    if (scripts == kMaxScripts) return -ELOOP;
+    if (!split_line(line, interpreter, argument)) return -ENOEXEC;
+    *first = file;
+    if (*argument != '\0') *--first = argument;
+    *--first = interpreter;
+    file = interpreter;
+  }
+  char number[16];
+  char* digit = number + sizeof number - 1;
+  *digit = '\0';
+  for (int rest = shared_descriptor(); *--digit = static_cast<char>('0' + rest % 10), (rest /= 10) != 0;) {
+  }
+  *--first = name;
+  *--first = file;
+  *--first = digit;
+  *--first = g_engine;
+  return kernel(SYS_execve, word(g_engine), word(first), word(variables));
+}
+
+}  // namespace loft::engine::runtime

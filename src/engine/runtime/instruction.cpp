@@ -1,0 +1,230 @@
+#include "engine/runtime/instruction.hpp"
+
+#include <Zydis/Zydis.h>
+
+#include "engine/classify/facts.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+ZydisDecoder g_decoder;
+
+Flow refused(Instruction& instruction, const char* reason) {
+  instruction.reason = reason;
+  return Flow::refused;
+}
+
+Flow flow_of_branch(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
+  const bool direct = decoded.raw.imm[0].is_relative;
+  if (decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return refused(instruction, "a far branch");
+  if (!direct && decoded.operand_width != 64) return refused(instruction, "an indirect branch of 16 bits");
+  if (direct) instruction.target = instruction.pc + decoded.length + static_cast<std::uint64_t>(decoded.raw.imm[0].value.s);
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_JMP:
+      return direct ? Flow::jump : Flow::jump_indirect;
+    case ZYDIS_MNEMONIC_CALL:
+      return direct ? Flow::call : Flow::call_indirect;
+    case ZYDIS_MNEMONIC_RET:
+      if (decoded.raw.imm[0].size != 0) instruction.pop_bytes = static_cast<std::uint16_t>(decoded.raw.imm[0].value.u);
+      return decoded.operand_width == 16 ? refused(instruction, "a return of 16 bits") : Flow::ret;
+    case ZYDIS_MNEMONIC_LOOP:
+    case ZYDIS_MNEMONIC_LOOPE:
+    case ZYDIS_MNEMONIC_LOOPNE:
+    case ZYDIS_MNEMONIC_JCXZ:
+    case ZYDIS_MNEMONIC_JECXZ:
+    case ZYDIS_MNEMONIC_JRCXZ:
+      return Flow::counted_loop;
+    case ZYDIS_MNEMONIC_XBEGIN:
+      return refused(instruction, "a hardware transaction");
+    default:
+      return Flow::conditional;
+  }
+}
+
+Flow flow_of(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_SYSCALL:
+      return Flow::syscall;
+    case ZYDIS_MNEMONIC_SYSENTER:
+    case ZYDIS_MNEMONIC_INT:
+      return refused(instruction, "a system call by int or sysenter");
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_IRETQ:
+      return refused(instruction, "a return from an interrupt");
+    case ZYDIS_MNEMONIC_INT3:
+    case ZYDIS_MNEMONIC_INT1:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+      return Flow::trap;
+    default:
+      return decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_NONE ? Flow::next : flow_of_branch(decoded, instruction);
+  }
+}
+
+bool leaves_flags_when_count_is_zero(const ZydisDecodedInstruction& decoded) {
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_SHL:
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+    case ZYDIS_MNEMONIC_ROL:
+    case ZYDIS_MNEMONIC_ROR:
+    case ZYDIS_MNEMONIC_RCL:
+    case ZYDIS_MNEMONIC_RCR:
+    case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHRD:
+      return true;
+    default:
+      return (decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  }
+}
+
+bool is_logic(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_AND || mnemonic == ZYDIS_MNEMONIC_OR ||
+         mnemonic == ZYDIS_MNEMONIC_XOR || mnemonic == ZYDIS_MNEMONIC_TEST;
+}
+
+void note_flags(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
+  const ZydisAccessedFlags* flags = decoded.cpu_flags;
+  if (flags == nullptr) return;
+  instruction.flags_read = flags->tested & kArithmeticFlags;
+  if (leaves_flags_when_count_is_zero(decoded)) return;
+  // What a manual calls undefined is unchanged on some CPUs; AF after logic is 0 on all.
+  const std::uint32_t undefined = is_logic(decoded.mnemonic) ? flags->undefined : 0;
+  instruction.flags_written = (flags->modified | flags->set_0 | flags->set_1 | undefined) & kArithmeticFlags;
+  if (decoded.mnemonic == ZYDIS_MNEMONIC_CMPXCHG || decoded.mnemonic == ZYDIS_MNEMONIC_CMPXCHG8B ||
+      decoded.mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B)
+    instruction.flags_written &= 0x40;  // the last two change ZF alone
+}
+
+bool is_repeated(const ZydisDecodedInstruction& decoded) {
+  return decoded.meta.category == ZYDIS_CATEGORY_STRINGOP || decoded.meta.category == ZYDIS_CATEGORY_IOSTRINGOP
+             ? (decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0
+             : false;
+}
+
+bool is_gather_or_scatter(const ZydisDecodedInstruction& decoded) {
+  return decoded.meta.category == ZYDIS_CATEGORY_AVX2GATHER || decoded.meta.category == ZYDIS_CATEGORY_GATHER ||
+         decoded.meta.category == ZYDIS_CATEGORY_SCATTER;
+}
+
+bool may_be_masked(const ZydisDecodedInstruction& decoded) {
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+      return true;
+    default:
+      return is_gather_or_scatter(decoded) || decoded.meta.category == ZYDIS_CATEGORY_AMX_TILE ||
+             (decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && decoded.raw.evex.aaa != 0);
+  }
+}
+
+bool is_state_move(ZydisInstructionCategory category, ZydisMnemonic mnemonic) {
+  return (category == ZYDIS_CATEGORY_XSAVE || category == ZYDIS_CATEGORY_XSAVEOPT) &&
+         mnemonic != ZYDIS_MNEMONIC_XGETBV && mnemonic != ZYDIS_MNEMONIC_XSETBV;
+}
+
+UnitPlan plan_of(const UnitSource& source) {
+  return {source.unit, static_cast<std::uint8_t>(ZydisRegisterGetId(source.reg)), source.lanes, source.lane_bytes};
+}
+
+// Most instructions show all they do in their bytes; classify() is asked about the others only.
+void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
+  if (is_repeated(decoded)) {
+    if (decoded.address_width != 64) {
+      instruction.flow = refused(instruction, "a string instruction with 32-bit addresses");
+      return;
+    }
+    instruction.unit_count = 1;
+    instruction.units[0].unit = Unit::iterations;
+  } else if (is_state_move(decoded.meta.category, decoded.mnemonic)) {
+    instruction.unit_count = 1;
+    instruction.units[0].unit = Unit::state_bytes;
+  } else if (may_be_masked(decoded)) {
+    ZydisDecodedInstruction again;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length, &again, operands))) return;
+    const InstructionFacts facts = classify(again, operands);
+    for (const UnitSource& source : facts.unit_sources()) {
+      if (source.unit >= Unit::tile_rows) instruction.flow = refused(instruction, "an AMX tile instruction");
+      instruction.units[instruction.unit_count++] = plan_of(source);
+    }
+    instruction.units_before = is_gather_or_scatter(decoded);
+  }
+}
+
+std::uint32_t mask_of(ZydisRegister reg) {
+  const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+  if (wide < ZYDIS_REGISTER_RAX || wide > ZYDIS_REGISTER_R15) return 0;
+  return 1u << (wide - ZYDIS_REGISTER_RAX);
+}
+
+}  // namespace
+
+void open_decoder() { ZydisDecoderInit(&g_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
+
+Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available) {
+  Instruction instruction;
+  instruction.pc = pc;
+  instruction.bytes = bytes;
+  ZydisDecodedInstruction decoded;
+  ZydisDecoderContext context;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&g_decoder, &context, bytes, available, &decoded))) {
+    instruction.flow = Flow::invalid;
+    return instruction;
+  }
+  instruction.length = decoded.length;
+  instruction.flow = flow_of(decoded, instruction);
+  if ((decoded.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS) != 0 || decoded.mnemonic == ZYDIS_MNEMONIC_RDGSBASE ||
+      decoded.mnemonic == ZYDIS_MNEMONIC_WRGSBASE)
+    instruction.flow = refused(instruction, "an instruction that uses the gs segment");
+  if ((decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0) {
+    instruction.modrm_offset = decoded.raw.modrm.offset;
+    if (decoded.raw.modrm.mod == 0 && decoded.raw.modrm.rm == 5) {
+      instruction.rip_offset = decoded.raw.disp.offset;
+      instruction.rip_target = instruction.next_pc() + static_cast<std::uint64_t>(decoded.raw.disp.value);
+    }
+  }
+  if (instruction.rip_offset != 0 && decoded.address_width == 32)
+    instruction.flow = refused(instruction, "an operand relative to eip");
+  note_flags(decoded, instruction);
+  note_units(decoded, instruction);
+  return instruction;
+}
+
+std::uint32_t registers_touched(const Instruction& instruction) {
+  const RegisterUse use = register_use(instruction);
+  return use.read | use.overwritten;
+}
+
+RegisterUse register_use(const Instruction& instruction) {
+  ZydisDecodedInstruction decoded;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  RegisterUse use{0, 0, false};
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length, &decoded, operands))) {
+    use.read = 0xFFFF;
+    use.memory = true;
+    return use;
+  }
+  for (int i = 0; i < decoded.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = operands[i];
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      use.read |= mask_of(operand.mem.base) | mask_of(operand.mem.index);
+      use.memory = use.memory || operand.mem.type != ZYDIS_MEMOP_TYPE_AGEN;
+    } else if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      const bool whole = operand.actions == ZYDIS_OPERAND_ACTION_WRITE && operand.size >= 32;
+      (whole ? use.overwritten : use.read) |= mask_of(operand.reg.value);
+    }
+  }
+  use.overwritten &= ~use.read;
+  return use;
+}
+
+}  // namespace loft::engine::runtime

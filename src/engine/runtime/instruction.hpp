@@ -1,0 +1,74 @@
+// One instruction of the program as the translator needs it: how it ends a block, what it does to the
+// flags, and which of its bytes depend on where it stands.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/classify/kind.hpp"
+
+namespace loft::engine::runtime {
+
+enum class Flow : std::uint8_t {
+  next,           // goes on to the next instruction
+  jump,           // direct
+  conditional,    // jcc
+  counted_loop,   // loop, loope, loopne, jrcxz, jecxz: only a short form exists
+  call,           // direct
+  jump_indirect,  // through a register or memory
+  call_indirect,
+  ret,
+  syscall,
+  trap,     // int3, ud2: the kernel looks at the place
+  invalid,  // no instruction: faults when it is executed
+  refused,  // the engine cannot run it; `reason` says why
+};
+
+// The arithmetic flags as bits of rflags.
+inline constexpr std::uint32_t kArithmeticFlags = 0x8D5;  // CF PF AF ZF SF OF
+
+// Something about an instruction that only its run shows, and where to read it.
+struct UnitPlan {
+  Unit unit = Unit::none;
+  std::uint8_t reg = 0;         // number of the mask or vector register
+  std::uint8_t lanes = 0;
+  std::uint8_t lane_bytes = 0;  // of a vector register whose sign bits count
+};
+
+struct Instruction {
+  std::uint64_t pc = 0;
+  const std::uint8_t* bytes = nullptr;
+  std::uint8_t length = 0;
+  Flow flow = Flow::next;
+  std::uint8_t modrm_offset = 0;
+  std::uint8_t rip_offset = 0;  // of a displacement relative to rip, 0 when there is none
+  std::uint32_t flags_read = 0;
+  std::uint32_t flags_written = 0;  // always and wholly
+  std::uint64_t target = 0;         // of a direct branch
+  std::uint64_t rip_target = 0;
+  std::uint16_t pop_bytes = 0;  // of ret n
+  const char* reason = nullptr;
+  std::uint8_t unit_count = 0;
+  bool units_before = false;  // the instruction destroys the mask: look before it runs
+  UnitPlan units[kMaxUnits];
+
+  [[nodiscard]] std::uint64_t next_pc() const { return pc + length; }
+  [[nodiscard]] bool ends_block() const { return flow != Flow::next; }
+};
+
+// Decodes the instruction at the start of `bytes`. The bytes must outlive the result.
+Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available);
+
+// General registers that it reads or writes, as a mask of their numbers. Slower: looks at operands.
+std::uint32_t registers_touched(const Instruction& instruction);
+
+struct RegisterUse {
+  std::uint32_t read;
+  std::uint32_t overwritten;  // wholly, without being read
+  bool memory;                // touches memory, so it may fault
+};
+RegisterUse register_use(const Instruction& instruction);
+
+// Prepares the decoder; once, before the program starts.
+void open_decoder();
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,57 @@
+#include "engine/runtime/kernel.hpp"
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+
+#include "engine/runtime/stop.hpp"
+
+namespace loft::engine::runtime {
+
+bool copy_string(char* to, std::size_t room, std::uint64_t from) {
+  const long got = engine_safe_copy(to, reinterpret_cast<const void*>(from), static_cast<long>(room - 1));
+  if (got <= 0) return false;
+  to[got] = '\0';
+  return true;
+}
+
+void* reserve(std::uint64_t bytes) {
+  static std::uint64_t next = 0x200000000000;
+  constexpr std::uint64_t kStep = 2u << 20;
+  const std::uint64_t size = (bytes + kStep - 1) & ~(kStep - 1);
+  const std::uint64_t hint = __atomic_fetch_add(&next, size + kStep, __ATOMIC_RELAXED);
+  const long memory = kernel(SYS_mmap, hint, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0);
+  if (is_error(memory)) stop(Message("the engine has no address space left"));
+  return reinterpret_cast<void*>(memory);
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  static Lock lock;
+  static std::uint64_t next = 0;
+  static std::uint64_t end = 0;
+  constexpr std::uint64_t kChunk = 4u << 20;
+  const Holding holding(lock);
+  next = (next + alignment - 1) & ~(alignment - 1);
+  if (next + bytes > end) {
+    const std::uint64_t size = bytes > kChunk ? bytes : kChunk;
+    next = word(reserve(size));
+    end = next + size;
+  }
+  void* result = reinterpret_cast<void*>(next);
+  next += bytes;
+  return result;
+}
+
+void Lock::take() {
+  std::uint32_t free = 0;
+  if (__atomic_compare_exchange_n(&state_, &free, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
+  while (__atomic_exchange_n(&state_, 2u, __ATOMIC_ACQUIRE) != 0)
+    kernel(SYS_futex, word(&state_), FUTEX_WAIT_PRIVATE, 2, 0);
+}
+
+void Lock::release() {
+  if (__atomic_exchange_n(&state_, 0u, __ATOMIC_RELEASE) == 2)
+    kernel(SYS_futex, word(&state_), FUTEX_WAKE_PRIVATE, 1);
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,66 @@
+// System calls without a libc: no errno, no locks, nothing that lives behind fs. The engine's C++
+// runs inside the program's process, so it may use nothing that the program could notice.
+#pragma once
+
+#include <sys/syscall.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace loft::engine::runtime {
+
+inline long kernel(long number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
+                   std::uint64_t d = 0, std::uint64_t e = 0, std::uint64_t f = 0) {
+  long result = number;
+  register std::uint64_t r10 asm("r10") = d;
+  register std::uint64_t r8 asm("r8") = e;
+  register std::uint64_t r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+inline bool is_error(long result) { return result < 0 && result >= -4095; }
+
+template <typename T>
+std::uint64_t word(T* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+// Reads what the program points to; how many bytes could be read. Never faults.
+extern "C" long engine_safe_copy(void* to, const void* from, long bytes);
+
+// A string of the program, cut to `room`; false when its memory cannot be read.
+bool copy_string(char* to, std::size_t room, std::uint64_t from);
+
+// Address space for the engine's large tables, zero, costing nothing before it is written. It lies apart
+// from where the kernel puts libraries, so that code and its copies stay within reach of each other.
+void* reserve(std::uint64_t bytes);
+
+// Memory of the engine's own: page-wise from the kernel, never given back, zero.
+void* allocate(std::size_t bytes, std::size_t alignment = 16);
+
+// A lock that threads of the program share inside the engine; held for short times only.
+class Lock {
+ public:
+  void take();
+  void release();
+
+ private:
+  std::uint32_t state_ = 0;  // 0 free, 1 held, 2 held and waited for
+};
+
+class Holding {
+ public:
+  explicit Holding(Lock& lock) : lock_(lock) { lock_.take(); }
+  ~Holding() { lock_.release(); }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,30 @@
+/* Where entry.S and the emitted code find the fields of a Context, from gs:0. context.hpp checks
+   each against the struct. */
+#pragma once
+
+#define CTX_SELF 0x00
+#define CTX_NEXT_PC 0x08
+#define CTX_EXIT_LINK 0x10
+#define CTX_RESUME 0x18
+#define CTX_SPILL0 0x20
+#define CTX_SPILL1 0x28
+#define CTX_SPILL2 0x30
+#define CTX_PENDING 0x38
+#define CTX_DISPATCH 0x40
+#define CTX_ENGINE_STACK 0x48
+#define CTX_ENGINE_FS 0x50
+#define CTX_PROGRAM_FS 0x58
+#define CTX_FLAGS 0x60
+#define CTX_XSAVE 0x68
+#define CTX_SYSCALL 0x70
+#define CTX_SYSCALL_RETURN 0x78
+#define CTX_REGS 0x80 /* rax rcx rdx rbx rsp rbp rsi rdi r8 .. r15 */
+#define CTX_REASON 0x100
+#define CTX_PROGRAM_GS 0x108
+#define CTX_XSAVE_COMPACT 0x110
+
+/* CTX_REASON: why the program left the code cache. */
+#define REASON_LINK 0
+#define REASON_INDIRECT 1
+#define REASON_SYSCALL 2
+#define REASON_SIGNAL 3

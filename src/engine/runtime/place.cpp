@@ -1,0 +1,87 @@
+#include "engine/runtime/place.hpp"
+
+#include "engine/runtime/arena.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/trace.hpp"
+#include "engine/runtime/translate.hpp"
+
+extern "C" {
+void engine_resume();
+void engine_resume_end();
+void engine_syscall();
+void engine_syscall_stack();
+void engine_syscall_flags();
+void engine_syscall_unwind();
+void engine_syscall_instruction();
+void engine_syscall_done();
+}
+
+namespace loft::engine::runtime {
+namespace {
+
+std::uint64_t& reg(ucontext_t* user, int which) {
+  return reinterpret_cast<std::uint64_t&>(user->uc_mcontext.gregs[which]);
+}
+
+// ucontext's order of the registers that the hardware numbers 0 to 7.
+constexpr int kGreg[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI};
+
+// The last point at or before the offset.
+const MapPoint* find_point(const Trace& trace, std::uint64_t offset) {
+  const MapPoint* found = nullptr;
+  for (std::uint32_t i = 0; i < trace.points && trace.map[i].code <= offset; ++i) found = &trace.map[i];
+  return found;
+}
+
+Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
+  const Trace* trace = find_trace_at(context->syscall_return);
+  const std::uint64_t offset = context->syscall_return - word(trace->code);
+  const MapPoint* after = find_point(*trace, offset);
+  if (rip == word(&engine_syscall_done)) {
+    const std::uint64_t pc = trace->pc + after->pc;
+    reg(user, REG_RCX) = pc;
+    return {Where::program, pc};
+  }
+  if (rip > word(&engine_syscall_stack) && rip <= word(&engine_syscall_unwind))
+    reg(user, REG_RSP) = context->spill2;
+  if (rip >= word(&engine_syscall_flags) && rip < word(&engine_syscall_unwind))
+    reg(user, REG_EFL) = *reinterpret_cast<const std::uint64_t*>(context->engine_stack - 8);
+  const MapPoint* before = after - 1;
+  // The kernel starts an interrupted call again by going back to the instruction, which then ran.
+  const bool ran = rip == word(&engine_syscall_instruction) && reg(user, REG_RCX) == word(&engine_syscall_done);
+  if (!ran) uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
+  return {Where::program, trace->pc + before->pc};
+}
+
+void give_back_registers(Context* context, ucontext_t* user, const MapPoint& point) {
+  if (point.point == Point::branch_spilled) {
+    reg(user, REG_RAX) = context->spill0;
+    reg(user, REG_RCX) = context->spill1;
+  } else if (point.point == Point::lent) {
+    reg(user, kGreg[point.reg]) = context->spill2;
+  }
+}
+
+}  // namespace
+
+Place locate(Context* context, ucontext_t* user, bool fault) {
+  const std::uint64_t rip = reg(user, REG_RIP);
+  if (rip >= word(&engine_syscall) && rip <= word(&engine_syscall_done)) return in_syscall(context, user, rip);
+  if (rip >= word(&engine_resume) && rip < word(&engine_resume_end)) return {Where::resuming, 0};
+  if (arena_of(rip) == nullptr) return {Where::engine, 0};
+  const Trace* trace = find_trace_at(rip);
+  if (trace == nullptr) return {Where::between, 0};
+  const std::uint64_t offset = rip - word(trace->code);
+  const MapPoint* point = find_point(*trace, offset);
+  if (point == nullptr || point->code != offset) return {Where::between, 0};
+  if (point->point == Point::repeating) {
+    context->counters()[trace->units[point->reg]] -= reg(user, REG_RCX);
+  } else if (point->point != Point::clean && !(fault && point->point != Point::ours)) {
+    return {Where::between, 0};
+  }
+  give_back_registers(context, user, *point);
+  uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);
+  return {Where::program, trace->pc + point->pc};
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,121 @@
+#include "engine/runtime/protect.hpp"
+
+#include <sys/mman.h>
+
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/regions.hpp"
+#include "engine/runtime/stop.hpp"
+#include "engine/runtime/trace.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMaxPages = 1u << 20;  // a power of two
+
+struct Use {
+  Trace* trace;
+  Use* next;
+};
+
+// A page of writable code and the traces made of it. Open addressing by the page's number.
+struct Page {
+  std::uint64_t address;
+  Use* uses;
+  bool is_protected;
+};
+
+Page* g_pages = nullptr;
+std::uint64_t g_used = 0;
+Use* g_spare = nullptr;
+
+Page* slot_of(std::uint64_t address) {
+  if (g_pages == nullptr) g_pages = static_cast<Page*>(reserve(kMaxPages * sizeof(Page)));
+  std::uint64_t at = (address / kPage * 0x9E3779B97F4A7C15ull >> 32) & (kMaxPages - 1);
+  while (g_pages[at].address != 0 && g_pages[at].address != address) at = (at + 1) & (kMaxPages - 1);
+  return &g_pages[at];
+}
+
+// The page that holds the address, or null when nothing was made of it.
+Page* find_page(std::uint64_t address) {
+  Page* page = slot_of(address & ~(kPage - 1));
+  return page->address != 0 ? page : nullptr;
+}
+
+Page& add_page(std::uint64_t address) {
+  Page* page = slot_of(address);
+  if (page->address == 0) {
+    page->address = address;
+    if (++g_used == kMaxPages / 2) stop(Message("the program has more code than the engine can watch"));
+  }
+  return *page;
+}
+
+void add_use(Page& page, Trace& trace) {
+  Use* use = g_spare;
+  if (use != nullptr) {
+    g_spare = use->next;
+  } else {
+    use = static_cast<Use*>(allocate(sizeof(Use)));
+  }
+  *use = {&trace, page.uses};
+  page.uses = use;
+}
+
+void forget_uses(Page& page) {
+  while (Use* use = page.uses) {
+    page.uses = use->next;
+    forget_trace(*use->trace);
+    use->next = g_spare;
+    g_spare = use;
+  }
+}
+
+}  // namespace
+
+bool is_protected(std::uint64_t address) {
+  const Page* page = find_page(address);
+  return page != nullptr && page->is_protected;
+}
+
+void note_pages(Trace& trace, bool guard) {
+  for (std::uint64_t address = trace.pc & ~(kPage - 1); address < trace.pc_end; address += kPage) {
+    Page& page = add_page(address);
+    add_use(page, trace);
+    if (!guard || page.is_protected) continue;
+    page.is_protected = true;
+    kernel(SYS_mprotect, address, kPage, PROT_READ | PROT_EXEC);
+  }
+}
+
+void forget_traces(std::uint64_t start, std::uint64_t end) {
+  const std::uint64_t first = start & ~(kPage - 1);
+  if ((end - first) / kPage > kMaxPages) {  // quicker to look at all there are
+    for (std::uint64_t i = 0; i < kMaxPages && g_pages != nullptr; ++i)
+      if (g_pages[i].address >= first && g_pages[i].address < end) forget_uses(g_pages[i]);
+    return;
+  }
+  for (std::uint64_t address = first; address < end; address += kPage)
+    if (Page* page = find_page(address)) forget_uses(*page);
+}
+
+bool unprotect_code(std::uint64_t address) {
+  Page* page = find_page(address);
+  if (page == nullptr) return false;
+  if (!page->is_protected) {
+    // Another thread may have been quicker: then the page is writable, and trying again is right.
+    const Region* region = find_region(address);
+    return region != nullptr && region->writable;
+  }
+  forget_uses(*page);
+  page->is_protected = false;
+  kernel(SYS_mprotect, page->address, kPage, PROT_READ | PROT_WRITE | PROT_EXEC);
+  return true;
+}
+
+void forget_protection(std::uint64_t start, std::uint64_t end) {
+  for (std::uint64_t address = start & ~(kPage - 1); address < end && address - start < kMaxPages * kPage; address += kPage)
+    if (Page* page = find_page(address)) page->is_protected = false;
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,25 @@
+// Which traces were made of which page, so that they can be forgotten when its bytes change.
+//
+// Code that can be written: its pages lose their write permission when they are translated. The first
+// write faults; the engine then forgets the page's translations and gives the permission back.
+#pragma once
+
+#include <cstdint>
+
+namespace loft::engine::runtime {
+
+struct Trace;
+
+// cache_lock() is held for all of these.
+// Notes which pages the trace was made of; with `guard`, writes to them are noticed from now on.
+void note_pages(Trace& trace, bool guard);
+// Forgets the traces made of bytes in the range.
+void forget_traces(std::uint64_t start, std::uint64_t end);
+// True when the page of the address has lost its write permission to us.
+bool is_protected(std::uint64_t address);
+// True when a write to `address` faulted because of us and can be tried again.
+bool unprotect_code(std::uint64_t address);
+// The program maps or protects the range anew: what was protected there is so no more.
+void forget_protection(std::uint64_t start, std::uint64_t end);
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,141 @@
+#include "engine/runtime/record.hpp"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include <cstring>
+
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/stop.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+std::uint8_t* g_tables = nullptr;
+int g_descriptor = -1;
+std::uint32_t g_image = 0;
+
+template <typename T>
+T* table(std::uint64_t offset) {
+  return reinterpret_cast<T*>(g_tables + offset);
+}
+
+void copy_path(char* to, const char* from) {
+  std::size_t size = std::strlen(from);
+  if (size >= kMaxPath) size = kMaxPath - 1;
+  std::memcpy(to, from, size);
+}
+
+}  // namespace
+
+SharedHeader* shared_header() { return reinterpret_cast<SharedHeader*>(g_tables); }
+
+int shared_descriptor() { return g_descriptor; }
+
+void open_record(int descriptor, const char* program) {
+  const long memory = kernel(SYS_mmap, word(reserve(kTablesEnd)), kTablesEnd, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(descriptor), 0);
+  if (is_error(memory)) stop(Message("the engine was started without the memory of a run; use loft stat --source virtual"));
+  const auto* header = reinterpret_cast<const SharedHeader*>(memory);
+  if (header->magic != kSharedMagic) stop(Message("the engine is of another version than loft"));
+  g_tables = reinterpret_cast<std::uint8_t*>(memory);
+  g_descriptor = descriptor;
+  g_image = shared_header()->images.fetch_add(1);
+  if (g_image >= kMaxImages) stop(Message("more program images than the engine can record"));
+  ImageEntry& image = table<ImageEntry>(kImagesOffset)[g_image];
+  image.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
+  image.parent = static_cast<std::uint32_t>(kernel(SYS_getppid));
+  copy_path(image.path, program);
+}
+
+std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std::uint32_t size,
+                           std::uint32_t instructions, BlockKind kind) {
+  const std::uint32_t number = shared_header()->blocks.fetch_add(1);
+  const std::uint64_t code = shared_header()->code_bytes.fetch_add(size);
+  if (number >= kMaxBlocks || code + size > kCodeLimit)
+    stop(Message("the program has more code than the engine can record, at ").add_place(address));
+  std::memcpy(table<std::uint8_t>(kCodeOffset) + code, bytes, size);
+  BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
+  entry.code_offset = code;
+  entry.image = g_image;
+  entry.size = size;
+  entry.instructions = static_cast<std::uint16_t>(instructions);
+  entry.kind = static_cast<std::uint16_t>(kind);
+  __atomic_store_n(&entry.address, address, __ATOMIC_RELEASE);
+  return number;
+}
+
+namespace {
+
+std::uint32_t record_part(std::uint32_t block, BlockKind kind, std::uint32_t instruction, std::uint32_t unit) {
+  const std::uint32_t number = shared_header()->blocks.fetch_add(1);
+  if (number >= kMaxBlocks) stop(Message("the program has more code than the engine can record"));
+  BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
+  entry.image = g_image;
+  entry.next_fall = block;
+  entry.size = unit;
+  entry.instructions = static_cast<std::uint16_t>(instruction);
+  entry.kind = static_cast<std::uint16_t>(kind);
+  __atomic_store_n(&entry.address, recorded_block(block).address, __ATOMIC_RELEASE);
+  return number;
+}
+
+}  // namespace
+
+std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit) {
+  return record_part(block, BlockKind::units, instruction, unit);
+}
+
+std::uint32_t record_extra_fall(std::uint32_t block) { return record_part(block, BlockKind::extra_fall, 0, 0); }
+
+void record_fall(std::uint32_t block, std::uint32_t fall) {
+  table<BlockEntry>(kBlocksOffset)[block].next_fall = fall;
+}
+
+const BlockEntry& recorded_block(std::uint32_t block) { return table<BlockEntry>(kBlocksOffset)[block]; }
+
+void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset, const char* path) {
+  const std::uint32_t number = shared_header()->mappings.fetch_add(1);
+  if (number >= kMaxMappings) stop(Message("more mappings of code than the engine can record"));
+  MappingEntry& entry = table<MappingEntry>(kMappingsOffset)[number];
+  entry.start = start;
+  entry.file_offset = file_offset;
+  entry.image = g_image;
+  entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
+  copy_path(entry.path, path);
+  __atomic_store_n(&entry.end, end, __ATOMIC_RELEASE);
+}
+
+void open_counters(Context* context) {
+  const std::uint32_t slot = shared_header()->slots.fetch_add(1);
+  if (slot >= kMaxSlots) stop(Message("more threads than the engine can record (65536 in a run)"));
+  const long memory =
+      kernel(SYS_mmap, word(context->counters()), kCountersPerSlot, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(g_descriptor),
+             kCountersOffset + slot * kCountersPerSlot);
+  if (is_error(memory)) stop(Message("no address space is left for the counters of a thread"));
+  context->slot = slot;
+  timespec now{};
+  kernel(SYS_clock_gettime, CLOCK_MONOTONIC, word(&now));
+  SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[slot];
+  entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
+  entry.image = g_image;
+  entry.started_ns = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
+  kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
+  context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
+  __atomic_store_n(&entry.thread, context->thread, __ATOMIC_RELEASE);
+}
+
+void name_slot(const Context* context, const char* name) {
+  SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[context->slot];
+  std::size_t size = std::strlen(name);
+  if (size >= sizeof entry.name) size = sizeof entry.name - 1;
+  std::memset(entry.name, 0, sizeof entry.name);
+  std::memcpy(entry.name, name, size);
+}
+
+void close_slot(const Context* context) {
+  __atomic_store_n(&table<SlotEntry>(kSlotsOffset)[context->slot].ended, 1u, __ATOMIC_RELEASE);
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,37 @@
+// The engine's side of the shared memory: blocks, images, mappings and slots as they come to be.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/layout.hpp"
+#include "engine/runtime/context.hpp"
+
+namespace loft::engine::runtime {
+
+// Maps the tables of the run's memfd and starts an image in them.
+void open_record(int descriptor, const char* program);
+
+// Null before open_record().
+SharedHeader* shared_header();
+int shared_descriptor();
+
+// A number for a block of the program; its bytes are kept with it.
+std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std::uint32_t size,
+                           std::uint32_t instructions, BlockKind kind);
+// A number for a sum that one instruction of a block adds to at run time.
+std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit);
+// A number for times that the branch at the end of `block` fell into a block that was then left.
+std::uint32_t record_extra_fall(std::uint32_t block);
+// Says which block is counted when the conditional branch at the end of `block` falls through.
+void record_fall(std::uint32_t block, std::uint32_t fall);
+const BlockEntry& recorded_block(std::uint32_t block);
+
+void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset, const char* path);
+
+// Gives the context counters of its own, at the place where its code looks for them. In a child
+// process of fork this replaces the parent's.
+void open_counters(Context* context);
+void name_slot(const Context* context, const char* name);
+void close_slot(const Context* context);
+
+}  // namespace loft::engine::runtime

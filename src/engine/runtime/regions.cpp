@@ -1,0 +1,152 @@
+#include "engine/runtime/regions.hpp"
+
+#include <fcntl.h>
+
+#include <cstring>
+
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/protect.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/stop.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+constexpr std::uint32_t kMaxRegions = 16384;
+
+Region* g_regions = nullptr;
+std::uint32_t g_count = 0;
+Region* g_last = nullptr;
+
+// One line of /proc/self/maps: "start-end rwxp offset dev inode   path".
+struct MapsLine {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t offset;
+  bool writable;
+  bool executable;
+  const char* path;
+};
+
+std::uint64_t parse_hex(const char*& text) {
+  std::uint64_t value = 0;
+  for (;; ++text) {
+    if (*text >= '0' && *text <= '9') {
+      value = value * 16 + static_cast<std::uint64_t>(*text - '0');
+    } else if (*text >= 'a' && *text <= 'f') {
+      value = value * 16 + static_cast<std::uint64_t>(*text - 'a' + 10);
+    } else {
+      return value;
+    }
+  }
+}
+
+MapsLine parse_line(const char* text) {
+  MapsLine line{};
+  line.start = parse_hex(text);
+  ++text;
+  line.end = parse_hex(text);
+  line.writable = text[2] == 'w';
+  line.executable = text[3] == 'x';
+  text += 6;
+  line.offset = parse_hex(text);
+  for (int fields = 0; fields < 2; ++fields) {
+    while (*text == ' ') ++text;
+    while (*text != ' ' && *text != '\0') ++text;
+  }
+  while (*text == ' ') ++text;
+  line.path = text;
+  return line;
+}
+
+// Reads the file line by line until a line holds `pc`.
+bool find_line(std::uint64_t pc, char* buffer, std::size_t room, MapsLine& found) {
+  const long file = kernel(SYS_open, word("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (is_error(file)) return false;
+  std::size_t held = 0;
+  bool success = false;
+  for (;;) {
+    const long got = kernel(SYS_read, static_cast<std::uint64_t>(file), word(buffer) + held, room - held);
+    if (got <= 0) break;
+    held += static_cast<std::size_t>(got);
+    char* line = buffer;
+    char* const end = buffer + held;
+    while (char* newline = static_cast<char*>(std::memchr(line, '\n', static_cast<std::size_t>(end - line)))) {
+      *newline = '\0';
+      found = parse_line(line);
+      if (pc >= found.start && pc < found.end) {
+        success = true;
+        break;
+      }
+      line = newline + 1;
+    }
+    if (success) break;
+    held = static_cast<std::size_t>(end - line);
+    std::memmove(buffer, line, held);
+    if (held == room) break;
+  }
+  kernel(SYS_close, static_cast<std::uint64_t>(file));
+  return success;
+}
+
+Region* free_place() {
+  if (g_regions == nullptr) g_regions = static_cast<Region*>(allocate(kMaxRegions * sizeof(Region)));
+  for (std::uint32_t i = 0; i < g_count; ++i)
+    if (!g_regions[i].live) return &g_regions[i];
+  if (g_count == kMaxRegions) stop(Message("the program has more regions of code than the engine can follow"));
+  return &g_regions[g_count++];
+}
+
+}  // namespace
+
+const Region* known_region(std::uint64_t pc) {
+  if (g_last != nullptr && g_last->live && pc >= g_last->start && pc < g_last->end) return g_last;
+  for (std::uint32_t i = 0; i < g_count; ++i) {
+    Region& region = g_regions[i];
+    if (region.live && pc >= region.start && pc < region.end) return g_last = &region;
+  }
+  return nullptr;
+}
+
+const Region* find_region(std::uint64_t pc) {
+  if (const Region* region = known_region(pc)) return region;
+  static char buffer[8192];
+  MapsLine line{};
+  if (!find_line(pc, buffer, sizeof buffer, line) || !line.executable) return nullptr;
+  Region* region = free_place();
+  region->start = line.start;
+  region->end = line.end;
+  region->writable = line.writable || is_protected(pc);
+  std::size_t size = std::strlen(line.path);
+  if (size >= kMaxPath) size = kMaxPath - 1;
+  std::memcpy(region->path, line.path, size);
+  region->path[size] = '\0';
+  region->live = true;
+  record_mapping(line.start, line.end, line.offset, region->path);
+  return region;
+}
+
+bool forget_regions(std::uint64_t start, std::uint64_t end) {
+  bool any = false;
+  const std::uint32_t count = g_count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!g_regions[i].live || g_regions[i].end <= start || g_regions[i].start >= end) continue;
+    any = true;
+    const Region old = g_regions[i];
+    g_regions[i].live = false;
+    // What is left of it on either side stays known.
+    if (old.start < start) {
+      Region* left = free_place();
+      *left = old;
+      left->end = start;
+    }
+    if (old.end > end) {
+      Region* right = free_place();
+      *right = old;
+      right->start = end;
+    }
+  }
+  return any;
+}
+
+}  // namespace loft::engine::runtime

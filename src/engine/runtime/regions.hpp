@@ -1,0 +1,28 @@
+// Which memory of the program may be executed, and what file it is. Learnt from /proc/self/maps when
+// code is first met there; forgotten when the program unmaps, remaps or re-protects it.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/layout.hpp"
+
+namespace loft::engine::runtime {
+
+struct Region {
+  std::uint64_t start;
+  std::uint64_t end;
+  bool writable;  // code that can change under our feet
+  bool live;
+  char path[kMaxPath];
+};
+
+// The executable region around `pc`, or null when the program may not execute there.
+const Region* find_region(std::uint64_t pc);
+
+// The same, only from what is known already.
+const Region* known_region(std::uint64_t pc);
+
+// Forgets what regions have in the range; true when there was something.
+bool forget_regions(std::uint64_t start, std::uint64_t end);
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,242 @@
+#include "engine/runtime/syscalls.hpp"
+
+#include <asm/prctl.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/runtime/exec.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/protect.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/regions.hpp"
+#include "engine/runtime/signals.hpp"
+#include "engine/runtime/stop.hpp"
+#include "engine/runtime/threads.hpp"
+#include "engine/runtime/trace.hpp"
+
+extern "C" std::uint64_t engine_harmless_syscalls[8];
+std::uint64_t engine_harmless_syscalls[8];
+
+namespace loft::engine::runtime {
+namespace {
+
+constexpr int kSeen[] = {
+    SYS_mmap,         SYS_munmap,      SYS_mprotect,     SYS_mremap,      SYS_pkey_mprotect, SYS_clone,
+    SYS_clone3,       SYS_fork,        SYS_vfork,        SYS_execve,      SYS_execveat,      SYS_rt_sigaction,
+    SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit,      SYS_exit_group,    SYS_arch_prctl,
+    SYS_rseq,         SYS_prctl,       SYS_seccomp,      SYS_readlink,    SYS_readlinkat,    SYS_open,
+    SYS_openat,       SYS_close,       SYS_close_range,  SYS_dup2,        SYS_dup3,          SYS_modify_ldt,
+    SYS_shmat,        SYS_shmdt,       SYS_remap_file_pages};
+
+struct Call {
+  Context* context;
+  long number;
+  std::uint64_t a, b, c, d, e, f;
+  std::uint64_t next_pc;
+
+  [[nodiscard]] long in_kernel() const { return kernel(number, a, b, c, d, e, f); }
+};
+
+// The range changes: code that was translated from it is no longer the program's.
+void forget_code(std::uint64_t start, std::uint64_t bytes) {
+  const std::uint64_t end = start + bytes;
+  const Holding holding(cache_lock());
+  if (!forget_regions(start, end)) return;
+  forget_protection(start, end);
+  forget_traces(start, end);
+}
+
+long change_memory(const Call& call) {
+  // Before, so that no thread finds code of the old; after, for those that came in between.
+  const bool replaces = call.number != SYS_mmap || (call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+  if (replaces) forget_code(call.a, call.b);
+  const long result = call.in_kernel();
+  if (call.number == SYS_mremap && !is_error(result)) forget_code(static_cast<std::uint64_t>(result), call.c);
+  if (call.number == SYS_mmap && !is_error(result)) forget_code(static_cast<std::uint64_t>(result), call.b);
+  if (call.number == SYS_mprotect && !is_error(result)) forget_code(call.a, call.b);
+  return result;
+}
+
+bool is_own_executable(const char* path) {
+  if (std::strncmp(path, "/proc/", 6) != 0) return false;
+  const char* rest = path + 6;
+  if (std::strcmp(rest, "self/exe") == 0 || std::strcmp(rest, "thread-self/exe") == 0) return true;
+  long number = 0;
+  while (*rest >= '0' && *rest <= '9' && number < 100000000) number = number * 10 + (*rest++ - '0');
+  return std::strcmp(rest, "/exe") == 0 && number == kernel(SYS_getpid);
+}
+
+bool names_own_executable(std::uint64_t path) {
+  char text[64];
+  return copy_string(text, sizeof text, path) && is_own_executable(text);
+}
+
+long read_link(std::uint64_t buffer, std::uint64_t room) {
+  const std::uint64_t size = std::strlen(program_path());
+  const auto told = static_cast<long>(size < room ? size : room);
+  if (told <= 0) return -EINVAL;
+  if (engine_safe_copy(reinterpret_cast<void*>(buffer), program_path(), told) != told) return -EFAULT;
+  return told;
+}
+
+long files(const Call& call) {
+  const auto mine = static_cast<std::uint32_t>(shared_descriptor());
+  switch (call.number) {
+    case SYS_readlink:
+      return names_own_executable(call.a) ? read_link(call.b, call.c) : call.in_kernel();
+    case SYS_readlinkat:
+      return names_own_executable(call.b) ? read_link(call.c, call.d) : call.in_kernel();
+    case SYS_open:
+      return names_own_executable(call.a) ? kernel(SYS_open, word(program_path()), call.b, call.c) : call.in_kernel();
+    case SYS_openat:
+      return names_own_executable(call.b) ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
+                                          : call.in_kernel();
+    case SYS_close:
+      return static_cast<std::uint32_t>(call.a) == mine ? -EBADF : call.in_kernel();
+    case SYS_dup2:
+    case SYS_dup3:
+      return static_cast<std::uint32_t>(call.b) == mine ? -EBADF : call.in_kernel();
+    default: {  // close_range, around our descriptor
+      const auto first = static_cast<std::uint32_t>(call.a);
+      const auto last = static_cast<std::uint32_t>(call.b);
+      if (first > mine || last < mine) return call.in_kernel();
+      const long result = first < mine ? kernel(call.number, first, mine - 1, call.c) : 0;
+      return is_error(result) || last == mine ? result : kernel(call.number, mine + 1, last, call.c);
+    }
+  }
+}
+
+long execute(const Call& call) {
+  char text[PATH_MAX];
+  char* path = text;
+  if (call.number == SYS_execve) {
+    if (!copy_string(path, PATH_MAX, call.a)) return -EFAULT;
+    if (is_own_executable(path)) std::memcpy(path, program_path(), std::strlen(program_path()) + 1);
+    return run_exec(call.context, path, call.b, call.c);
+  }
+  if (!copy_string(path, PATH_MAX, call.b)) return -EFAULT;
+  if (path[0] == '/' || static_cast<int>(call.a) == AT_FDCWD) return run_exec(call.context, path, call.c, call.d);
+  if (path[0] != '\0') stop(Message("cannot run execveat relative to a directory descriptor, at ").add_place(call.next_pc));
+  Message link("/proc/self/fd/");
+  link.add_number(call.a);
+  const long size = kernel(SYS_readlink, word(link.text()), word(path), PATH_MAX - 1);
+  if (is_error(size)) return -EBADF;
+  path[size] = '\0';
+  return run_exec(call.context, path, call.c, call.d);
+}
+
+long control(const Call& call) {
+  Context* context = call.context;
+  if (call.number == SYS_arch_prctl) {
+    switch (call.a) {
+      case ARCH_SET_FS:
+        context->program_fs = call.b;
+        return 0;
+      case ARCH_GET_FS:
+        return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_fs, 8) == 8 ? 0 : -EFAULT;
+      case ARCH_SET_GS:
+        stop(Message("cannot run a program that sets the gs segment, at ").add_place(call.next_pc));
+      case ARCH_GET_GS:
+        return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_gs, 8) == 8 ? 0 : -EFAULT;
+      default:
+        return call.in_kernel();
+    }
+  }
+  if (call.number == SYS_prctl && call.a == PR_SET_NAME) {
+    char name[16];
+    if (copy_string(name, sizeof name, call.b)) name_slot(context, name);
+  }
+  // A filter would also hit the engine's own calls, so none is put in place; the program goes on as if.
+  if (call.number == SYS_seccomp || (call.number == SYS_prctl && call.a == PR_SET_SECCOMP)) return 0;
+  return call.in_kernel();
+}
+
+long perform(const Call& call) {
+  Context* context = call.context;
+  switch (call.number) {
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+    case SYS_mremap:
+      return change_memory(call);
+    case SYS_clone:
+      return run_clone(context, call.a, call.b, call.c, call.d, call.e, call.next_pc);
+    case SYS_fork:
+      return run_clone(context, SIGCHLD, 0, 0, 0, 0, call.next_pc);
+    case SYS_vfork:
+      return run_clone(context, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, call.next_pc);
+    case SYS_clone3:
+      return run_clone3(context, call.a, call.b, call.next_pc);
+    case SYS_execve:
+    case SYS_execveat:
+      return execute(call);
+    case SYS_rt_sigaction:
+      return change_action(context, static_cast<int>(call.a), call.b, call.c, call.d);
+    case SYS_rt_sigprocmask:
+      return change_mask(context, static_cast<int>(call.a), call.b, call.c, call.d);
+    case SYS_sigaltstack:
+      return change_stack(context, call.a, call.b);
+    case SYS_rt_sigreturn:
+      return_from_handler(context);
+    case SYS_exit:
+      run_exit(context, call.a);
+    case SYS_exit_group:
+      close_slot(context);
+      return call.in_kernel();
+    case SYS_arch_prctl:
+    case SYS_prctl:
+    case SYS_seccomp:
+      return control(call);
+    case SYS_rseq:
+      return -ENOSYS;  // restartable sequences cannot be restarted in copied code; libc does without
+    case SYS_modify_ldt:
+      stop(Message("cannot run modify_ldt, called at ").add_place(call.next_pc));
+    case SYS_readlink:
+    case SYS_readlinkat:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_close:
+    case SYS_close_range:
+    case SYS_dup2:
+    case SYS_dup3:
+      return files(call);
+    default:
+      return call.in_kernel();
+  }
+}
+
+std::uint64_t place_behind(Context* context) {
+  const Trace* trace = find_trace_at(context->syscall_return);
+  const std::uint64_t offset = context->syscall_return - word(trace->code);
+  for (std::uint32_t i = 0; i < trace->points; ++i)
+    if (trace->map[i].code == offset) return trace->pc + trace->map[i].pc;
+  stop(Message("the engine lost the place of a system call"));
+}
+
+}  // namespace
+
+void open_syscalls() {
+  std::memset(engine_harmless_syscalls, 0xFF, sizeof engine_harmless_syscalls);
+  for (const int number : kSeen) engine_harmless_syscalls[number / 64] &= ~(1ull << (number % 64));
+}
+
+std::uint64_t run_syscall(Context* context) {
+  const std::uint64_t* regs = context->regs;
+  const std::uint64_t next_pc = place_behind(context);
+  const Call call{context,     static_cast<long>(regs[kRax]), regs[kRdi], regs[kRsi], regs[kRdx],
+                  regs[kR10], regs[kR8],                     regs[kR9],  next_pc};
+  const long result = perform(call);
+  context->regs[kRax] = static_cast<std::uint64_t>(result);
+  context->regs[kRcx] = next_pc;
+  context->regs[kR11] = context->flags;
+  return next_pc;
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,17 @@
+// System calls that the engine must see: those that change code, signals, threads or processes. All
+// others run in place (entry.S) and never come here.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/runtime/context.hpp"
+
+namespace loft::engine::runtime {
+
+// Decides which numbers run in place.
+void open_syscalls();
+
+// Performs the system call in the context's registers; returns where the program goes on.
+std::uint64_t run_syscall(Context* context);
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,172 @@
+#include "engine/runtime/threads.hpp"
+
+#include <linux/sched.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/signals.hpp"
+#include "engine/runtime/stop.hpp"
+#include "engine/runtime/trace.hpp"
+
+extern "C" {
+void engine_dispatch();
+void engine_syscall();
+long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid, std::uint64_t child_tid,
+                  std::uint64_t tls, loft::engine::runtime::Context* child);
+long engine_clone3(void* arguments, std::uint64_t size, loft::engine::runtime::Context* child);
+void engine_dispatch_c(loft::engine::runtime::Context* context);
+}
+
+namespace loft::engine::runtime {
+namespace {
+
+Context* g_contexts = nullptr;  // guarded by cache_lock()
+
+bool thread_is_gone(const Context& context) {
+  const long result = kernel(SYS_tgkill, static_cast<std::uint64_t>(kernel(SYS_getpid)), context.thread, 0);
+  return result == -ESRCH;
+}
+
+Context* reuse_context() {
+  for (Context* context = g_contexts; context != nullptr; context = context->next) {
+    if (context->state == kEnding && thread_is_gone(*context)) context->state = kFree;
+    if (context->state == kFree) return context;
+  }
+  return nullptr;
+}
+
+Context* map_context() {
+  auto* context = static_cast<Context*>(reserve(kContextBytes + kCountersPerSlot));
+  context->next = g_contexts;
+  g_contexts = context;
+  return context;
+}
+
+// cache_lock() is held.
+Context* take_context() {
+  Context* context = reuse_context();
+  if (context == nullptr) context = map_context();
+  Context* const next = context->next;
+  std::memset(static_cast<void*>(context), 0, sizeof *context);
+  const std::uint64_t base = word(context);
+  context->next = next;
+  context->self = context;
+  context->dispatch = word(&engine_dispatch);
+  context->syscall = word(&engine_syscall);
+  context->engine_stack = base + kEngineStackTop;
+  context->xsave_area = base + kXsaveOffset;
+  context->program_stack.ss_flags = SS_DISABLE;
+  context->state = kRunning;
+  return context;
+}
+
+void leave_syscall(Context* context, std::uint64_t result, std::uint64_t next_pc) {
+  context->regs[kRax] = result;
+  context->regs[kRcx] = next_pc;
+  context->regs[kR11] = context->flags;
+  context->next_pc = next_pc;
+}
+
+// A context that starts as a copy of its parent's state after the system call.
+Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack, std::uint64_t next_pc) {
+  const Holding holding(cache_lock());
+  Context* child = take_context();
+  std::memcpy(child->regs, parent->regs, sizeof child->regs);
+  child->flags = parent->flags;
+  child->engine_fs = parent->engine_fs;
+  child->program_fs = parent->program_fs;
+  child->xsave_compact = parent->xsave_compact;
+  child->blocked_sync = parent->blocked_sync;
+  child->actions = (flags & CLONE_SIGHAND) != 0 ? parent->actions : copy_actions(*parent->actions);
+  std::memcpy(reinterpret_cast<void*>(child->xsave_area), reinterpret_cast<void*>(parent->xsave_area), kXsaveBytes);
+  if ((flags & CLONE_VFORK) != 0) child->program_stack = parent->program_stack;
+  if (stack != 0) child->regs[kRsp] = stack;
+  leave_syscall(child, 0, next_pc);
+  return child;
+}
+
+void release_child(Context* child) {
+  const Holding holding(cache_lock());
+  if (child->exec_memory != nullptr) kernel(SYS_munmap, word(child->exec_memory), child->exec_bytes);
+  child->exec_memory = nullptr;
+  child->state = kFree;
+}
+
+// In the child of a fork: it is alone, and counts for itself.
+void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls_or_0) {
+  if (tls_or_0 != 0) context->program_fs = tls_or_0;
+  asm volatile("wrfsbase %0" : : "r"(context->engine_fs));
+  for (Context* other = g_contexts; other != nullptr; other = other->next)
+    if (other != context) other->state = kFree;
+  if (stack != 0) context->regs[kRsp] = stack;
+  open_counters(context);
+}
+
+}  // namespace
+
+Context* open_first_context(std::uint64_t engine_fs) {
+  Context* context = take_context();
+  context->engine_fs = engine_fs;
+  context->actions = open_signals();
+  asm volatile("wrgsbase %0" : : "r"(context));
+  open_counters(context);
+  open_signal_stack(context);
+  return context;
+}
+
+extern "C" void engine_child_c(Context* context) {
+  open_signal_stack(context);
+  open_counters(context);
+  context->reason = REASON_SIGNAL;
+  engine_dispatch_c(context);
+}
+
+long run_clone(Context* context, std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
+               std::uint64_t child_tid, std::uint64_t tls, std::uint64_t next_pc) {
+  if ((flags & CLONE_VM) == 0) {
+    const Holding holding(cache_lock());
+    const long result = kernel(SYS_clone, flags, 0, parent_tid, child_tid, tls);
+    if (result == 0) become_own_process(context, stack, (flags & CLONE_SETTLS) != 0 ? tls : 0);
+    return result;
+  }
+  Context* child = make_child(context, flags, stack, next_pc);
+  const long result = engine_clone(flags, child->engine_stack, parent_tid, child_tid, tls, child);
+  if (is_error(result) || (flags & CLONE_VFORK) != 0) release_child(child);
+  return result;
+}
+
+long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size, std::uint64_t next_pc) {
+  clone_args wanted{};
+  if (size < 64) return -EINVAL;
+  if (size > sizeof wanted) return -E2BIG;
+  if (engine_safe_copy(&wanted, reinterpret_cast<void*>(arguments), static_cast<long>(size)) != static_cast<long>(size))
+    return -EFAULT;
+  const std::uint64_t stack = wanted.stack == 0 ? 0 : wanted.stack + wanted.stack_size;
+  const std::uint64_t flags = wanted.flags;
+  if ((flags & CLONE_VM) == 0) {
+    wanted.stack = wanted.stack_size = 0;
+    const Holding holding(cache_lock());
+    const long result = kernel(SYS_clone3, word(&wanted), size);
+    if (result == 0) become_own_process(context, stack, (flags & CLONE_SETTLS) != 0 ? wanted.tls : 0);
+    return result;
+  }
+  Context* child = make_child(context, flags, stack, next_pc);
+  wanted.stack = word(child) + kXsaveOffset + kXsaveBytes;
+  wanted.stack_size = child->engine_stack - wanted.stack;
+  const long result = engine_clone3(&wanted, size, child);
+  if (is_error(result) || (flags & CLONE_VFORK) != 0) release_child(child);
+  return result;
+}
+
+void run_exit(Context* context, std::uint64_t status) {
+  close_slot(context);
+  __atomic_store_n(&context->state, kEnding, __ATOMIC_RELEASE);
+  kernel(SYS_exit, status);
+  __builtin_unreachable();
+}
+
+}  // namespace loft::engine::runtime

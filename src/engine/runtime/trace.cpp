@@ -1,0 +1,186 @@
+#include "engine/runtime/trace.hpp"
+
+#include <sys/mman.h>
+
+#include "engine/classify/resolve.hpp"
+#include "engine/runtime/arena.hpp"
+#include "engine/runtime/emitter.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/stop.hpp"
+
+extern "C" void engine_indirect_miss();
+
+namespace loft::engine::runtime {
+namespace {
+
+Lock g_lock;
+
+// From pc to trace: open addressing, doubled when half full.
+struct Slot {
+  std::uint64_t pc;
+  Trace* trace;
+};
+Slot* g_slots = nullptr;
+std::uint64_t g_capacity = 0;
+std::uint64_t g_used = 0;
+
+constexpr std::uint32_t kMaxLinks = 64u << 20;
+Link* g_links = nullptr;
+std::uint32_t g_link_count = 1;
+
+// The table of indirect branches lies below 2 GiB, so that code needs no register to reach it. Each
+// entry is the first of a chain of entry codes for targets with the same low 16 bits.
+constexpr std::uint64_t kTableEntries = 65536;
+constexpr std::uint64_t kTablePlaces[] = {0x7fe00000, 0x7f000000, 0x70000000, 0x60000000, 0x38000000};
+constexpr std::uint64_t kStates = 1024;
+constexpr std::uint64_t kTableBytes = kTableEntries * 8 + kStates * 2;
+std::uint64_t* g_table = nullptr;
+
+Slot* slot_of(std::uint64_t pc) {
+  std::uint64_t at = (pc * 0x9E3779B97F4A7C15ull >> 32) & (g_capacity - 1);
+  while (g_slots[at].pc != 0 && g_slots[at].pc != pc) at = (at + 1) & (g_capacity - 1);
+  return &g_slots[at];
+}
+
+void grow_slots(std::uint64_t capacity) {
+  Slot* const old = g_slots;
+  const std::uint64_t old_capacity = g_capacity;
+  g_slots = static_cast<Slot*>(reserve(capacity * sizeof(Slot)));
+  g_capacity = capacity;
+  for (std::uint64_t i = 0; i < old_capacity; ++i)
+    if (old[i].pc != 0) *slot_of(old[i].pc) = old[i];
+  if (old != nullptr) kernel(SYS_munmap, word(old), old_capacity * sizeof(Slot));
+}
+
+// Replaces the first five bytes of a trace by a jump, in one store: others may be running it.
+void divert(std::uint8_t* code, const std::uint8_t* target) {
+  std::uint8_t bytes[8];
+  std::memcpy(bytes, code, sizeof bytes);
+  const auto distance = static_cast<std::int32_t>(target - (code + 5));
+  bytes[0] = 0xE9;
+  std::memcpy(bytes + 1, &distance, sizeof distance);
+  std::uint64_t whole = 0;
+  std::memcpy(&whole, bytes, sizeof whole);
+  __atomic_store_n(reinterpret_cast<std::uint64_t*>(code), whole, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+Lock& cache_lock() { return g_lock; }
+
+void open_cache() {
+  grow_slots(65536);
+  g_links = static_cast<Link*>(reserve(std::uint64_t{kMaxLinks} * sizeof(Link)));
+  for (const std::uint64_t place : kTablePlaces) {
+    const long memory = kernel(SYS_mmap, place, kTableBytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ull, 0);
+    if (static_cast<std::uint64_t>(memory) != place) continue;
+    g_table = reinterpret_cast<std::uint64_t*>(memory);
+    break;
+  }
+  if (g_table == nullptr) stop(Message("no memory below 2 GiB is free for the engine's branch table"));
+  for (std::uint64_t i = 0; i < kTableEntries; ++i) g_table[i] = word(&engine_indirect_miss);
+  auto* states = reinterpret_cast<std::uint16_t*>(g_table + kTableEntries);
+  const std::uint64_t enabled = __builtin_ia32_xgetbv(0);
+  for (std::uint64_t i = 0; i < kStates; ++i) states[i] = static_cast<std::uint16_t>(xsave_bytes(i & enabled));
+}
+
+std::uint32_t state_table() { return static_cast<std::uint32_t>(word(g_table + kTableEntries)); }
+
+std::uint32_t indirect_table() { return static_cast<std::uint32_t>(word(g_table)); }
+
+Trace* find_trace(std::uint64_t pc) { return slot_of(pc)->trace; }
+
+void add_trace(Trace* trace) {
+  if (g_used * 2 >= g_capacity) grow_slots(g_capacity * 2);
+  Slot* slot = slot_of(trace->pc);
+  if (slot->pc == 0) ++g_used;
+  slot->pc = trace->pc;
+  slot->trace = trace;
+  Arena& arena = *trace->arena;
+  arena.traces[arena.trace_count] = trace;
+  __atomic_store_n(&arena.trace_count, arena.trace_count + 1, __ATOMIC_RELEASE);
+}
+
+const Trace* find_trace_at(std::uint64_t address) {
+  const Arena* arena = arena_of(address);
+  if (arena == nullptr) return nullptr;
+  std::uint32_t low = 0;
+  std::uint32_t high = __atomic_load_n(&arena->trace_count, __ATOMIC_ACQUIRE);
+  while (low < high) {  // the first trace that starts behind the address
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (word(arena->traces[middle]->code) <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return nullptr;
+  const Trace* trace = arena->traces[low - 1];
+  return address < word(trace->code) + trace->code_size ? trace : nullptr;
+}
+
+std::uint32_t add_link(const Link& link) {
+  if (g_link_count == kMaxLinks) stop(Message("the program has more branches than the engine can follow"));
+  g_links[g_link_count] = link;
+  return g_link_count++;
+}
+
+const Link& link_number(std::uint32_t number) { return g_links[number]; }
+
+void connect(const Link& link, const Trace& trace) {
+  std::int64_t distance = trace.code - (link.displacement + 4);
+  if (!fits_32(distance)) {
+    std::uint8_t* veneer = take_cold(*link.arena, 16);
+    Emitter(veneer).jump_far(word(trace.code));
+    distance = veneer - (link.displacement + 4);
+  }
+  __atomic_store_n(reinterpret_cast<std::int32_t*>(link.displacement), static_cast<std::int32_t>(distance),
+                   __ATOMIC_RELEASE);
+}
+
+std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_into_code) {
+  const std::uint8_t* next = reinterpret_cast<const std::uint8_t*>(g_table[trace.pc & 0xFFFF]);
+  if (next == reinterpret_cast<const std::uint8_t*>(&engine_indirect_miss)) next = trace.arena->miss;
+  if (!fits_32(next - at)) {
+    std::uint8_t* veneer = take_cold(*trace.arena, 16);
+    Emitter(veneer).jump_far(word(next));
+    next = veneer;
+  }
+  trace.indirect_entry = at;
+  Emitter emit(at);
+  emit.load_value(kRcx, 0 - trace.pc);
+  emit.put(0x48, 0x8D, 0x0C, 0x01);  // lea rcx, [rcx + rax]
+  emit.put(0xE3, 0x05);              // jrcxz past the next
+  emit.jump(next);
+  emit.load_context(kRcx, CTX_SPILL1);
+  emit.load_context(kRax, CTX_SPILL0);
+  if (!falls_into_code) emit.jump(trace.code);
+  return emit.at();
+}
+
+void enter_in_table(Trace& trace) {
+  __atomic_store_n(&g_table[trace.pc & 0xFFFF], word(trace.indirect_entry), __ATOMIC_RELEASE);
+}
+
+void open_indirect(Trace& trace) {
+  if (trace.indirect_entry != nullptr) return;
+  emit_indirect_entry(trace, take_cold(*trace.arena, 64), false);
+  enter_in_table(trace);
+}
+
+void forget_trace(Trace& trace) {
+  if (!trace.live) return;
+  trace.live = false;
+  Slot* slot = slot_of(trace.pc);
+  if (slot->trace == &trace) slot->trace = nullptr;
+  // Whoever still comes here is sent to the dispatcher, which connects him to what is there then.
+  std::uint8_t* stub = take_cold(*trace.arena, 24);
+  const std::uint32_t number = add_link({trace.pc, trace.code + 1, trace.arena});
+  Emitter emit(stub);
+  emit.store_context_value(CTX_EXIT_LINK, number);
+  emit.jump_context(CTX_DISPATCH);
+  divert(trace.code, stub);
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,29 @@
+// Code that adds up what only the run of an instruction shows: iterations of a string instruction, lanes
+// of a mask, bytes of an xsave area. All registers and flags are as before afterwards.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/runtime/emitter.hpp"
+#include "engine/runtime/instruction.hpp"
+
+namespace loft::engine::runtime {
+
+class UnitEmitter {
+ public:
+  explicit UnitEmitter(Emitter& emitter) : emit_(emitter) {}
+
+  // Around a repeated instruction: the count register before it, less what is left after it.
+  void add_iterations(std::uint32_t counter);
+  void take_back_iterations(std::uint32_t counter);
+
+  // Any other unit.
+  void add(const UnitPlan& plan, std::uint32_t counter);
+
+ private:
+  void load_mask(const UnitPlan& plan);
+
+  Emitter& emit_;
+};
+
+}  // namespace loft::engine::runtime

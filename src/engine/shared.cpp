@@ -1,0 +1,124 @@
+#include "engine/shared.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace loft::engine {
+
+Result<Shared> Shared::create() {
+  // Not closed by exec: the engine finds it under its number, in every process of the run.
+  Fd memory(::memfd_create("loft-counters", 0));
+  if (!memory.is_open()) return failure_of_errno(errno, "create the counters of the virtual PMU");
+  if (::ftruncate(memory.get(), static_cast<off_t>(kSharedBytes)) != 0)
+    return failure_of_errno(errno, "size the counters of the virtual PMU");
+  void* tables = ::mmap(nullptr, kTablesEnd, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (tables == MAP_FAILED) return failure_of_errno(errno, "map the counters of the virtual PMU");
+  auto* header = new (tables) SharedHeader{};
+  header->blocks = kNoBlock + 1;
+  header->magic = kSharedMagic;
+  return Shared(std::move(memory), static_cast<std::uint8_t*>(tables));
+}
+
+Shared::Shared(Shared&& other) noexcept
+    : memory_(std::move(other.memory_)), tables_(std::exchange(other.tables_, nullptr)) {}
+
+Shared& Shared::operator=(Shared&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(tables_, other.tables_);
+  return *this;
+}
+
+Shared::~Shared() {
+  if (tables_ != nullptr) ::munmap(tables_, kTablesEnd);
+}
+
+SharedHeader& Shared::header() const { return *reinterpret_cast<SharedHeader*>(tables_); }
+
+// The program can write all of this memory, so what it says is checked like any input.
+std::uint32_t Shared::blocks() const { return std::min(header().blocks.load(), kMaxBlocks); }
+
+BlockEntry Shared::block(std::uint32_t number) const {
+  BlockEntry entry{};
+  if (number < kMaxBlocks) std::memcpy(&entry, tables_ + kBlocksOffset + number * sizeof entry, sizeof entry);
+  return entry;
+}
+
+std::span<const std::uint8_t> Shared::code(const BlockEntry& block) const {
+  if (block.code_offset > kCodeLimit || block.size > kCodeLimit - block.code_offset) return {};
+  return {tables_ + kCodeOffset + block.code_offset, block.size};
+}
+
+template <typename T>
+std::vector<T> Shared::table(std::uint64_t offset, std::uint32_t count) const {
+  std::vector<T> entries(count);
+  if (count != 0) std::memcpy(entries.data(), tables_ + offset, count * sizeof(T));
+  return entries;
+}
+
+std::vector<SlotEntry> Shared::slots() const {
+  auto entries = table<SlotEntry>(kSlotsOffset, std::min(header().slots.load(), kMaxSlots));
+  for (SlotEntry& entry : entries) entry.name[sizeof entry.name - 1] = '\0';
+  return entries;
+}
+
+std::vector<ImageEntry> Shared::images() const {
+  auto entries = table<ImageEntry>(kImagesOffset, std::min(header().images.load(), kMaxImages));
+  for (ImageEntry& entry : entries) entry.path[kMaxPath - 1] = '\0';
+  return entries;
+}
+
+std::vector<MappingEntry> Shared::mappings() const {
+  auto entries = table<MappingEntry>(kMappingsOffset, std::min(header().mappings.load(), kMaxMappings));
+  for (MappingEntry& entry : entries) entry.path[kMaxPath - 1] = '\0';
+  return entries;
+}
+
+Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
+  std::vector<BlockCount> result;
+  if (slot >= kMaxSlots) return result;
+  const auto base = static_cast<off_t>(kCountersOffset + slot * kCountersPerSlot);
+  const off_t end = base + static_cast<off_t>(blocks() * sizeof(std::uint64_t));
+  std::vector<std::uint64_t> values(65536);
+  // Through read and not through a mapping: looking at a hole in a mapping would fill it.
+  for (off_t at = base; at < end;) {
+    at = ::lseek(memory_.get(), at, SEEK_DATA);
+    if (at < 0 && errno == ENXIO) break;
+    if (at < 0) return failure_of_errno(errno, "find the counters of a thread");
+    if (at >= end) break;
+    const auto bytes = std::min<std::size_t>(static_cast<std::size_t>(end - at), values.size() * sizeof values[0]);
+    const ssize_t got = ::pread(memory_.get(), values.data(), bytes, at);
+    if (got <= 0) return failure_of_errno(got < 0 ? errno : EIO, "read the counters of a thread");
+    const auto first = static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - base) / sizeof values[0]);
+    for (std::uint32_t i = 0; i < static_cast<std::size_t>(got) / sizeof values[0]; ++i)
+      if (values[i] != 0) result.push_back({first + i, values[i]});
+    at += got;
+  }
+  return result;
+}
+
+std::vector<std::string> Shared::messages() const {
+  const std::uint32_t size = std::min(header().message_bytes.load(), kMessageBytes);
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const char c = header().message[i];
+    if (c != '\n' && c != '\0') {
+      line += c;
+    } else if (!line.empty()) {
+      lines.push_back(std::exchange(line, {}));
+    }
+  }
+  return lines;
+}
+
+std::uint32_t Shared::refused() const { return header().refused.load(); }
+
+}  // namespace loft::engine

@@ -1,0 +1,58 @@
+// loft's side of the memory that a run under the engine shares (layout.hpp): create it, hand its
+// descriptor to the engine, read from it at any time, also after the program was killed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "engine/layout.hpp"
+
+namespace loft::engine {
+
+struct BlockCount {
+  std::uint32_t block = 0;
+  std::uint64_t count = 0;
+};
+
+class Shared {
+ public:
+  [[nodiscard]] static Result<Shared> create();
+  Shared(Shared&& other) noexcept;
+  Shared& operator=(Shared&& other) noexcept;
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared();
+
+  [[nodiscard]] int descriptor() const { return memory_.get(); }
+
+  // Numbers from 1 up to, not including, this exist. An entry whose address is 0 is not complete yet.
+  [[nodiscard]] std::uint32_t blocks() const;
+  [[nodiscard]] BlockEntry block(std::uint32_t number) const;
+  [[nodiscard]] std::span<const std::uint8_t> code(const BlockEntry& block) const;
+
+  [[nodiscard]] std::vector<SlotEntry> slots() const;
+  [[nodiscard]] std::vector<ImageEntry> images() const;
+  [[nodiscard]] std::vector<MappingEntry> mappings() const;
+
+  // What the thread of that slot has counted so far; blocks it never ran are left out.
+  [[nodiscard]] Result<std::vector<BlockCount>> counts(std::uint32_t slot) const;
+
+  // Lines in which the engine says what it could not do, and how many processes ended for it.
+  [[nodiscard]] std::vector<std::string> messages() const;
+  [[nodiscard]] std::uint32_t refused() const;
+
+ private:
+  Shared(Fd memory, std::uint8_t* tables) : memory_(std::move(memory)), tables_(tables) {}
+  [[nodiscard]] SharedHeader& header() const;
+  template <typename T>
+  [[nodiscard]] std::vector<T> table(std::uint64_t offset, std::uint32_t count) const;
+
+  Fd memory_;
+  std::uint8_t* tables_ = nullptr;
+};
+
+}  // namespace loft::engine

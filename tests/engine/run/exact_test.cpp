@@ -1,0 +1,67 @@
+// Programs whose counts are known, under the engine: exact to the last instruction.
+#include "base/text.hpp"
+#include "under_engine.hpp"
+
+namespace loft::engine {
+namespace {
+
+std::string program(const std::string& name) { return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name; }
+
+std::uint64_t value_of(const EventVector& events, std::string_view text) {
+  std::uint64_t value = 0;
+  bool first = true;
+  for (const std::string_view name : split(text, '-')) {
+    const auto event = find_event(name);
+    EXPECT_TRUE(event) << name;
+    if (event) value = first ? events[*event] : value - events[*event];
+    first = false;
+  }
+  return value;
+}
+
+std::vector<std::vector<std::string_view>> lines_of(std::string_view text, std::string_view start) {
+  std::vector<std::vector<std::string_view>> found;
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line);
+    if (line.starts_with(start)) found.push_back(split(trim(line.substr(start.size())), ' '));
+  }
+  return found;
+}
+
+TEST(Exact, LoopsCallsAndBothKindsOfBranches) {
+  const auto ran = under_engine({sample("counted.S")});
+  ASSERT_TRUE(ran.run);
+  EXPECT_EQ(ran.outcome.status, 0);
+  EXPECT_EQ(count_of(*ran.run, "instructions"), 5014005u);
+  EXPECT_EQ(count_of(*ran.run, "calls"), 1000u);
+  EXPECT_EQ(count_of(*ran.run, "returns"), 1000u);
+  EXPECT_EQ(count_of(*ran.run, "syscalls"), 1u);
+  // jnz and loop: 999 of 1000 in each outer round, and 999 outer rounds; call and ret always.
+  EXPECT_EQ(count_of(*ran.run, "branches"), 3001000u + 2000u);
+  EXPECT_EQ(count_of(*ran.run, "branches_taken"), 999u * 2000u + 999u + 2000u);
+}
+
+TEST(Exact, RepeatsToTheLastCount) {
+  const auto first = under_engine({sample("counted.S")});
+  const auto second = under_engine({sample("counted.S")});
+  ASSERT_TRUE(first.run && second.run);
+  EXPECT_EQ(total_of(*first.run), total_of(*second.run));
+}
+
+TEST(Exact, EveryClassOfInstruction) {
+  const auto source = read_file(LOFT_SOURCE_DIR "/tests/engine/programs_exact/classes.S");
+  ASSERT_TRUE(source);
+  const auto ran = under_engine({program("classes")});
+  ASSERT_TRUE(ran.run);
+  ASSERT_EQ(ran.outcome.status, 0) << ran.outcome.output;
+  const EventVector events = total_of(*ran.run);
+  const auto expected = lines_of(*source, "# expect ");
+  EXPECT_GT(expected.size(), 50u);
+  for (const auto& words : expected) {
+    ASSERT_EQ(words.size(), 2u);
+    EXPECT_EQ(std::to_string(value_of(events, words[0])), words[1]) << words[0];
+  }
+}
+
+}  // namespace
+}  // namespace loft::engine

@@ -1,0 +1,56 @@
+// Code that is written, run, rewritten and run again, by one thread and by two; and code unmapped and
+// replaced by other code at the same place.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void write_return(unsigned char* at, unsigned value) {
+  at[0] = 0xB8;  // mov eax, value; ret
+  memcpy(at + 1, &value, 4);
+  at[5] = 0xC3;
+}
+
+static void* compile(void* memory) {
+  for (unsigned i = 0; i < 200; ++i) {
+    unsigned char* at = (unsigned char*)memory + 64 * (i % 32);
+    write_return(at, i);
+    if (((unsigned (*)(void))at)() != i) printf("wrong at %u\n", i);
+  }
+  return NULL;
+}
+
+int main(void) {
+  unsigned char* memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 500; ++i) {
+    write_return(memory, i);
+    sum += ((unsigned (*)(void))memory)();
+  }
+  printf("rewritten: %u\n", sum);
+
+  pthread_t other;
+  pthread_create(&other, NULL, compile, memory + 4096 + 2048);
+  compile(memory + 4096);
+  pthread_join(other, NULL);
+
+  sum = 0;
+  for (unsigned i = 0; i < 50; ++i) {
+    mprotect(memory, 4096, PROT_READ | PROT_WRITE);
+    write_return(memory, i * 3);
+    mprotect(memory, 4096, PROT_READ | PROT_EXEC);
+    sum += ((unsigned (*)(void))memory)();
+  }
+  printf("protected: %u\n", sum);
+
+  sum = 0;
+  for (unsigned i = 0; i < 50; ++i) {
+    munmap(memory, 4096);
+    mmap(memory, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    write_return(memory, i * 5);
+    sum += ((unsigned (*)(void))memory)();
+  }
+  printf("remapped: %u\n", sum);
+  return 0;
+}

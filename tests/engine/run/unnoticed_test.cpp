@@ -1,0 +1,97 @@
+// Programs must not notice: the same output and status natively and under the engine.
+#include <signal.h>
+
+#include <thread>
+
+#include "under_engine.hpp"
+
+namespace loft::engine {
+namespace {
+
+using testing::HasSubstr;
+
+class Unnoticed : public testing::TestWithParam<const char*> {};
+
+TEST_P(Unnoticed, SampleBehavesAsNatively) {
+  const std::vector<std::string> command{sample(GetParam())};
+  const auto expected = natively(command);
+  EXPECT_EQ(under_engine(command).outcome, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
+                         testing::Values("signals.c", "threads.cpp", "processes.c", "self_modifying.c", "storm.c"),
+                         [](const auto& which) {
+                           std::string name = which.param;
+                           return name.substr(0, name.find('.'));
+                         });
+
+TEST(Engine, KeepsWhatAKilledProgramCounted) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  auto run = Run::prepare({"/bin/sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; kill -9 $$"});
+  ASSERT_TRUE(run) << to_string(run.error());
+  ASSERT_TRUE(run->start());
+  const auto end = run->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->shell_status(), 128 + SIGKILL);
+  EXPECT_GT(count_of(*run, "instructions"), 100000u);
+}
+
+TEST(Engine, CanBeReadWhileTheProgramRuns) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  auto run = Run::prepare({"/bin/sh", "-c", "while :; do :; done"});
+  ASSERT_TRUE(run) << to_string(run.error());
+  ASSERT_TRUE(run->start());
+  const auto until = [&](std::uint64_t least) {
+    std::uint64_t seen = 0;
+    while (seen < least) {
+      seen = count_of(*run, "instructions");
+      std::this_thread::yield();
+    }
+    return seen;
+  };
+  const std::uint64_t first = until(100000);
+  EXPECT_GT(until(first + 1), first);
+  run->signal(SIGTERM);
+  const auto end = run->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->shell_status(), 128 + SIGTERM);
+}
+
+TEST(Engine, SaysWhichProgramIsMissing) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  const auto run = Run::prepare({"no-such-program-anywhere"});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().kind, ErrorKind::not_found);
+  EXPECT_THAT(to_string(run.error()), HasSubstr("no such program in PATH"));
+}
+
+TEST(Engine, PassesLoaderVariablesToTheProgramAlone) {
+  ::setenv("LD_BIND_NOW", "1", 1);
+  const auto ran = under_engine({"/bin/sh", "-c", "echo $LD_BIND_NOW; env | grep -c LOFT_KEEP"});
+  EXPECT_STREQ(std::getenv("LD_BIND_NOW"), "1");
+  ::unsetenv("LD_BIND_NOW");
+  EXPECT_EQ(ran.outcome.output, "1\n0\n");
+}
+
+TEST(Engine, CountsThreadsApartAndTheirSumIsTheTotal) {
+  const auto ran = under_engine({sample("threads.cpp")});
+  ASSERT_TRUE(ran.run);
+  const auto slots = ran.run->shared().slots();
+  EXPECT_EQ(slots.size(), 1u + 40 * 8);
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+    const auto counts = ran.run->shared().counts(i);
+    ASSERT_TRUE(counts);
+    std::uint64_t instructions = 0;
+    for (const auto& [block, count] : *counts) {
+      const BlockEntry entry = ran.run->shared().block(block);
+      if (entry.kind == static_cast<std::uint16_t>(BlockKind::body)) instructions += entry.instructions * count;
+    }
+    EXPECT_GT(instructions, 10000u) << "thread " << slots[i].thread;
+    sum += instructions;
+  }
+  EXPECT_EQ(count_of(*ran.run, "instructions"), sum);
+}
+
+}  // namespace
+}  // namespace loft::engine
