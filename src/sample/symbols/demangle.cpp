@@ -1,5 +1,7 @@
 #include "sample/symbols/demangle.hpp"
 
+// libiberty would declare a basename() of its own, unlike the C library's.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
 #include <algorithm>
