@@ -9,7 +9,7 @@ namespace {
 constexpr std::array<std::uint16_t, 23> kKernelSizes = {0,  40, 24, 16, 32, 32, 32, 32, 16, 8,  72,
                                                         32,  // up to AUX
                                                         16, 16, 8,  16, 24, 24, 24, 16, 20, 16, 24};
-constexpr std::array<std::uint16_t, 23> kToolSizes = {72, 80, 12, 36, 8,  16, 16, 48, 32, 16, 10,
+constexpr std::array<std::uint16_t, 23> kToolSizes = {72, 24, 12, 36, 8,  16, 16, 48, 32, 16, 10,
                                                       16,  // up to STAT_CONFIG
                                                       48, 24, 24, 32, 16, 8,  8,  16, 8,  8,  8};
 constexpr std::uint32_t kFirstTool = 64;
