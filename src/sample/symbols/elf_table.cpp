@@ -1,6 +1,7 @@
 #include "sample/symbols/elf_table.hpp"
 
 #include "sample/symbols/compression.hpp"
+#include "sample/symbols/dwarf_info.hpp"
 #include "sample/symbols/elf_symbols.hpp"
 
 namespace loft::sample::symbols {
@@ -27,6 +28,20 @@ void add_all(const FoundFiles& found, SymbolArray::Builder& into) {
   add_plt(*binary, into);
 }
 
+bool has_dwarf(const ElfFile* elf) {
+  // Modules not yet linked would have to be relocated first.
+  return elf != nullptr && elf->type() != ET_REL &&
+         (elf->section(".debug_info") != nullptr || elf->section(".zdebug_info") != nullptr);
+}
+
+std::shared_ptr<const DebugInfo> debug_info_of(const FoundFiles& found,
+                                               const SymbolOptions& options) {
+  const auto& elf = has_dwarf(found.binary.get()) ? found.binary : found.debug;
+  if (!options.debug_info || !has_dwarf(elf.get())) return nullptr;
+  return std::make_shared<const DwarfInfo>(elf, BinaryFinder(options).find_alternate(*elf),
+                                           options.names);
+}
+
 }  // namespace
 
 bool fill_from_elf(const FoundFiles& found, const SymbolOptions& options,
@@ -37,6 +52,7 @@ bool fill_from_elf(const FoundFiles& found, const SymbolOptions& options,
   parts.build_id = parts.elf->build_id();
   if (found.binary == nullptr) parts.why += "; names are from its debug file";
 
+  parts.debug_info = debug_info_of(found, options);
   SymbolArray::Builder builder;
   if (found.binary != nullptr) builder.keep_alive(found.binary);
   if (found.debug != nullptr) builder.keep_alive(found.debug);
