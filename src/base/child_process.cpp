@@ -41,11 +41,13 @@ Failure exec_failure(int number, const std::string& name) {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
-      return failure(ErrorKind::not_found, what, "no such program" +
-                     std::string(name.find('/') == std::string::npos ? " in PATH" : ""),
-                     "check the name, or give its path");
+      return failure(
+          ErrorKind::no_such_command, what,
+          "no such program" + std::string(name.find('/') == std::string::npos ? " in PATH" : ""),
+          "check the name, or give its path");
     case EACCES:
-      return failure(ErrorKind::cannot_execute, what, "EACCES, it is not an executable file for this user",
+      return failure(ErrorKind::cannot_execute, what,
+                     "EACCES, it is not an executable file for this user",
                      "chmod +x it, and check that its file system is not mounted noexec");
     case ENOEXEC:
       return failure(ErrorKind::cannot_execute, what,

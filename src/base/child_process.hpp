@@ -37,7 +37,7 @@ struct ProcessEnd {
 class ChildProcess {
  public:
   // Forks and stops before exec. The error of a program that cannot be found or run comes from
-  // start(), with kind not_found (127) or cannot_execute (126).
+  // start(), with kind no_such_command (127) or cannot_execute (126).
   [[nodiscard]] static Result<ChildProcess> prepare(const std::vector<std::string>& command);
 
   ChildProcess(ChildProcess&& other) noexcept;

@@ -12,15 +12,16 @@
 namespace loft {
 
 enum class ErrorKind {
-  invalid_input,  // what the user wrote is wrong
-  malformed,      // bytes of a file are not what their format says
-  not_found,      // a name, file or process that does not exist
-  permission,     // exists, but not for us
-  unsupported,    // this machine, kernel or build cannot do it
-  limit,          // a limit of the system was reached (descriptors, memory, counters)
-  cannot_execute, // the program exists but could not be started
-  io,             // reading or writing failed
-  internal,       // a promise inside loft was broken
+  invalid_input,    // what the user wrote is wrong
+  malformed,        // bytes of a file are not what their format says
+  not_found,        // a name, file or process that does not exist
+  permission,       // exists, but not for us
+  unsupported,      // this machine, kernel or build cannot do it
+  limit,            // a limit of the system was reached (descriptors, memory, counters)
+  no_such_command,  // the program to run does not exist
+  cannot_execute,   // it exists but could not be started
+  io,               // reading or writing failed
+  internal,         // a promise inside loft was broken
 };
 
 struct Error {

@@ -35,15 +35,16 @@ inline Failure failure_of_errno(int number, std::string what, std::string hint =
 #define LOFT_CONCAT(a, b) LOFT_CONCAT_INNER(a, b)
 
 // Declares `declaration` from the value of `expression`, or returns its error.
-#define LOFT_TRY(declaration, ...) LOFT_TRY_INNER(LOFT_CONCAT(loft_try_, __LINE__), declaration, __VA_ARGS__)
-#define LOFT_TRY_INNER(holder, declaration, ...)                         \
-  auto holder = (__VA_ARGS__);                                           \
-  if (!holder) return tl::make_unexpected(std::move(holder).error());    \
+#define LOFT_TRY(declaration, ...) \
+  LOFT_TRY_INNER(LOFT_CONCAT(loft_try_, __LINE__), declaration, __VA_ARGS__)
+#define LOFT_TRY_INNER(holder, declaration, ...)                      \
+  auto holder = (__VA_ARGS__);                                        \
+  if (!holder) return tl::make_unexpected(std::move(holder).error()); \
   declaration = *std::move(holder)
 
 // Returns the error of a Result whose value does not matter.
-#define LOFT_CHECK(...)                                                       \
-  do {                                                                        \
-    if (auto loft_check = (__VA_ARGS__); !loft_check)                         \
-      return tl::make_unexpected(std::move(loft_check).error());              \
+#define LOFT_CHECK(...)                                          \
+  do {                                                           \
+    if (auto loft_check = (__VA_ARGS__); !loft_check)            \
+      return tl::make_unexpected(std::move(loft_check).error()); \
   } while (false)

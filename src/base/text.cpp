@@ -107,7 +107,8 @@ std::string to_lower(std::string_view text) {
 
 bool contains_ignoring_case(std::string_view text, std::string_view word) {
   const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
   };
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }

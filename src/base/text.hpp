@@ -1,4 +1,5 @@
-// Small tools for text that comes from outside: nothing here allocates for a claim it did not check.
+// Small tools for text that comes from outside: nothing here allocates for a claim it did not
+// check.
 #pragma once
 
 #include <cstdint>

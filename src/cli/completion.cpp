@@ -60,7 +60,8 @@ std::string bash_script(const CLI::App& app) {
       "_loft() {{\n"
       "  local current=${{COMP_WORDS[COMP_CWORD]}} words={} i\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    if [[ ${{COMP_WORDS[i]}} == -- ]]; then COMPREPLY=($(compgen -c -f -- \"$current\")); return; fi\n"
+      "    if [[ ${{COMP_WORDS[i]}} == -- ]]; then COMPREPLY=($(compgen -c -f -- \"$current\")); "
+      "return; fi\n"
       "  done\n"
       "  if ((COMP_CWORD > 1)); then case ${{COMP_WORDS[1]}} in\n{}"
       "  esac; fi\n"
@@ -84,12 +85,13 @@ std::string zsh_script(const CLI::App& app) {
   std::string commands;
   std::string cases;
   for (const CLI::App* command : subcommands_of(app)) {
-    commands += "    " +
-                quoted(command->get_name() + ":" + zsh_text(command->get_description())) + "\n";
+    commands +=
+        "    " + quoted(command->get_name() + ":" + zsh_text(command->get_description())) + "\n";
     std::string arguments;
     for (const Flag& flag : flags_of(*command))
       arguments += " " + quoted(flag.name + "[" + zsh_text(flag.description) + "]");
-    cases += fmt::format("    {}) _arguments{} '*:file:_files' ;;\n", command->get_name(), arguments);
+    cases +=
+        fmt::format("    {}) _arguments{} '*:file:_files' ;;\n", command->get_name(), arguments);
   }
   return fmt::format(
       "#compdef loft\n"

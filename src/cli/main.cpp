@@ -9,11 +9,14 @@ namespace {
 
 // In the order in which --help shows them.
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
+    add_stat,
     add_completion,
 };
 
 int exit_status(const Error& error) {
   switch (error.kind) {
+    case ErrorKind::no_such_command:
+      return kNotFound;
     case ErrorKind::cannot_execute:
       return kCannotExecute;
     default:
@@ -36,7 +39,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    terminal.note("loft: " + printable(error.what()) + "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
+    terminal.note("loft: " + printable(error.what()) +
+                  "\nTry 'loft --help', or 'loft COMMAND --help'.\n");
     return kLoftFailed;
   }
 

@@ -42,6 +42,7 @@ struct Event {
   std::string unit;         // what one count is ("ns", "Joules"); empty for plain counts
   double scale = 1;         // the value in `unit` is the count times this
   CpuList cpus;             // for PMUs that count whole CPUs or packages: where to open it
+  std::uint32_t group = 0;  // events of one {a,b} share a number above 0; 0 is no group
 
   // The same thing is counted, by whatever name.
   [[nodiscard]] bool counts_the_same_as(const Event& other) const {

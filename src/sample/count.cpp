@@ -34,6 +34,16 @@ double Count::value() const {
 }
 
 Count& Count::operator+=(const Count& other) {
+  if (other.never_ran() && running.count() > 0) {
+    origin = Origin::scaled;
+    enabled += other.enabled;
+    return *this;
+  }
+  if (never_ran() && other.running.count() > 0) {
+    const Count mine = *this;
+    *this = other;
+    return *this += mine;
+  }
   if (origin == Origin::missing) return *this;
   if (other.origin == Origin::missing) return *this = other;
   // Scaled parts of different shares cannot be summed raw: bring both to their estimates first.

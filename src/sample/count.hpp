@@ -18,10 +18,10 @@ const char* to_string(Origin origin);
 
 struct Count {
   Origin origin = Origin::missing;
-  std::uint64_t raw = 0;    // as the counter read; meaningless when missing
-  Nanoseconds enabled{0};   // how long the event should have counted
-  Nanoseconds running{0};   // how long it did; less than enabled when counters are shared
-  std::string why;          // only when missing: "no such counter on this machine"
+  std::uint64_t raw = 0;   // as the counter read; meaningless when missing
+  Nanoseconds enabled{0};  // how long the event should have counted
+  Nanoseconds running{0};  // how long it did; less than enabled when counters are shared
+  std::string why;         // only when missing: "no such counter on this machine"
 
   // A value as the kernel reports it: missing when it never ran, scaled when it ran in part.
   static Count of_reading(std::uint64_t raw, Nanoseconds enabled, Nanoseconds running);
@@ -36,9 +36,15 @@ struct Count {
   // The best estimate of the true count. Only for available counts.
   [[nodiscard]] double value() const;
 
-  // Counts of two threads, CPUs or sources of the same event. A missing part makes the sum missing:
-  // a total that silently lacks a part would be a wrong number.
+  // Counts of two threads, CPUs or sources of the same event. A part that never got a counter is
+  // extrapolated from the other; a part missing for any other reason makes the sum missing: a total
+  // that silently lacks a part would be a wrong number.
   Count& operator+=(const Count& other);
+
+  // It was enabled, but its turn at a counter never came.
+  [[nodiscard]] bool never_ran() const {
+    return origin == Origin::missing && enabled.count() > 0 && running.count() == 0;
+  }
 
   // What was counted since `earlier`, a reading of the same counter.
   [[nodiscard]] Count since(const Count& earlier) const;

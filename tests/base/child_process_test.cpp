@@ -47,7 +47,7 @@ TEST(ChildProcess, TellsMissingFromNotExecutable) {
   ASSERT_TRUE(missing);
   const auto not_found = missing->start();
   ASSERT_FALSE(not_found);
-  EXPECT_EQ(not_found.error().kind, ErrorKind::not_found);
+  EXPECT_EQ(not_found.error().kind, ErrorKind::no_such_command);
 
   auto folder = ChildProcess::prepare({"/etc/passwd"});
   ASSERT_TRUE(folder);

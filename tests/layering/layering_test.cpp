@@ -76,8 +76,7 @@ TEST(Layering, NoModuleIncludesMoreThanItMay) {
   const Layers layers = layers_of_source();
   ASSERT_TRUE(layers.contains("base"));
   std::size_t files = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(LOFT_SOURCE_DIR "/src")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(LOFT_SOURCE_DIR "/src")) {
     const auto extension = entry.path().extension();
     if (extension != ".cpp" && extension != ".hpp") continue;
     const auto relative = entry.path().lexically_relative(LOFT_SOURCE_DIR "/src");

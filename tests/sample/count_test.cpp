@@ -46,9 +46,23 @@ TEST(Count, AMissingPartMakesTheSumMissing) {
   EXPECT_EQ(sum.why, "no PMU on cpu 3");
 }
 
+TEST(Count, APartThatNeverGotACounterIsExtrapolatedAndTheSumSaysSo) {
+  const Count waited = Count::of_reading(0, nanoseconds(100), nanoseconds(0));
+  Count sum = Count::of_reading(100, nanoseconds(100), nanoseconds(100));
+  sum += waited;
+  EXPECT_EQ(sum.origin, Origin::scaled);
+  EXPECT_DOUBLE_EQ(sum.value(), 200);
+  Count other_way = waited;
+  other_way += Count::of_reading(100, nanoseconds(100), nanoseconds(100));
+  EXPECT_DOUBLE_EQ(other_way.value(), 200);
+  Count both = waited;
+  both += waited;
+  EXPECT_EQ(both.origin, Origin::missing);
+}
+
 TEST(Count, AScaledPartMakesTheSumScaledByItsOwnShare) {
-  Count sum = Count::of_reading(50, nanoseconds(100), nanoseconds(25));   // ~200
-  sum += Count::of_reading(100, nanoseconds(100), nanoseconds(100));      // 100
+  Count sum = Count::of_reading(50, nanoseconds(100), nanoseconds(25));  // ~200
+  sum += Count::of_reading(100, nanoseconds(100), nanoseconds(100));     // 100
   EXPECT_EQ(sum.origin, Origin::scaled);
   EXPECT_NEAR(sum.value(), 300, 1);
 }

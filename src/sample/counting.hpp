@@ -1,0 +1,79 @@
+// The outcome of one counting run: what `loft stat` shows, whatever source counted it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sample/count.hpp"
+
+namespace loft::sample {
+
+// A part of a total: a thread, a CPU or a function. Parts are aligned with RunCounts::events.
+struct ThreadCounts {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::string comm;
+  std::vector<Count> counts;
+};
+
+struct CpuCounts {
+  int cpu = 0;
+  std::vector<Count> counts;
+};
+
+struct FunctionCounts {
+  std::string name;
+  std::string binary;
+  std::vector<Count> counts;
+};
+
+struct IntervalCounts {
+  Nanoseconds start{};  // since the run began
+  Nanoseconds end{};
+  std::vector<Count> counts;
+};
+
+// How a total varied over repeated runs.
+struct Spread {
+  std::size_t runs = 0;
+  double mean = 0;       // as counted, without the event's scale
+  double deviation = 0;  // standard deviation between runs
+  double low = 0;        // 95 % confidence interval of the mean
+  double high = 0;
+};
+
+struct CountedEvent {
+  std::string name;            // as asked for, with the modifiers that were really used
+  std::string origin;          // where the name came from
+  std::string unit;            // empty for plain counts
+  double scale = 1;            // the value in `unit` is the count times this
+  bool whole_machine = false;  // counts everybody's work on its CPUs, not only the program's
+  Count total;
+  std::optional<Spread> spread;  // when the run was repeated; the total is then the mean, rounded
+
+  // The total in its unit. Only for available counts.
+  [[nodiscard]] double value() const { return (spread ? spread->mean : total.value()) * scale; }
+};
+
+struct RunCounts {
+  std::vector<std::string> command;  // empty when a running process or the machine was watched
+  std::string source;                // "perf_events", "virtual"
+  std::string target;                // "./app", "process 4711", "all CPUs"
+  int exit_status = 0;               // as a shell reports it
+  Nanoseconds wall{};
+  std::optional<Spread> wall_spread;  // in seconds
+  std::optional<Nanoseconds> user;    // CPU time of a command that loft started
+  std::optional<Nanoseconds> system;
+  std::vector<CountedEvent> events;
+  std::vector<ThreadCounts> threads;
+  std::vector<CpuCounts> cpus;
+  std::vector<FunctionCounts> functions;
+  std::vector<IntervalCounts> intervals;
+  std::vector<std::string> notes;  // what a reader of the numbers must know
+};
+
+}  // namespace loft::sample

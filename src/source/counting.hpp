@@ -1,0 +1,88 @@
+// The one interface behind which events are counted, by hardware, kernel or the virtual PMU.
+//
+//   LOFT_TRY(auto run, perf_events::prepare(request));   // or virtual_pmu::prepare(request)
+//   LOFT_CHECK(run->start());
+//   while (...) LOFT_TRY(const auto so_far, run->read());
+//   LOFT_TRY(const auto end, run->finish());
+//
+// A run is prepared completely before anything starts: when it cannot count, nothing has happened.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/child_process.hpp"
+#include "base/cpu_set.hpp"
+#include "base/result.hpp"
+#include "event/event.hpp"
+#include "sample/counting.hpp"
+
+namespace loft::source {
+
+enum class Split {
+  none,     // totals only
+  threads,  // also per thread
+  cpus,     // also per CPU
+};
+
+// Events that are to be counted at the same time, as indices into CountRequest::events.
+struct EventGroup {
+  std::vector<std::size_t> members;
+  bool keep_together = false;  // the user wrote {a,b}: rather count none than count them apart
+};
+
+struct CountRequest {
+  std::vector<event::Event> events;
+  std::vector<EventGroup> groups;  // each event is in exactly one
+
+  std::vector<std::string> command;  // a program to start
+  std::vector<pid_t> pids;           // running processes to watch, all their threads
+  bool whole_machine = false;        // every task on `cpus`
+  CpuList cpus;                      // with whole_machine or Split::cpus: which; empty for all
+
+  Split split = Split::none;
+};
+
+// Counts as of one moment, aligned with the request's events.
+struct Reading {
+  Nanoseconds time{};  // since start()
+  std::vector<sample::Count> totals;
+  std::vector<sample::CpuCounts> cpus;        // with Split::cpus
+  std::vector<sample::ThreadCounts> threads;  // with Split::threads
+};
+
+class CountingRun {
+ public:
+  CountingRun() = default;
+  CountingRun(const CountingRun&) = delete;
+  CountingRun& operator=(const CountingRun&) = delete;
+  virtual ~CountingRun() = default;
+
+  // What the source calls itself in output: "perf_events", "virtual".
+  [[nodiscard]] virtual std::string source_name() const = 0;
+
+  // The events as they are really counted (names carry the modifiers that permission left).
+  [[nodiscard]] virtual const std::vector<event::Event>& events() const = 0;
+
+  // Facts a reader of the numbers must know.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+
+  // Lets the program go, or begins to watch.
+  [[nodiscard]] virtual Result<void> start() = 0;
+
+  // The program that was started, if one was: wait for it, signal it.
+  [[nodiscard]] virtual ChildProcess* program() = 0;
+
+  // Takes in what has queued up; called whenever wake_fds() become readable, and before a read.
+  virtual void drain() {}
+  [[nodiscard]] virtual std::vector<int> wake_fds() const { return {}; }
+
+  // The counts so far. Valid while running and after the end.
+  [[nodiscard]] virtual Result<Reading> read() = 0;
+};
+
+}  // namespace loft::source

@@ -1,0 +1,16 @@
+// Counting with perf_events: hardware, software, tracepoint, uncore and energy events of the
+// kernel.
+#pragma once
+
+#include <memory>
+
+#include "base/result.hpp"
+#include "source/counting.hpp"
+
+namespace loft::source::perf_events {
+
+// Opens everything. An event that this machine cannot count is reported as missing in the readings;
+// when none can be counted, the first one's explanation is the error.
+[[nodiscard]] Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request);
+
+}  // namespace loft::source::perf_events

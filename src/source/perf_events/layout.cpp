@@ -1,0 +1,157 @@
+#include "source/perf_events/layout.hpp"
+
+#include <linux/perf_event.h>
+
+namespace loft::source::perf_events {
+namespace {
+
+bool is_software(const event::Event& event) { return event.encoding.type == PERF_TYPE_SOFTWARE; }
+
+// Clocks run in every mode: leaving out the kernel changes nothing they count.
+bool is_clock(const event::Event& event) {
+  return is_software(event) && (event.encoding.config == PERF_COUNT_SW_CPU_CLOCK ||
+                                event.encoding.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+// These happen inside the kernel; in user mode alone they would read 0, which is not their count.
+bool happens_in_kernel(const event::Event& event) {
+  return is_software(event) && (event.encoding.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                                event.encoding.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+                                event.encoding.config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+// "cycles" gives "cycles:u", "cpu/event=1/" gives "cpu/event=1/u".
+std::string user_only_name(const std::string& name) {
+  if (name.ends_with('/')) return name + "u";
+  const auto slash = name.rfind('/');
+  const auto colon = name.rfind(':');
+  const bool has_modifier = slash != std::string::npos ||
+                            (colon != std::string::npos && name.size() - colon <= 4 &&
+                             name.find_first_not_of("ukhp", colon + 1) == std::string::npos);
+  return name + (has_modifier ? "u" : ":u");
+}
+
+event::Event user_only(event::Event event) {
+  event.modifiers.kernel = event.modifiers.hypervisor = false;
+  if (!is_clock(event)) event.name = user_only_name(event.name);
+  return event;
+}
+
+// Adds an event as it is, or in user mode alone where the kernel is out of bounds.
+Result<void> add_permitted(Group& group, event::Event& event, Place place,
+                           const AttrOptions& options) {
+  auto added = group.add(event, place, options);
+  const bool may_shrink = event.modifiers.user && event.modifiers.kernel && event.cpus.empty();
+  if (added || added.error().kind != ErrorKind::permission || !may_shrink) return added;
+  event::Event smaller = user_only(event);
+  if (happens_in_kernel(event)) {
+    added.error().why += ", and this happens nowhere else";
+    return added;
+  }
+  if (auto retried = group.add(smaller, place, options); !retried) return retried;
+  event = std::move(smaller);
+  return {};
+}
+
+// Whether events that opened as a group also get their counters together: some PMUs accept a group
+// that is too large and then never run it. Tried on ourselves for a moment.
+bool runs_together(const std::vector<event::Event>& events,
+                   const std::vector<std::size_t>& members) {
+  Group trial;
+  for (const std::size_t i : members)
+    if (!trial.add(events[i], Place{0, -1}, AttrOptions{})) return true;  // cannot tell
+  if (!trial.enable()) return true;
+  const auto readings = trial.read();
+  return !readings || readings->front().running.count() > 0;
+}
+
+bool concerns_all_events(const Error& error) {
+  return error.kind == ErrorKind::not_found ||
+         (error.kind == ErrorKind::limit && error.why.starts_with("EMFILE"));
+}
+
+class Settler {
+ public:
+  Settler(Settled& settled, Place place, const AttrOptions& options)
+      : settled_(settled), place_(place), options_(options) {}
+
+  Result<void> settle_group(const EventGroup& wanted) {
+    Group group;
+    std::vector<std::size_t> members;
+    std::vector<std::size_t> apart;
+    for (const std::size_t i : wanted.members) {
+      auto added = add_permitted(group, settled_.layout.events[i], place_, options_);
+      if (added) {
+        members.push_back(i);
+      } else if (concerns_all_events(added.error())) {
+        return added;
+      } else if (added.error().kind == ErrorKind::limit && !members.empty()) {
+        if (wanted.keep_together) return refuse(wanted, added.error());
+        apart.push_back(i);
+      } else {
+        settled_.layout.missing[i] = std::move(added).error();
+      }
+    }
+    if (!wanted.keep_together && is_hardware_group(members) &&
+        !runs_together(settled_.layout.events, members)) {
+      apart.insert(apart.begin(), members.begin() + 1, members.end());
+      members.resize(1);
+      group = Group();
+      LOFT_CHECK(group.add(settled_.layout.events[members[0]], place_, options_));
+    }
+    if (!members.empty()) keep(std::move(members), std::move(group));
+    for (const std::size_t i : apart) LOFT_CHECK(settle_group({{i}, false}));
+    return {};
+  }
+
+ private:
+  bool is_hardware_group(const std::vector<std::size_t>& members) const {
+    std::size_t hardware = 0;
+    for (const std::size_t i : members) hardware += is_software(settled_.layout.events[i]) ? 0 : 1;
+    return hardware > 1;
+  }
+
+  Result<void> refuse(const EventGroup& wanted, const Error& error) {
+    for (const std::size_t i : wanted.members) settled_.layout.missing[i] = error;
+    return {};
+  }
+
+  void keep(std::vector<std::size_t> members, Group group) {
+    settled_.layout.groups.push_back(std::move(members));
+    settled_.groups.push_back(std::move(group));
+  }
+
+  Settled& settled_;
+  Place place_;
+  const AttrOptions& options_;
+};
+
+}  // namespace
+
+std::string Layout::why_missing(std::size_t event) const {
+  const Error& error = *missing[event];
+  return error.hint.empty() ? error.why : error.why + "; " + error.hint;
+}
+
+Result<Settled> settle(const std::vector<event::Event>& events,
+                       const std::vector<EventGroup>& groups, Place place,
+                       const AttrOptions& options) {
+  Settled settled;
+  settled.layout.events = events;
+  settled.layout.missing.resize(events.size());
+  Settler settler(settled, place, options);
+  for (const EventGroup& group : groups) LOFT_CHECK(settler.settle_group(group));
+  return settled;
+}
+
+Result<OpenGroups> open_layout(const Layout& layout, Place place, const AttrOptions& options) {
+  OpenGroups opened;
+  for (const auto& members : layout.groups) {
+    Group group;
+    for (const std::size_t i : members) LOFT_CHECK(group.add(layout.events[i], place, options));
+    opened.push_back(std::move(group));
+  }
+  return opened;
+}
+
+}  // namespace loft::source::perf_events

@@ -1,0 +1,44 @@
+// How the wanted events really fit on this machine, found out by opening them once.
+//
+// Permission may leave only user mode, a PMU may lack an event, a group may be too large. All of
+// that shows at the first place where the events are opened; every other place then repeats it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "source/counting.hpp"
+#include "source/perf_events/attr.hpp"
+#include "source/perf_events/group.hpp"
+
+namespace loft::source::perf_events {
+
+struct Layout {
+  std::vector<event::Event> events;              // with the modifiers that permission left
+  std::vector<std::optional<Error>> missing;     // why an event cannot be counted
+  std::vector<std::vector<std::size_t>> groups;  // indices into `events`, none of them missing
+
+  // The explanation shown in place of a value.
+  [[nodiscard]] std::string why_missing(std::size_t event) const;
+};
+
+// Groups opened at one place, aligned with Layout::groups.
+using OpenGroups = std::vector<Group>;
+
+struct Settled {
+  Layout layout;
+  OpenGroups groups;  // already opened at the place that was tried
+};
+
+// Opens `groups` of `events` at `place` and adapts where the kernel refuses.
+// Fails only for reasons that concern all events (no such process, no descriptors).
+[[nodiscard]] Result<Settled> settle(const std::vector<event::Event>& events,
+                                     const std::vector<EventGroup>& groups, Place place,
+                                     const AttrOptions& options);
+
+// Opens a settled layout at another place.
+[[nodiscard]] Result<OpenGroups> open_layout(const Layout& layout, Place place,
+                                             const AttrOptions& options);
+
+}  // namespace loft::source::perf_events

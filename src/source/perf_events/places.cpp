@@ -1,0 +1,63 @@
+#include "source/perf_events/places.hpp"
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace loft::source::perf_events {
+namespace {
+
+// The name of a task, which may end at any moment: then there is none.
+std::string name_of_task(pid_t pid, const std::string& tid) {
+  const auto comm = read_line("/proc/" + std::to_string(pid) + "/task/" + tid + "/comm");
+  return comm ? *comm : std::string();
+}
+
+Result<std::vector<TaskPlace>> tasks_of(pid_t pid) {
+  const auto tids = list_directory("/proc/" + std::to_string(pid) + "/task");
+  if (!tids)
+    return failure(ErrorKind::not_found, "watch process " + std::to_string(pid),
+                   "there is no such process", "it may have ended; 'pgrep -a NAME' finds others");
+  std::vector<TaskPlace> places;
+  for (const std::string& tid : *tids) {
+    const auto number = parse_u64(tid);
+    if (number) places.push_back({{static_cast<pid_t>(*number), -1}, pid, name_of_task(pid, tid)});
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<CpuList> cpus_of(const CountRequest& request) {
+  LOFT_TRY(const CpuList online, online_cpus());
+  if (request.cpus.empty()) return online;
+  for (const int cpu : request.cpus)
+    if (std::find(online.begin(), online.end(), cpu) == online.end())
+      return failure(ErrorKind::invalid_input, "count on cpu " + std::to_string(cpu),
+                     "it is not online", "CPUs online here: " + format_cpu_list(online));
+  return request.cpus;
+}
+
+Result<std::vector<TaskPlace>> places_of(const CountRequest& request, pid_t child) {
+  std::vector<TaskPlace> tasks;
+  if (request.whole_machine) {
+    tasks.push_back({{-1, -1}, 0, {}});
+  } else if (!request.pids.empty()) {
+    for (const pid_t pid : request.pids) {
+      LOFT_TRY(const auto found, tasks_of(pid));
+      tasks.insert(tasks.end(), found.begin(), found.end());
+    }
+  } else {
+    tasks.push_back({{child, -1}, child, {}});
+  }
+
+  // Rings for the threads of a program must belong to one CPU each; so does what is split by CPU.
+  const bool program_by_thread = request.split == Split::threads && request.pids.empty();
+  if (!request.whole_machine && request.split != Split::cpus && !program_by_thread) return tasks;
+  LOFT_TRY(const CpuList cpus, cpus_of(request));
+  std::vector<TaskPlace> places;
+  for (const TaskPlace& task : tasks)
+    for (const int cpu : cpus) places.push_back({{task.place.pid, cpu}, task.pid, task.comm});
+  return places;
+}
+
+}  // namespace loft::source::perf_events

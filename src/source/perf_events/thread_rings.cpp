@@ -1,0 +1,70 @@
+#include "source/perf_events/thread_rings.hpp"
+
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace loft::source::perf_events {
+namespace {
+
+constexpr std::size_t kPages = 16;
+constexpr std::uint32_t kWakeAt = kPages * 4096 / 4;
+
+event::Event side_band_event() {
+  event::Event event;
+  event.name = "names of threads";
+  event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY};
+  event.modifiers.kernel = event.modifiers.hypervisor = false;  // needs no privilege
+  return event;
+}
+
+}  // namespace
+
+Result<void> ThreadRings::attach(const TaskPlace& place, const OpenGroups& groups) {
+  const event::Event event = side_band_event();
+  if (!anchor_.is_open()) {
+    // When a thread hands the CPU to one with the same events, the kernel swaps their whole
+    // contexts and the counts along with them, pairing events by their order. The order of the
+    // first thread's events is ours, that of its children the kernel's: counts would end up in
+    // other events. One event that is not inherited makes the contexts differ, so that they are
+    // never swapped.
+    perf_event_attr attr = make_attr(event, {.disabled = false});
+    LOFT_TRY(anchor_, open_event(attr, event, {place.place.pid, -1}));
+  }
+  perf_event_attr attr =
+      make_attr(event, {.group_read = false, .inherit = true, .disabled = false});
+  attr.comm = attr.task = 1;
+  attr.sample_id_all = 1;
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  attr.watermark = 1;
+  attr.wakeup_watermark = kWakeAt;
+  LOFT_TRY(Fd side_band, open_event(attr, event, place.place));
+  LOFT_TRY(RingBuffer ring, RingBuffer::map(side_band, kPages));
+  for (const Group& group : groups)
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (::ioctl(group.member(i).get(), PERF_EVENT_IOC_SET_OUTPUT, side_band.get()) != 0)
+        return failure_of_errno(errno, "send the counts of threads to a ring");
+  rings_.push_back({std::move(side_band), std::move(ring)});
+  return {};
+}
+
+void ThreadRings::drain() {
+  for (PerCpu& cpu : rings_)
+    cpu.ring.drain([this](std::span<const std::byte> record) { ledger_.take(record); });
+}
+
+std::vector<int> ThreadRings::fds() const {
+  std::vector<int> fds;
+  for (const PerCpu& cpu : rings_) fds.push_back(cpu.side_band.get());
+  return fds;
+}
+
+Result<std::uint64_t> event_id(const Fd& fd) {
+  std::uint64_t id = 0;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
+    return failure_of_errno(errno, "ask for the number of an event");
+  return id;
+}
+
+}  // namespace loft::source::perf_events

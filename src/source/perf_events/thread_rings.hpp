@@ -1,0 +1,37 @@
+// Rings, one per CPU, into which the kernel writes the counts of each thread that ends.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "source/perf_events/layout.hpp"
+#include "source/perf_events/places.hpp"
+#include "source/perf_events/ring_buffer.hpp"
+#include "source/perf_events/thread_ledger.hpp"
+
+namespace loft::source::perf_events {
+
+class ThreadRings {
+ public:
+  // Gives the groups opened at `place` (a task on one CPU) a ring of their own.
+  [[nodiscard]] Result<void> attach(const TaskPlace& place, const OpenGroups& groups);
+
+  void drain();
+  [[nodiscard]] std::vector<int> fds() const;
+  [[nodiscard]] const ThreadLedger& ledger() const { return ledger_; }
+
+ private:
+  struct PerCpu {
+    Fd side_band;  // names, births and deaths; owns the ring
+    RingBuffer ring;
+  };
+  Fd anchor_;
+  std::vector<PerCpu> rings_;
+  ThreadLedger ledger_;
+};
+
+// The kernel's number of an opened event, which records carry.
+[[nodiscard]] Result<std::uint64_t> event_id(const Fd& fd);
+
+}  // namespace loft::source::perf_events

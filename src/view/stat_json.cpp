@@ -1,0 +1,106 @@
+#include <nlohmann/json.hpp>
+
+#include "sample/ratio.hpp"
+#include "view/stat.hpp"
+
+namespace loft::view {
+namespace {
+
+using nlohmann::ordered_json;
+using sample::Count;
+using sample::CountedEvent;
+using sample::Origin;
+using sample::RunCounts;
+
+// Exact counts stay whole numbers; what was estimated or has a unit is a real one; unknown is null.
+ordered_json value_of(const Count& count, double scale) {
+  if (!count.is_available()) return nullptr;
+  if (count.origin == Origin::counted && scale == 1) return count.raw;
+  return count.value() * scale;
+}
+
+ordered_json event_json(const RunCounts& run, std::size_t i) {
+  const CountedEvent& event = run.events[i];
+  ordered_json json{
+      {"name", event.name},
+      {"value", event.spread ? ordered_json(event.value()) : value_of(event.total, event.scale)},
+      {"unit", event.unit},
+      {"kind", to_string(event.total.origin)},
+      {"running", event.total.is_available() ? event.total.running_share() : 0.0},
+      {"origin", event.origin}};
+  if (!event.total.is_available()) json["why"] = event.total.why;
+  if (event.whole_machine) json["scope"] = "machine";
+  if (event.spread && event.total.is_available()) {
+    json["ci95"] = {event.spread->low * event.scale, event.spread->high * event.scale};
+    json["deviation"] = event.spread->deviation * event.scale;
+    json["runs"] = event.spread->runs;
+  }
+  for (const auto& part : run.threads)
+    json["threads"].push_back({{"tid", part.tid},
+                               {"pid", part.pid},
+                               {"comm", part.comm},
+                               {"value", value_of(part.counts[i], event.scale)},
+                               {"kind", to_string(part.counts[i].origin)}});
+  for (const auto& part : run.cpus)
+    json["cpus"].push_back({{"cpu", part.cpu},
+                            {"value", value_of(part.counts[i], event.scale)},
+                            {"kind", to_string(part.counts[i].origin)}});
+  for (const auto& part : run.functions)
+    json["functions"].push_back({{"name", part.name},
+                                 {"binary", part.binary},
+                                 {"value", value_of(part.counts[i], event.scale)}});
+  return json;
+}
+
+ordered_json metrics_json(const RunCounts& run) {
+  ordered_json metrics = ordered_json::array();
+  for (std::size_t i = 0; i < run.events.size(); ++i)
+    if (const auto ratio = sample::ratio_of(run, i))
+      metrics.push_back({{"name", ratio->name},
+                         {"value", ratio->value},
+                         {"unit", ratio->unit},
+                         {"kind", to_string(ratio->origin)}});
+  return metrics;
+}
+
+ordered_json intervals_json(const RunCounts& run) {
+  ordered_json intervals = ordered_json::array();
+  for (const auto& interval : run.intervals) {
+    ordered_json values = ordered_json::object();
+    ordered_json kinds = ordered_json::object();
+    for (std::size_t i = 0; i < run.events.size(); ++i) {
+      const Count& count = interval.counts[i];
+      values[run.events[i].name] = value_of(count, run.events[i].scale);
+      if (count.origin != Origin::counted) kinds[run.events[i].name] = to_string(count.origin);
+    }
+    ordered_json json{{"start_s", to_seconds(interval.start)},
+                      {"end_s", to_seconds(interval.end)},
+                      {"values", std::move(values)}};
+    if (!kinds.empty()) json["kinds"] = std::move(kinds);  // where they are not plainly counted
+    intervals.push_back(std::move(json));
+  }
+  return intervals;
+}
+
+}  // namespace
+
+std::string stat_json(const RunCounts& run) {
+  ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
+                    {"target", run.target},           {"exit", run.exit_status},
+                    {"wall_s", to_seconds(run.wall)}, {"source", run.source}};
+  if (run.user) json["user_s"] = to_seconds(*run.user);
+  if (run.system) json["system_s"] = to_seconds(*run.system);
+  if (run.wall_spread) {
+    json["wall_ci95_s"] = {run.wall_spread->low, run.wall_spread->high};
+    json["runs"] = run.wall_spread->runs;
+  }
+  json["events"] = ordered_json::array();
+  for (std::size_t i = 0; i < run.events.size(); ++i) json["events"].push_back(event_json(run, i));
+  json["metrics"] = metrics_json(run);
+  if (!run.intervals.empty()) json["intervals"] = intervals_json(run);
+  if (!run.notes.empty()) json["notes"] = run.notes;
+  // Names come from processes and files: what is not UTF-8 is replaced, not thrown on.
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace loft::view

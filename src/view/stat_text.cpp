@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "sample/ratio.hpp"
+#include "view/stat.hpp"
+
+namespace loft::view {
+namespace {
+
+using sample::Count;
+using sample::CountedEvent;
+using sample::Origin;
+using sample::RunCounts;
+
+// The value in the unit that people read: nanoseconds as milliseconds, plain counts in full.
+std::string number(const Count& count, const std::string& unit, double scale) {
+  const std::string mark = count.origin == Origin::counted ? "" : "~ ";
+  const double value = count.value() * scale;
+  if (unit == "ns") return fmt::format("{}{:.2f} ms", mark, value * 1e-6);
+  if (!unit.empty()) return fmt::format("{}{:.3f} {}", mark, value, printable(unit));
+  return mark + with_separators(static_cast<std::uint64_t>(std::llround(value)));
+}
+
+std::string number(const CountedEvent& event) {
+  Count count = event.total;
+  return number(count, event.unit, event.scale);
+}
+
+std::string ratio_text(const sample::Ratio& ratio) {
+  const std::string mark = ratio.origin == Origin::counted ? "" : "~";
+  if (ratio.unit == "1/s")
+    return ratio.value < 1 ? fmt::format("{}{:.2f}/s", mark, ratio.value)
+                           : mark + with_si_prefix(ratio.value, "") + "/s";
+  if (ratio.unit == "%") return fmt::format("{}{:.2f} % {}", mark, ratio.value, ratio.name);
+  if (ratio.unit == "CPUs") return fmt::format("{}{:.2f} CPUs busy", mark, ratio.value);
+  if (ratio.name == "IPC") return fmt::format("{}{:.2f} per cycle", mark, ratio.value);
+  return fmt::format("{}{:.2f} {}", mark, ratio.value, ratio.unit);
+}
+
+// What limits the trust in a value, at the end of its line.
+std::string remark(const CountedEvent& event) {
+  std::vector<std::string> parts;
+  if (event.spread && event.spread->mean != 0)
+    parts.push_back(
+        fmt::format("+- {:.2f} %", 100 * event.spread->deviation / std::fabs(event.spread->mean)));
+  if (event.total.origin == Origin::scaled)
+    parts.push_back(fmt::format("counted {:.1f} % of the time", 100 * event.total.running_share()));
+  if (event.total.origin == Origin::modelled) parts.emplace_back("modelled");
+  if (event.whole_machine) parts.emplace_back("whole machine");
+  return join(parts, ", ");
+}
+
+std::string trimmed_line(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+// Events missing for the same reason share one line: a machine without counters is told once.
+std::string missing_lines(const RunCounts& run) {
+  std::string text;
+  std::vector<bool> told(run.events.size());
+  for (std::size_t i = 0; i < run.events.size(); ++i) {
+    if (told[i] || run.events[i].total.is_available()) continue;
+    std::vector<std::string> names;
+    for (std::size_t k = i; k < run.events.size(); ++k) {
+      if (run.events[k].total.is_available() || run.events[k].total.why != run.events[i].total.why)
+        continue;
+      told[k] = true;
+      names.push_back(printable(run.events[k].name));
+    }
+    text += fmt::format("{:>18}  {}\n{:>18}  {}\n", "not counted", join(names, ", "), "because",
+                        printable(run.events[i].total.why));
+  }
+  return text;
+}
+
+std::string part_number(const Count& count, const CountedEvent& event) {
+  return count.is_available() ? number(count, event.unit, event.scale) : "not counted";
+}
+
+template <class Row, class Label>
+std::string part_table(const RunCounts& run, const std::vector<Row>& rows, std::string_view title,
+                       Label&& label) {
+  if (rows.empty()) return {};
+  std::string text = fmt::format("\n{:<24}", title);
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < run.events.size(); ++i)
+    if (run.events[i].total.is_available()) shown.push_back(i);
+  for (const std::size_t i : shown) text += fmt::format("  {:>18}", printable(run.events[i].name));
+  text += "\n";
+  for (const Row& row : rows) {
+    text += fmt::format("{:<24}", printable(label(row)));
+    for (const std::size_t i : shown)
+      text += fmt::format("  {:>18}", part_number(row.counts[i], run.events[i]));
+    text += "\n";
+  }
+  return text;
+}
+
+std::string times_line(const RunCounts& run) {
+  std::string line = fmt::format("\n{:>18}  wall time", format_seconds(to_seconds(run.wall)));
+  if (run.wall_spread && run.wall_spread->mean > 0)
+    line += fmt::format("   +- {:.2f} % over {} runs",
+                        100 * run.wall_spread->deviation / run.wall_spread->mean,
+                        run.wall_spread->runs);
+  if (run.user && run.system)
+    line += fmt::format("\n{:>18}  user, {} system", format_seconds(to_seconds(*run.user)),
+                        format_seconds(to_seconds(*run.system)));
+  return line + "\n";
+}
+
+std::string source_words(const RunCounts& run) {
+  if (run.source == "virtual") return "virtual PMU, exact";
+  return run.source;
+}
+
+}  // namespace
+
+std::string stat_text(const RunCounts& run) {
+  std::string text =
+      fmt::format("\n{}   (source: {})\n\n", printable(run.target), source_words(run));
+  for (std::size_t i = 0; i < run.events.size(); ++i) {
+    const CountedEvent& event = run.events[i];
+    if (!event.total.is_available()) continue;
+    const auto ratio = sample::ratio_of(run, i);
+    text +=
+        trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event), printable(event.name),
+                                 ratio ? ratio_text(*ratio) : "", remark(event)));
+  }
+  text += missing_lines(run);
+  text += times_line(run);
+  text += part_table(run, run.threads, "thread", [](const sample::ThreadCounts& row) {
+    return fmt::format("{} {}", row.tid, row.comm);
+  });
+  text += part_table(run, run.cpus, "cpu",
+                     [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
+  text += part_table(run, run.functions, "function",
+                     [](const sample::FunctionCounts& row) { return row.name; });
+  for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
+  return text;
+}
+
+std::string interval_text(const RunCounts& frame, const sample::IntervalCounts& interval) {
+  std::string text;
+  for (std::size_t i = 0; i < frame.events.size(); ++i) {
+    const CountedEvent& event = frame.events[i];
+    const Count& count = interval.counts[i];
+    std::string share;
+    if (count.origin == Origin::scaled)
+      share = fmt::format("  counted {:.1f} % of the time", 100 * count.running_share());
+    text += fmt::format("{:>10.4f} s  {:>18}  {}{}\n", to_seconds(interval.end),
+                        part_number(count, event), printable(event.name), share);
+  }
+  return text;
+}
+
+}  // namespace loft::view
