@@ -28,6 +28,7 @@ inline constexpr int kNotFound = 127;
 void add_completion(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 
 }  // namespace loft::cli

@@ -10,6 +10,7 @@ namespace {
 // In the order in which --help shows them.
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_stat,
+    add_report,
     add_completion,
 };
 
