@@ -47,9 +47,6 @@ class DwarfInfo::TreeWalk {
     switch (level.is_ignored ? 0 : entry.tag) {
       case kTagInlinedSubroutine:
         return enter(entry, {add_scope(entry, level.scope), false});
-      case kTagSubprogram:
-        // Without code it is the abstract one, which says what could be inlined.
-        return entry.has_code() ? enter(entry, Level{}) : pass_over(entry);
       case kTagLexicalBlock:
       case kTagTryBlock:
       case kTagCatchBlock:
@@ -57,6 +54,7 @@ class DwarfInfo::TreeWalk {
       case kTagCompileUnit:
       case kTagPartialUnit:
       case kTagSkeletonUnit:
+      case kTagSubprogram:  // also one without code: lambdas and local classes are inside of it
       case kTagNamespace:
       case kTagModule:
       case kTagClass:

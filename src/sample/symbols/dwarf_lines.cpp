@@ -57,7 +57,7 @@ class DwarfLines::Program {
     const std::uint64_t program = in_.position() + header_length;
     if (!in_.ok() || header_length > in_.left()) return false;
     read_parameters();
-    read_folder_of_compilation();
+    add_folder(reader_.text(unit_, unit_.compilation_folder));
     const bool has_files = version_ >= 5 ? read_tables() : read_old_tables();
     in_ = ByteReader(section.first(in_.position() + in_.left()), order,
                      static_cast<std::size_t>(program));
@@ -75,20 +75,19 @@ class DwarfLines::Program {
     for (unsigned i = 1; i < opcode_base_; ++i) operands_[i] = in_.u8();
   }
 
-  void read_folder_of_compilation() {
-    folders_.emplace_back(reader_.text(unit_, unit_.compilation_folder));
+  // Folders are complete paths, as far as the compiler knew: relative ones start where it ran.
+  void add_folder(std::string_view name) {
+    folders_.push_back(name.starts_with('/') || folders_.empty() ? std::string(name)
+                                                                 : join_path(folders_[0], name));
   }
 
   std::string in_folder(std::uint64_t folder, std::string_view name) const {
-    if (name.starts_with('/')) return std::string(name);
-    const std::string path =
-        join_path(folder < folders_.size() ? folders_[static_cast<std::size_t>(folder)] : "", name);
-    return path.starts_with('/') || folder == 0 ? path : join_path(folders_[0], path);
+    if (name.starts_with('/') || folder >= folders_.size()) return std::string(name);
+    return join_path(folders_[static_cast<std::size_t>(folder)], name);
   }
 
   bool read_old_tables() {
-    for (std::string_view name = in_.text(); !name.empty(); name = in_.text())
-      folders_.emplace_back(name);
+    for (std::string_view name = in_.text(); !name.empty(); name = in_.text()) add_folder(name);
     lines_.files_.emplace_back();  // they count from 1
     for (std::string_view name = in_.text(); !name.empty(); name = in_.text()) {
       const std::uint64_t folder = in_.uleb();
@@ -100,15 +99,10 @@ class DwarfLines::Program {
   }
 
   bool read_tables() {
-    const std::string compiled_in = folders_[0];
-    std::vector<std::string> folders;
-    if (!read_table([&](std::uint64_t, std::string_view name) {
-          folders.push_back(name.starts_with('/') || folders.empty() ? std::string(name)
-                                                                     : join_path(folders[0], name));
-        }))
-      return false;
-    if (folders.empty()) folders.push_back(compiled_in);
-    folders_ = std::move(folders);
+    std::string compiled_in = std::move(folders_[0]);
+    folders_.clear();
+    if (!read_table([&](std::uint64_t, std::string_view name) { add_folder(name); })) return false;
+    if (folders_.empty()) folders_.push_back(std::move(compiled_in));
     return read_table([&](std::uint64_t folder, std::string_view name) {
       lines_.files_.push_back(in_folder(folder, name));
     });

@@ -117,8 +117,6 @@ struct Entry {
   DwarfValue call_file, call_line;
   DwarfValue compilation_folder, statement_list;
   DwarfValue str_offsets_base, addr_base, rnglists_base;
-
-  [[nodiscard]] bool has_code() const { return low_pc || ranges; }
 };
 
 class DwarfReader {

@@ -5,6 +5,7 @@
 #include "sample/symbols/debug_info.hpp"
 #include "sample/symbols/elf_file.hpp"
 #include "sample/symbols/symbol_array.hpp"
+#include "sample/symbols/unwind_table.hpp"
 
 namespace loft::sample::symbols {
 
@@ -44,6 +45,13 @@ std::string SymbolTable::describe(std::uint64_t address) const {
   const std::string& id = parts_.binary.build_id.empty() ? parts_.build_id : parts_.binary.build_id;
   return id.empty() ? fmt::format("{}+{:#x}", name, address)
                     : fmt::format("{}+{:#x} [{:.16}]", name, address, id);
+}
+
+const UnwindTable* SymbolTable::unwind_table() const {
+  if (parts_.elf == nullptr) return nullptr;
+  std::call_once(unwind_once_,
+                 [this] { unwind_table_ = std::make_unique<const UnwindTable>(*parts_.elf); });
+  return unwind_table_.get();
 }
 
 std::size_t SymbolTable::symbol_count() const { return parts_.symbols->size(); }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ struct InlinedFrame {
 class DebugInfo;
 class SymbolArray;
 class ElfFile;
+class UnwindTable;
 
 class SymbolTable {
  public:
@@ -106,11 +108,13 @@ class SymbolTable {
 
   [[nodiscard]] std::size_t symbol_count() const;
 
-  // The file itself; null when it was not found or is not ELF. For the unwinder.
-  [[nodiscard]] const ElfFile* elf() const { return parts_.elf.get(); }
+  // How to unwind its frames; null when the file was not found.
+  [[nodiscard]] const UnwindTable* unwind_table() const;
 
  private:
   Parts parts_;
+  mutable std::once_flag unwind_once_;
+  mutable std::unique_ptr<const UnwindTable> unwind_table_;
 };
 
 }  // namespace loft::sample::symbols
