@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace loft::sample {
@@ -48,6 +49,12 @@ class FieldSink {
   virtual void end_list() = 0;
   virtual void frame(const FrameText& frame) = 0;  // within a list
   virtual void end() = 0;
+};
+
+// A sink that writes text; what it has written so far can be taken away.
+class RecordWriter : public FieldSink {
+ public:
+  [[nodiscard]] virtual std::string take() = 0;
 };
 
 }  // namespace loft::sample

@@ -117,6 +117,11 @@ Location Locations::at(std::uint32_t location) const {
   return locations_[location];
 }
 
+const Function& Locations::function_of(std::uint32_t location) const {
+  const std::lock_guard lock(mutex_);
+  return functions_[locations_[location].function];  // a deque: it stays where it is
+}
+
 std::uint32_t Locations::binary_of(const Location& location) const {
   const std::lock_guard lock(mutex_);
   return functions_[location.function].binary;

@@ -54,6 +54,7 @@ class Locations {
   [[nodiscard]] std::shared_ptr<const symbols::SymbolTable> shared_table_of(std::uint32_t binary);
   // A copy: the tables of the others may grow meanwhile.
   [[nodiscard]] Location at(std::uint32_t location) const;
+  [[nodiscard]] const Function& function_of(std::uint32_t location) const;
   [[nodiscard]] std::uint32_t binary_of(const Location& location) const;
   [[nodiscard]] std::uint32_t inlined_function(const Location& location, std::uint32_t index) const;
 

@@ -21,9 +21,11 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 
 Profile::Profile(const TaskHistory& history, Locations& locations,
                  const std::vector<perf_data::EventDescription>& events, ProfileOptions options)
-    : context_(new Context{history, locations, events, std::move(options), {}, {}, false}) {
+    : context_(new Context{history, locations, events, std::move(options), {}, {}, false, {}}) {
   const ProfileFilter& filter = context_->options.filter;
   context_->needs_chain = context_->options.tree || context_->options.inclusive;
+  if (context_->options.arch == "x86_64") context_->architecture = symbols::Architecture::x86_64;
+  if (context_->options.arch == "aarch64") context_->architecture = symbols::Architecture::arm64;
   if (!filter.comms.empty())
     for (const auto& name : history.names())
       context_->comm_passes.push_back(matches(filter.comms, name));

@@ -44,6 +44,7 @@ struct ProfileOptions {
   bool tree = false;
   bool timeline = false;  // keep each sample's moment: for views over time
   bool inlines = false;
+  std::string arch;  // of the recording ("x86_64"): how its user stacks are unwound
 };
 
 // The value of a row's key where the recording does not carry it.

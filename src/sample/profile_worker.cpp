@@ -90,6 +90,37 @@ void ProfileWorker::push_location(std::uint32_t id) {
   functions_.push_back(found.function);
 }
 
+const symbols::MappedFile* ProfileWorker::mapped_file(TaskHistory::Root space,
+                                                      std::uint64_t address) {
+  const Mapping* mapping = context_.history.find(space, address);
+  if (mapping == nullptr) return nullptr;
+  const auto [entry, is_new] = mapped_files_.try_emplace(mapping);
+  if (is_new)
+    entry->second = {context_.locations.shared_table_of(mapping->binary), mapping->start,
+                     mapping->end, mapping->file_offset};
+  return &entry->second;
+}
+
+void ProfileWorker::collect_unwound(const Sample& sample) {
+  if (!context_.architecture || sample.user_registers == nullptr || sample.user_stack.empty() ||
+      sample.user_registers->abi != perf_data::Registers::Abi::bits64)
+    return;
+  std::array<std::uint64_t, 64> values;
+  const auto& recorded = sample.user_registers->values;
+  for (std::size_t i = 0; i < recorded.size(); ++i) values[i] = recorded[i];
+  const auto registers =
+      symbols::from_perf_registers(*context_.architecture, sample.user_registers->mask,
+                                   std::span(values).first(recorded.size()));
+  if (!registers) return;
+  const TaskHistory::Root space = user_space(sample);
+  unwinder_.unwind(
+      {*context_.architecture, *registers, sample.user_stack},
+      [&](std::uint64_t address) { return mapped_file(space, address); }, unwound_);
+  const bool starts_at_sample = sample.mode == CpuMode::user;
+  for (std::size_t i = starts_at_sample ? 1 : 0; i < unwound_.size(); ++i)
+    push_location(locate(CpuMode::user, i == 0 ? unwound_[i] : unwound_[i] - 1, sample));
+}
+
 void ProfileWorker::collect_chain(const Sample& sample) {
   CpuMode mode = sample.mode;
   bool is_first = true;
@@ -99,6 +130,7 @@ void ProfileWorker::collect_chain(const Sample& sample) {
       mode = mode_of_mark(address);
       continue;
     }
+    if (mode == CpuMode::user && sample.user_registers != nullptr) break;  // the stack knows better
     // The chain starts with the sampled instruction itself; the sample knows it more exactly. A
     // chain of another mode (user frames of a sample in the kernel) starts with a caller.
     if (is_first && mode == sample.mode) {
@@ -108,6 +140,7 @@ void ProfileWorker::collect_chain(const Sample& sample) {
     is_first = false;
     push_location(locate(mode, address - 1, sample));  // a return address: its call is before it
   }
+  if (sample.user_registers != nullptr) collect_unwound(sample);
 }
 
 void ProfileWorker::collect_frames(const Sample& sample) {

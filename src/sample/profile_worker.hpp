@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "sample/profile.hpp"
+#include "sample/symbols/unwinder.hpp"
 
 namespace loft::sample {
 
@@ -16,6 +17,7 @@ struct Profile::Context {
   std::vector<bool> comm_passes;    // by name; empty: all
   std::vector<bool> binary_passes;  // by binary; empty: all
   bool needs_chain = false;
+  std::optional<symbols::Architecture> architecture;  // of user stacks that can be unwound
 };
 
 class ProfileWorker : public SampleSink {
@@ -32,6 +34,10 @@ class ProfileWorker : public SampleSink {
   // The innermost and, where asked for, all other frames of a sample.
   void collect_frames(const Sample& sample);
   void collect_chain(const Sample& sample);
+  // User frames from the copied stack, where there is one that can be unwound.
+  void collect_unwound(const Sample& sample);
+  [[nodiscard]] const symbols::MappedFile* mapped_file(TaskHistory::Root space,
+                                                       std::uint64_t address);
   [[nodiscard]] std::uint32_t locate(CpuMode mode, std::uint64_t ip, const Sample& sample);
   [[nodiscard]] const Location& location(std::uint32_t id);
   void push_location(std::uint32_t id);
@@ -65,6 +71,9 @@ class ProfileWorker : public SampleSink {
   SpanCache kernel_;
   std::vector<std::uint32_t> functions_;  // of the sample at hand, innermost first
   std::uint32_t leaf_ = 0;                // its innermost location
+  symbols::Unwinder unwinder_;
+  std::vector<std::uint64_t> unwound_;
+  std::unordered_map<const Mapping*, symbols::MappedFile> mapped_files_;
   Trie rows_;
   std::vector<Weight> inclusive_;
   std::vector<std::uint64_t> last_counted_;  // by row: number of the sample that counted it last

@@ -108,10 +108,10 @@ TEST(Corpus, RecordsComeInOrderOfTimeAndAllOfThem) {
     std::uint64_t last = 0;
     std::uint64_t backwards = 0;
     std::uint64_t seen = 0;
-    (*recording)->in_order([&](const RawRecord&, std::optional<std::uint64_t> time) {
+    (*recording)->in_order([&](const PlacedRecord& placed) {
       ++seen;
-      if (time && *time < last) ++backwards;
-      if (time) last = *time;
+      if (placed.time && *placed.time < last) ++backwards;
+      last = placed.time.value_or(last);
       return true;
     });
     std::uint64_t all = 0;
@@ -135,7 +135,7 @@ TEST(Corpus, InputsThatOnceBrokeAReaderAreReadOrRefused) {
     CountingSink sink;
     sink.history = &(*recording)->history();
     (*recording)->for_each_sample(1, [&](unsigned) { return &sink; });
-    (*recording)->in_order([](const RawRecord&, std::optional<std::uint64_t>) { return true; });
+    (*recording)->in_order([](const PlacedRecord&) { return true; });
   }
 }
 

@@ -9,12 +9,18 @@ using sample::FieldSink;
 
 std::string_view mode_name(CpuMode mode) {
   switch (mode) {
-    case CpuMode::kernel: return "kernel";
-    case CpuMode::user: return "user";
-    case CpuMode::hypervisor: return "hypervisor";
-    case CpuMode::guest_kernel: return "guest kernel";
-    case CpuMode::guest_user: return "guest user";
-    case CpuMode::unknown: break;
+    case CpuMode::kernel:
+      return "kernel";
+    case CpuMode::user:
+      return "user";
+    case CpuMode::hypervisor:
+      return "hypervisor";
+    case CpuMode::guest_kernel:
+      return "guest kernel";
+    case CpuMode::guest_user:
+      return "guest user";
+    case CpuMode::unknown:
+      break;
   }
   return "unknown";
 }
@@ -106,8 +112,7 @@ sample::FrameText RecordDescriber::frame_of(CpuMode mode, std::uint64_t ip, std:
     location = resolver_.user(history.space_at(sample.who.pid.value_or(~0u), time), ip);
   }
   if (location >= functions_.size()) functions_.resize(location + 256);
-  if (functions_[location] == nullptr)
-    functions_[location] = &locations_.function_of(location);
+  if (functions_[location] == nullptr) functions_[location] = &locations_.function_of(location);
   const sample::Function& function = *functions_[location];
   std::string_view binary;
   if (function.binary != sample::Function::kNoBinary)
@@ -154,10 +159,11 @@ void RecordDescriber::describe_raw(const perf_data::Sample& sample, FieldSink& s
 }
 
 void RecordDescriber::describe_sample(const PlacedRecord& placed, FieldSink& sink) {
-  sample::RecordHead head{placed.number, placed.record.offset, "SAMPLE", 9, placed.time, {}, {}, {}, {}, {}};
+  sample::RecordHead head{
+      placed.number, placed.record.offset, "SAMPLE", 9, placed.time, {}, {}, {}, {}, {}};
   const auto event = recording_.events().event_of_sample(placed.record);
-  auto sample = event ? perf::read_sample(placed.record, recording_.events().layout(*event))
-                      : std::nullopt;
+  auto sample =
+      event ? perf::read_sample(placed.record, recording_.events().layout(*event)) : std::nullopt;
   if (!sample) {
     sink.begin(head);
     sink.text("unreadable", event ? "too short for its event" : "of no known event");
@@ -173,9 +179,10 @@ void RecordDescriber::describe_sample(const PlacedRecord& placed, FieldSink& sin
   sink.text("mode", mode_name(sample->mode));
   optional_number(sink, "period", sample->period);
   if (sample->ip) {
-    sink.begin_list("ip");
-    sink.frame(frame_of(sample->mode, *sample->ip, *sample->ip, *sample));
-    sink.end_list();
+    const auto frame = frame_of(sample->mode, *sample->ip, *sample->ip, *sample);
+    sink.address("ip", frame.address);
+    sink.text("function", frame.function);
+    sink.text("binary", frame.binary);
   }
   if (sample->exact_ip) sink.flag("exact_ip");
   optional_address(sink, "addr", sample->address);
@@ -202,8 +209,16 @@ void RecordDescriber::describe_sample(const PlacedRecord& placed, FieldSink& sin
 void RecordDescriber::describe(const PlacedRecord& placed, FieldSink& sink) {
   if (placed.record.type == RecordType::sample) return describe_sample(placed, sink);
   const RawRecord& record = placed.record;
-  sample::RecordHead head{placed.number, record.offset, perf_data::name_of(record.type),
-                          static_cast<std::uint32_t>(record.type), placed.time, {}, {}, {}, {}, {}};
+  sample::RecordHead head{placed.number,
+                          record.offset,
+                          perf_data::name_of(record.type),
+                          static_cast<std::uint32_t>(record.type),
+                          placed.time,
+                          {},
+                          {},
+                          {},
+                          {},
+                          {}};
   const perf::SampleLayout* layout = nullptr;
   if (const auto event = recording_.events().event_of_record(record)) {
     layout = &recording_.events().layout(*event);

@@ -72,8 +72,10 @@ bool RecordDescriber::describe_task(const RawRecord& record, FieldSink& sink) {
       return emit(perf::read_switch(record), [&](const auto& change) {
         sink.text("direction", change.is_out ? "out" : "in");
         if (change.is_preempted) sink.flag("preempted");
-        if (change.other_pid) sink.number(change.is_out ? "next_pid" : "prev_pid", *change.other_pid);
-        if (change.other_tid) sink.number(change.is_out ? "next_tid" : "prev_tid", *change.other_tid);
+        if (change.other_pid)
+          sink.number(change.is_out ? "next_pid" : "prev_pid", *change.other_pid);
+        if (change.other_tid)
+          sink.number(change.is_out ? "next_tid" : "prev_tid", *change.other_tid);
       });
     case RecordType::namespaces:
       return emit(perf::read_namespaces(record), [&](const auto& namespaces) {
@@ -93,7 +95,8 @@ bool RecordDescriber::describe_task(const RawRecord& record, FieldSink& sink) {
         sink.number("id", cgroup.id);
         sink.text("path", cgroup.path);
       });
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -164,14 +167,16 @@ bool RecordDescriber::describe_kernel(const RawRecord& record, const perf::Sampl
         for (const auto address : chain.addresses) sink.frame({address, {}, {}});
         sink.end_list();
       });
-    default: return false;
+    default:
+      return false;
   }
 }
 
 bool RecordDescriber::describe_tool(const RawRecord& record, FieldSink& sink) {
   switch (record.type) {
     case RecordType::finished_round:
-    case RecordType::finished_init: return true;
+    case RecordType::finished_init:
+      return true;
     case RecordType::id_index:
       return emit(perf::read_id_index(record), [&](const auto& index) {
         sink.begin_list("ids");
@@ -255,7 +260,8 @@ bool RecordDescriber::describe_tool(const RawRecord& record, FieldSink& sink) {
     case RecordType::auxtrace:
       sink.number("payload_bytes", record.payload.size());
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

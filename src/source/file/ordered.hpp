@@ -15,17 +15,20 @@ namespace loft::source {
 
 class OrderedRegion {
  public:
-  OrderedRegion(const Region& region, const format::perf::EventTable& events);
+  // `first_number` is the index of its first record in the recording.
+  OrderedRegion(const Region& region, const format::perf::EventTable& events,
+                std::uint64_t first_number);
 
   // The record that next() will give, and its place in time; nothing at the end.
   [[nodiscard]] std::optional<std::uint64_t> next_time();
-  void next(RawRecord& record, std::optional<std::uint64_t>& time);
+  void next(PlacedRecord& placed);
 
  private:
   struct Run {
     std::uint64_t at;    // offset of its next record
     std::uint64_t end;   // behind its last
     std::uint64_t time;  // of its next record
+    std::uint64_t number;
   };
   struct Later {
     bool operator()(const Run& a, const Run& b) const {
@@ -47,7 +50,19 @@ class OrderedRegion {
   std::uint64_t newest_ = 0;     // of all rounds so far
   std::uint64_t bound_ = 0;      // nothing older than this will come
   std::uint64_t next_bound_ = 0;
+  std::uint64_t number_;  // of the record that the walk is at
   bool at_end_ = false;
+};
+
+// The records of all regions of a recording in order of time, one at a time.
+class OrderedRecords {
+ public:
+  explicit OrderedRecords(const Recording& recording);
+  // False at the end.
+  bool next(PlacedRecord& placed);
+
+ private:
+  std::vector<OrderedRegion> regions_;
 };
 
 }  // namespace loft::source

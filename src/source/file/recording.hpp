@@ -3,7 +3,7 @@
 //   LOFT_TRY(const auto recording, Recording::open("perf.data"));
 //   show(recording->summary());
 //   recording->for_each_sample(2, [&](unsigned worker) { return sinks[worker].get(); });
-//   recording->in_order([&](const RawRecord& record, std::optional<std::uint64_t> time) { ... });
+//   recording->in_order([&](const PlacedRecord& placed) { ...; return true; });
 //
 // Opening maps the file, unpacks what is compressed, and walks the headers once: that gives the
 // events, the counts and the history of tasks, so that samples can then be decoded in any order.
@@ -37,6 +37,13 @@ struct Region {
   std::uint64_t file_offset = 0;  // of its first byte, for messages
 };
 
+// A record with its place among the others.
+struct PlacedRecord {
+  RawRecord record;
+  std::optional<std::uint64_t> time;
+  std::uint64_t number = 0;  // its index in the recording
+};
+
 // How far a long pass has come; written by the workers, read by whoever shows it.
 struct Progress {
   std::atomic<std::uint64_t> done{0};
@@ -58,6 +65,8 @@ class Recording {
   [[nodiscard]] const sample::TaskHistory& history() const { return history_; }
   [[nodiscard]] const format::perf::TracingData& tracing() const { return tracing_; }
   [[nodiscard]] const std::vector<Region>& regions() const { return regions_; }
+  // By region: the index of its first record in the recording.
+  [[nodiscard]] const std::vector<std::uint64_t>& first_numbers() const { return first_numbers_; }
   [[nodiscard]] const std::string& kallsyms() const { return kallsyms_; }
 
   // Every sample, in no order, decoded by `workers` threads; each gets its sink by its number.
@@ -67,7 +76,7 @@ class Recording {
 
   // Every record in order of time, records without a time behind the one before them. Memory
   // follows the size of two rounds. A visitor that gives false ends it.
-  using Visitor = std::function<bool(const RawRecord&, std::optional<std::uint64_t> time)>;
+  using Visitor = std::function<bool(const PlacedRecord&)>;
   void in_order(const Visitor& visit) const;
 
   // Every record as it stands in the file.
@@ -105,6 +114,7 @@ class Recording {
 
   std::vector<Mapping> mappings_;
   std::vector<Region> regions_;
+  std::vector<std::uint64_t> first_numbers_;
   std::vector<Chunk> chunks_;
   sample::RecordingSummary summary_;
   format::perf::EventTable events_;

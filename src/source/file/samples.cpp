@@ -86,12 +86,11 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> Recording::time_range() c
   std::optional<std::pair<std::uint64_t, std::uint64_t>> range = metadata().sample_time;
   if (range && range->first < range->second) return range;
   range.reset();
-  in_file_order([&](const RawRecord& record, std::optional<std::uint64_t> time) {
-    if (record.type == RecordType::sample && time) {
-      if (!range) range.emplace(*time, *time);
-      range->first = std::min(range->first, *time);
-      range->second = std::max(range->second, *time);
-    }
+  in_file_order([&](const PlacedRecord& placed) {
+    if (placed.record.type != RecordType::sample || !placed.time) return true;
+    if (!range) range.emplace(*placed.time, *placed.time);
+    range->first = std::min(range->first, *placed.time);
+    range->second = std::max(range->second, *placed.time);
     return true;
   });
   return range;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "base/text.hpp"
 #include "format/perf/event_name.hpp"
@@ -34,6 +36,8 @@ Result<void> Recording::survey_all(Progress* progress) {
   if (progress != nullptr) progress->total = summary_.bytes;
   Survey survey;
   for (std::uint32_t index = 0; index < regions_.size(); ++index) {
+    first_numbers_.push_back(
+        std::accumulate(survey.counts.begin(), survey.counts.end(), std::uint64_t{0}));
     this->survey(index, survey, progress);
     if (!survey.found_packed) continue;
     survey.found_packed = false;
