@@ -18,8 +18,7 @@ Locations::Locations(const TaskHistory& history, symbols::SymbolStore& store, Op
     : history_(history), store_(store), options_(options), tables_(history.binaries().size()) {
   intern_file("");
   for (const char* name : {"[not mapped]", "[kernel]", "[guest]", "[hypervisor]"}) {
-    const auto function = intern_function(Function::kNoBinary, 0, name, false);
-    locations_.push_back({function, 0, 0, 0, 0});
+    plain_location(intern_function(Function::kNoBinary, 0, name, false));
   }
 }
 
@@ -33,11 +32,22 @@ std::uint32_t Locations::intern_file(std::string_view path) {
 // Two functions of one name in one binary (static ones of two files) differ by their address.
 std::uint32_t Locations::intern_function(std::uint32_t binary, std::uint64_t address,
                                          std::string_view name, bool is_named) {
-  const auto [entry, is_new] =
-      function_index_.emplace(fmt::format("{}:{}:{}", binary, address, name),
-                              static_cast<std::uint32_t>(functions_.size()));
-  if (is_new) functions_.push_back({std::string(name), binary, address, is_named});
-  return entry->second;
+  const auto known = function_index_.find({binary, address, name});
+  if (known != function_index_.end()) return known->second;
+  const auto id = static_cast<std::uint32_t>(functions_.size());
+  functions_.push_back({std::string(name), binary, address, is_named});
+  function_index_.emplace(FunctionKey{binary, address, functions_.back().name}, id);
+  return id;
+}
+
+std::uint32_t Locations::plain_location(std::uint32_t function) {
+  constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  if (function >= plain_locations_.size()) plain_locations_.resize(function + 256, kNone);
+  if (plain_locations_[function] == kNone) {
+    plain_locations_[function] = static_cast<std::uint32_t>(locations_.size());
+    locations_.push_back({function, 0, 0, 0, 0});
+  }
+  return plain_locations_[function];
 }
 
 std::shared_ptr<const symbols::SymbolTable> Locations::shared_table_of(std::uint32_t binary) {
@@ -49,7 +59,8 @@ std::shared_ptr<const symbols::SymbolTable> Locations::shared_table_of(std::uint
   const MappedBinary& known = history_.binaries()[binary];
   auto table = known.jit_pid != 0
                    ? store_.open_jit(static_cast<pid_t>(known.jit_pid))
-                   : store_.open({known.path, known.build_id, known.is_kernel, known.kernel_text});
+                   : store_.open({known.mapped_as.empty() ? known.path : known.mapped_as,
+                                  known.build_id, known.is_kernel, known.kernel_text});
   const std::lock_guard lock(mutex_);
   if (tables_[binary] == nullptr) tables_[binary] = std::move(table);
   return tables_[binary];
@@ -94,6 +105,7 @@ std::uint32_t Locations::locate(const Mapping& mapping, std::uint64_t ip) {
   const std::lock_guard lock(mutex_);
   Location location;
   location.function = intern_function(mapping.binary, found.address, found.name, found.is_named);
+  if (found.line == 0 && found.inlined.empty()) return plain_location(location.function);
   location.file = intern_file(found.file);
   location.line = found.line;
   std::string key = fmt::format("{}:{}:{}", location.function, location.file, location.line);
@@ -140,18 +152,35 @@ std::string Locations::source_file(std::uint32_t id) {
   return line ? std::string(line->file) : std::string();
 }
 
+FrameResolver::Known& FrameResolver::known_slot(std::uint64_t offset, std::uint32_t binary) {
+  const std::uint64_t mixed = (offset ^ std::uint64_t{binary} << 44) * 0x9E3779B97F4A7C15u;
+  std::size_t slot = mixed >> 20 & (known_.size() - 1);
+  while (known_[slot].binary != kFree &&
+         (known_[slot].offset != offset || known_[slot].binary != binary))
+    slot = (slot + 1) & (known_.size() - 1);
+  return known_[slot];
+}
+
+void FrameResolver::grow_known() {
+  std::vector<Known> old(known_.size() * 2);
+  old.swap(known_);
+  for (const Known& entry : old)
+    if (entry.binary != kFree) known_slot(entry.offset, entry.binary) = entry;
+}
+
 std::uint32_t FrameResolver::look_up(TaskHistory::Root space, std::uint64_t ip,
                                      std::uint32_t otherwise) {
   const Mapping* mapping = history_.find(space, ip);
   if (mapping == nullptr) return otherwise;
   // The same code at two places of two processes is one key: its offset in the file counts.
-  const std::uint64_t shift = mapping->start - mapping->file_offset;
-  const bool is_file = !history_.binaries()[mapping->binary].is_kernel &&
-                       history_.binaries()[mapping->binary].jit_pid == 0;
-  const std::pair<std::uint64_t, std::uint64_t> key{is_file ? ip - shift : ip, mapping->binary};
-  if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  const auto location = locations_.locate(*mapping, ip);
-  known_.emplace(key, location);
+  const MappedBinary& binary = history_.binaries()[mapping->binary];
+  const bool is_file = !binary.is_kernel && binary.jit_pid == 0;
+  const std::uint64_t offset = is_file ? ip - mapping->start + mapping->file_offset : ip;
+  Known& known = known_slot(offset, mapping->binary);
+  if (known.binary != kFree) return known.location;
+  known = {offset, mapping->binary, locations_.locate(*mapping, ip)};
+  const std::uint32_t location = known.location;
+  if (++known_count_ * 2 > known_.size()) grow_known();
   return location;
 }
 

@@ -70,6 +70,7 @@ class Locations {
   std::uint32_t intern_function(std::uint32_t binary, std::uint64_t address, std::string_view name,
                                 bool is_named);
   std::uint32_t intern_file(std::string_view path);
+  std::uint32_t plain_location(std::uint32_t function);
 
   const TaskHistory& history_;
   symbols::SymbolStore& store_;
@@ -77,7 +78,20 @@ class Locations {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<const symbols::SymbolTable>> tables_;  // by binary
   std::deque<Function> functions_;
-  std::unordered_map<std::string, std::uint32_t> function_index_;
+  struct FunctionKey {
+    std::uint32_t binary;
+    std::uint64_t address;
+    std::string_view name;  // lives in functions_
+    bool operator==(const FunctionKey&) const = default;
+  };
+  struct FunctionKeyHash {
+    std::size_t operator()(const FunctionKey& key) const {
+      return (key.address ^ std::uint64_t{key.binary} << 40) * 0x9E3779B97F4A7C15u >> 5 ^
+             std::hash<std::string_view>{}(key.name);
+    }
+  };
+  std::unordered_map<FunctionKey, std::uint32_t, FunctionKeyHash> function_index_;
+  std::vector<std::uint32_t> plain_locations_;  // by function: the one without line and inlines
   std::deque<Location> locations_;
   std::unordered_map<std::string, std::uint32_t> location_index_;
   std::deque<std::uint32_t> inlined_;
@@ -106,11 +120,15 @@ class FrameResolver {
     std::uint32_t space = kFree;
     std::uint32_t location = 0;
   };
-  struct KeyHash {
-    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const {
-      return (key.first ^ key.second << 40) * 0x9E3779B97F4A7C15u >> 7;
-    }
+  // What was looked up once: an open table of addresses, by offset in the file (or by address where
+  // there is no file) and binary.
+  struct Known {
+    std::uint64_t offset = 0;
+    std::uint32_t binary = kFree;
+    std::uint32_t location = 0;
   };
+  [[nodiscard]] Known& known_slot(std::uint64_t offset, std::uint32_t binary);
+  void grow_known();
 
   [[nodiscard]] std::uint32_t resolve(TaskHistory::Root space, std::uint64_t ip,
                                       std::uint32_t otherwise) {
@@ -126,8 +144,8 @@ class FrameResolver {
   Locations& locations_;
   const TaskHistory& history_;
   std::vector<Recent> recent_;
-  // by offset in the file (address, where there is none) and binary
-  std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t, KeyHash> known_;
+  std::vector<Known> known_ = std::vector<Known>(1024);
+  std::size_t known_count_ = 0;
 };
 
 }  // namespace loft::sample

@@ -108,24 +108,22 @@ std::vector<std::vector<BareRow>> bare_rows(const ProfileResult& result, std::si
 }
 
 void sort_rows(std::vector<BareRow>& rows, SortBy sort, bool by_samples, const RowNamer& namer) {
-  if (sort == SortBy::name) {
-    std::vector<std::pair<std::string, BareRow>> named;
-    for (const auto& row : rows) named.emplace_back(namer.name_of(row.node), row);
-    std::stable_sort(named.begin(), named.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = named[i].second;
-    return;
-  }
   const auto value = [&](const BareRow& row) {
+    if (sort == SortBy::name) return std::pair(std::uint64_t{0}, std::uint64_t{0});
     const Weight& weight = sort == SortBy::inclusive ? row.inclusive : row.self;
     return by_samples || sort == SortBy::samples ? std::pair(weight.samples, weight.period)
                                                  : std::pair(weight.period, weight.samples);
   };
   // The last word is the name: two workers number the same functions in two ways.
-  std::stable_sort(rows.begin(), rows.end(), [&](const BareRow& a, const BareRow& b) {
-    if (value(a) != value(b)) return value(a) > value(b);
-    return namer.name_of(a.node) < namer.name_of(b.node);
+  std::vector<std::pair<std::string, BareRow>> named;
+  named.reserve(rows.size());
+  for (const auto& row : rows) named.emplace_back(namer.name_of(row.node), row);
+  std::sort(named.begin(), named.end(), [&](const auto& a, const auto& b) {
+    const auto left = value(a.second);
+    const auto right = value(b.second);
+    return left != right ? left > right : a.first < b.first;
   });
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = named[i].second;
 }
 
 double share_of(const Weight& part, const ReportEvent& event) {

@@ -23,8 +23,9 @@ namespace loft::sample {
 
 // A file, or what stands for one: the kernel, the vdso, a BPF program, code without a file.
 struct MappedBinary {
-  std::string path;      // as mapped
-  std::string build_id;  // hexadecimal, or empty
+  std::string path;            // as it is shown
+  std::string mapped_as = {};  // the recording's own word for it, where that differs
+  std::string build_id;        // hexadecimal, or empty
   bool is_kernel = false;
   std::uint64_t kernel_text = 0;  // kernel alone: where it ran
   std::uint32_t jit_pid = 0;      // code without a file: the process that made it

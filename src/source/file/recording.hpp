@@ -91,11 +91,6 @@ class Recording {
     std::uint64_t start;
     std::uint64_t end;
   };
-  struct SideRecord {
-    std::uint64_t time;
-    std::uint32_t region;
-    std::uint64_t offset;
-  };
   struct Survey;
 
   [[nodiscard]] Result<void> load(std::span<const std::byte> file);
@@ -109,7 +104,6 @@ class Recording {
   void take_update_record(const RawRecord& record);
   void take_feature_record(const RawRecord& record);
   void name_events();
-  void build_history(Survey& survey);
   void decode_chunk(const Chunk& chunk, sample::SampleSink& sink, std::uint64_t& unreadable) const;
 
   std::vector<Mapping> mappings_;

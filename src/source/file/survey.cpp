@@ -6,9 +6,9 @@
 #include <array>
 #include <numeric>
 
-#include "base/text.hpp"
 #include "format/perf/event_name.hpp"
 #include "format/perf/features.hpp"
+#include "source/file/history.hpp"
 #include "source/file/recording.hpp"
 
 namespace loft::source {
@@ -51,7 +51,7 @@ Result<void> Recording::survey_all(Progress* progress) {
   summary_.samples = survey.counts[static_cast<std::uint32_t>(RecordType::sample)];
   name_events();
   events_ = perf::EventTable(metadata().events);
-  build_history(survey);
+  history_ = build_history(*this, std::move(survey.side));
   if (events_.size() == 0) summary_.notes.push_back("it names no event: samples cannot be read");
   if (kallsyms_.empty()) kallsyms_ = tracing_.kallsyms;
   return {};
@@ -192,87 +192,6 @@ void Recording::name_events() {
     if (!event.name.empty()) continue;
     event.name = format != nullptr ? format->system + ":" + format->name
                                    : perf::name_of_event(event.attr, metadata());
-  }
-}
-
-// Mappings of code that has no file: a JIT's, found by the process that made it.
-static bool has_no_file(std::string_view path) {
-  return path.starts_with("//anon") || path.starts_with("/dev/zero") || path == "[heap]" ||
-         path.starts_with("/anon_hugepage") || path.starts_with("/memfd:") || path == "[stack]" ||
-         path.starts_with("/SYSV") || path.empty();
-}
-
-void Recording::build_history(Survey& survey) {
-  for (auto& side : survey.side) {
-    const Region& region = regions_[side.region];
-    perf::RecordWalker walker(region.bytes, region.order, side.offset);
-    RawRecord record;
-    if (walker.next(record)) side.time = events_.time_of(record).value_or(0);
-  }
-  std::stable_sort(survey.side.begin(), survey.side.end(),
-                   [](const SideRecord& a, const SideRecord& b) { return a.time < b.time; });
-  std::unordered_map<std::string_view, std::string_view> build_ids;
-  for (const auto& id : metadata().build_ids) build_ids.emplace(id.path, id.build_id);
-
-  const auto add_map = [&](const RawRecord& record, std::uint64_t time) {
-    const auto map = perf::read_mmap(record);
-    if (!map || map->is_data) return;
-    sample::MappedBinary binary;
-    binary.path = map->path;
-    binary.build_id = perf::to_hex(map->build_id);
-    if (const auto known = build_ids.find(map->path);
-        known != build_ids.end() && binary.build_id.empty())
-      binary.build_id = known->second;
-    const auto mode = record.mode();
-    binary.is_kernel =
-        mode == perf_data::CpuMode::kernel || mode == perf_data::CpuMode::guest_kernel;
-    const std::uint64_t room = ~std::uint64_t{0} - map->start;
-    sample::Mapping mapping{map->start, map->start + std::min(map->length, room), map->file_offset,
-                            0};
-    if (binary.is_kernel) {
-      // The kernel's own mapping carries the address of the symbol in its name as an offset.
-      if (map->path.starts_with("[kernel.kallsyms]") || map->path.starts_with("[guest.kernel"))
-        binary.kernel_text = map->file_offset;
-      if (mapping.end == 0) mapping.end = ~std::uint64_t{0};
-      mapping.binary = history_.intern(std::move(binary));
-      return history_.add_kernel_map(time, mapping);
-    }
-    if (has_no_file(map->path)) binary.jit_pid = map->pid;
-    mapping.binary = history_.intern(std::move(binary));
-    history_.add_map({time, map->pid, mapping});
-  };
-  const auto add_symbol = [&](const RawRecord& record, std::uint64_t time) {
-    const auto symbol = perf::read_ksymbol(record);
-    if (!symbol) return;
-    const std::uint64_t end =
-        symbol->address + std::min<std::uint64_t>(symbol->length, ~symbol->address);
-    if ((symbol->flags & 1) != 0) return history_.remove_kernel_map(time, symbol->address, end);
-    const auto binary = history_.intern({.path = symbol->kind == 1 ? "[bpf]" : "[kernel text]",
-                                         .is_kernel = true,
-                                         .only_symbol = std::string(symbol->name)});
-    history_.add_kernel_map(time, {symbol->address, end, 0, binary});
-  };
-  for (const auto& side : survey.side) {
-    const Region& region = regions_[side.region];
-    perf::RecordWalker walker(region.bytes, region.order, side.offset);
-    RawRecord record;
-    if (!walker.next(record)) continue;
-    if (record.type == RecordType::comm) {
-      if (const auto comm = perf::read_comm(record)) {
-        auto name = comm->name;
-        history_.add_comm({side.time, comm->pid, comm->tid, name, comm->is_exec});
-      }
-    } else if (record.type == RecordType::fork || record.type == RecordType::exit) {
-      const auto task = perf::read_task(record);
-      if (!task) continue;
-      const sample::TaskEvent event{side.time != 0 ? side.time : task->time, task->pid, task->tid,
-                                    task->parent_pid, task->parent_tid};
-      record.type == RecordType::fork ? history_.add_fork(event) : history_.add_exit(event);
-    } else if (record.type == RecordType::ksymbol) {
-      add_symbol(record, side.time);
-    } else {
-      add_map(record, side.time);
-    }
   }
 }
 
