@@ -1,19 +1,28 @@
-# loft_module(NAME [LINK library...])
+# loft_module(NAME [ONLY_ON processor...] [LINK library...])
 #   A module is a folder of src/ and one static library, loft_NAME. It links the modules that
-#   src/LAYERS lets it include, and the libraries given here.
+#   src/LAYERS lets it include, and the libraries given here. On processors other than those after
+#   ONLY_ON (x86_64, aarch64) there is no such library; modules above it tell by LOFT_HAS_NAME,
+#   which is defined where there is one.
 #
 # loft_module_tests(NAME [LINK library...])
-#   All *_test.cpp of tests/NAME as one program, each case known to CTest by its own name.
+#   All *_test.cpp of tests/NAME as one program, each case known to CTest by its own name. Left out
+#   where one of the modules that it links is.
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/src/LAYERS LOFT_LAYERS REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/LAYERS)
 
 function(loft_module name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ONLY_ON;LINK" ${ARGN})
+  if(arg_ONLY_ON AND NOT CMAKE_SYSTEM_PROCESSOR IN_LIST arg_ONLY_ON)
+    set_property(GLOBAL APPEND PROPERTY LOFT_LEFT_OUT loft_${name})
+    return()
+  endif()
+  string(TOUPPER ${name} upper)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp
                                               ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
   add_library(loft_${name} STATIC ${sources})
   target_include_directories(loft_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_compile_definitions(loft_${name} INTERFACE LOFT_HAS_${upper})
   target_link_libraries(loft_${name} PUBLIC loft_flags ${arg_LINK})
   foreach(line IN LISTS LOFT_LAYERS)
     string(REGEX MATCHALL "[a-z]+" words "${line}")
@@ -30,6 +39,12 @@ endfunction()
 
 function(loft_module_tests name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  get_property(left_out GLOBAL PROPERTY LOFT_LEFT_OUT)
+  foreach(library IN LISTS arg_LINK)
+    if(library IN_LIST left_out)
+      return()
+    endif()
+  endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_executable(loft_${name}_tests ${sources})
   target_include_directories(loft_${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -27,6 +27,8 @@ inline constexpr int kNotFound = 127;
 
 void add_completion(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_event(CLI::App& app, Action& action);
+void add_evset(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);

@@ -7,12 +7,18 @@
 namespace loft::cli {
 namespace {
 
-// In the order in which --help shows them.
+// In the order in which --help shows them. One line each, so that new commands do not collide.
+// clang-format off
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
+    add_doctor,
+    add_list,
+    add_event,
+    add_evset,
     add_stat,
     add_report,
     add_completion,
 };
+// clang-format on
 
 int exit_status(const Error& error) {
   switch (error.kind) {

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "event/plan.hpp"
 #include "event/resolver.hpp"
 #include "sample/repeat.hpp"
 #include "source/perf_events/counting.hpp"
@@ -58,13 +59,11 @@ Result<void> check(const StatFlags& flags) {
   return {};
 }
 
-std::vector<source::EventGroup> groups_of(const std::vector<event::Event>& events) {
+Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event>& events) {
+  LOFT_TRY(const event::Plan plan, event::plan_groups(events, event::Counters{}));
   std::vector<source::EventGroup> groups;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const bool continues = i > 0 && events[i].group != 0 && events[i].group == events[i - 1].group;
-    if (!continues) groups.push_back({{}, events[i].group != 0});
-    groups.back().members.push_back(i);
-  }
+  for (const event::PlannedGroup& group : plan.groups)
+    groups.push_back({group.members, events[group.members.front()].group != 0});
   return groups;
 }
 
@@ -75,7 +74,7 @@ Result<source::CountRequest> make_request(const StatFlags& flags) {
   const std::string list =
       flags.events.empty() ? std::string(kDefaultEvents) : join(flags.events, ",");
   LOFT_TRY(request.events, resolver.resolve_list(list));
-  request.groups = groups_of(request.events);
+  LOFT_TRY(request.groups, groups_of(request.events));
   request.command = flags.command;
   request.pids = flags.pids;
   request.whole_machine = flags.whole_machine;

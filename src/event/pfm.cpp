@@ -218,7 +218,8 @@ Result<PfmPmu> Pfm::find_pmu(std::string_view name) const {
   if (found != pmus_.end()) return *found;
   std::vector<std::string> known;
   for (const PfmPmu& pmu : pmus_) known.push_back(pmu.name);
-  for (const FriendlyName& entry : kFriendly) known.emplace_back(entry.friendly);
+  for (const FriendlyName& entry : kFriendly)
+    if (by_name(entry.pmu) != pmus_.end()) known.emplace_back(entry.friendly);
   const auto near = nearest(name, known);
   return failure(ErrorKind::not_found, "find the CPU " + quoted(name),
                  "libpfm4 has no tables of this name",

@@ -169,11 +169,13 @@ Result<Resolver::Events> Resolver::simple_name(std::string_view name) {
   }
   LOFT_TRY(auto events, sysfs_name(name));
   if (!events.empty()) return events;
+  if (name.starts_with("PAPI_")) return preset_name(name);
   if (name.starts_with('r') && parse_hex(name.substr(1))) {
     LOFT_TRY(events, raw_digits(name.substr(1)));
     events.front().name = name;
+    return events;
   }
-  return events;
+  return own_name(name);
 }
 
 Resolver::Events Resolver::kernel_events(const KernelEvent& found) {
@@ -320,6 +322,10 @@ Failure Resolver::unknown(std::string_view name) {
       const auto events = pmu->event_names();
       known.insert(known.end(), events.begin(), events.end());
     }
+  if (const auto own = definitions())
+    for (const Definition& definition : (*own)->all()) known.push_back(definition.name);
+  if (const auto presets = this->presets())
+    for (const Preset& preset : (*presets)->all()) known.push_back(preset.name);
   const bool has_colon = name.find(':') != std::string_view::npos;
   if (has_colon)
     if (const auto traced = list_tracepoints(options_.root))

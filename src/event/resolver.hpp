@@ -24,17 +24,20 @@
 
 #include "base/places.hpp"
 #include "base/result.hpp"
+#include "event/definitions.hpp"
 #include "event/event.hpp"
 #include "event/grammar.hpp"
 #include "event/kernel_names.hpp"
 #include "event/pmu.hpp"
+#include "event/presets.hpp"
 
 namespace loft::event {
 
 struct ResolverOptions {
   SystemRoot root;
-  std::optional<std::string> config_directory;  // the user's files; default: $XDG_CONFIG_HOME/loft
-  std::optional<std::string> share_directory;   // the presets; default: where loft is installed
+  // The user's files; by default in $XDG_CONFIG_HOME/loft, and none at all when this is "".
+  std::optional<std::string> config_directory;
+  std::optional<std::string> share_directory;  // the presets; default: where loft is installed
   // A dry run for another CPU: libpfm4's name of its core PMU. What it resolves cannot be opened.
   std::string pretended_pmu;
 };
@@ -51,6 +54,14 @@ class Resolver {
   // All events of a comma-separated list, sets and PMU families expanded, groups numbered.
   [[nodiscard]] Result<std::vector<Event>> resolve_list(std::string_view list);
 
+  // The formula of a PAPI preset that is no single event on this machine; empty when it is one.
+  [[nodiscard]] Result<std::string> preset_formula(std::string_view name);
+
+  // What the resolver reads, for those who list it.
+  [[nodiscard]] PmuTable& pmus() { return pmus_; }
+  [[nodiscard]] Result<const Definitions*> definitions();
+  [[nodiscard]] Result<const Presets*> presets();
+
  private:
   // What a name stands for; empty when this source of names does not know it.
   using Events = std::vector<Event>;
@@ -64,6 +75,8 @@ class Resolver {
   Result<Events> pmu_terms(const PmuName& parts);
   Result<Events> tracepoint(std::string_view group, std::string_view name);
   Result<Events> pfm_name(std::string_view name);
+  Result<Events> own_name(std::string_view name);
+  Result<Events> preset_name(std::string_view name);
   Result<Events> raw_digits(std::string_view digits);
   Result<Events> virtual_name(std::string_view name);
 
@@ -72,10 +85,15 @@ class Resolver {
   Result<Event> pfm_encoding(std::string_view name);
   Result<Encoding> kernel_pmu_of(const Encoding& pfm);
   Result<Encoding> core_encoding(std::uint64_t config);
+  Result<const PresetMapping*> preset_mapping(std::string_view name);
+  std::string cpu_family();
   Failure unknown(std::string_view name);
 
   ResolverOptions options_;
   PmuTable pmus_;
+  std::optional<Definitions> definitions_;
+  std::optional<Presets> presets_;
+  int depth_ = 0;  // of definitions that name definitions
 };
 
 }  // namespace loft::event

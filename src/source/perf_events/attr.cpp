@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "source/perf_events/user_read.hpp"
+
 namespace loft::source::perf_events {
 
 perf_event_attr make_attr(const event::Event& event, const AttrOptions& options) {
@@ -23,6 +25,7 @@ perf_event_attr make_attr(const event::Event& event, const AttrOptions& options)
   attr.inherit = options.inherit;
   attr.inherit_stat = options.inherit_stat;
   attr.enable_on_exec = options.enable_on_exec;
+  if (options.user_read) UserReader::request(attr);
   return attr;
 }
 

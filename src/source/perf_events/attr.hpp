@@ -13,6 +13,7 @@ struct AttrOptions {
   bool inherit_stat = false;    // and write each one's counts to the ring when it ends
   bool enable_on_exec = false;  // start with the program's first instruction
   bool disabled = true;
+  bool user_read = false;  // ask for reads without a system call, where that must be asked for
 };
 
 perf_event_attr make_attr(const event::Event& event, const AttrOptions& options);

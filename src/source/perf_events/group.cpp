@@ -43,6 +43,12 @@ Result<void> Group::enable() const {
   return {};
 }
 
+Result<void> Group::disable() const {
+  if (::ioctl(leader().get(), PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) != 0)
+    return failure_of_errno(errno, "stop a group of counters");
+  return {};
+}
+
 Result<std::vector<RawReading>> Group::read() const {
   return group_read_ ? read_at_once() : read_one_by_one();
 }

@@ -32,6 +32,7 @@ class Group {
   [[nodiscard]] const Fd& member(std::size_t i) const { return members_[i]; }
 
   [[nodiscard]] Result<void> enable() const;
+  [[nodiscard]] Result<void> disable() const;
 
   // One reading per member, in the order in which they were added.
   [[nodiscard]] Result<std::vector<RawReading>> read() const;

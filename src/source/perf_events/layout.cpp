@@ -37,22 +37,6 @@ event::Event user_only(event::Event event) {
   return event;
 }
 
-// Adds an event as it is, or in user mode alone where the kernel is out of bounds.
-Result<void> add_permitted(Group& group, event::Event& event, Place place,
-                           const AttrOptions& options) {
-  auto added = group.add(event, place, options);
-  const bool may_shrink = event.modifiers.user && event.modifiers.kernel && event.cpus.empty();
-  if (added || added.error().kind != ErrorKind::permission || !may_shrink) return added;
-  event::Event smaller = user_only(event);
-  if (happens_in_kernel(event)) {
-    added.error().why += ", and this happens nowhere else";
-    return added;
-  }
-  if (auto retried = group.add(smaller, place, options); !retried) return retried;
-  event = std::move(smaller);
-  return {};
-}
-
 // Whether events that opened as a group also get their counters together: some PMUs accept a group
 // that is too large and then never run it. Tried on ourselves for a moment.
 bool runs_together(const std::vector<event::Event>& events,
@@ -131,6 +115,24 @@ class Settler {
 std::string Layout::why_missing(std::size_t event) const {
   const Error& error = *missing[event];
   return error.hint.empty() ? error.why : error.why + "; " + error.hint;
+}
+
+Result<void> add_permitted(Group& group, event::Event& event, Place place,
+                           const AttrOptions& options) {
+  auto added = group.add(event, place, options);
+  const bool may_shrink = event.modifiers.user && event.modifiers.kernel && event.cpus.empty();
+  if (added || added.error().kind != ErrorKind::permission || !may_shrink) return added;
+  event::Event smaller = user_only(event);
+  if (happens_in_kernel(event)) {
+    added.error().why += ", and this happens nowhere else";
+    return added;
+  }
+  if (auto retried = group.add(smaller, place, options); !retried) {
+    // Some PMUs cannot tell the modes apart: then permission is what is missing.
+    return retried.error().kind == ErrorKind::invalid_input ? added : retried;
+  }
+  event = std::move(smaller);
+  return {};
 }
 
 Result<Settled> settle(const std::vector<event::Event>& events,

@@ -31,6 +31,11 @@ struct Settled {
   OpenGroups groups;  // already opened at the place that was tried
 };
 
+// Adds an event as it is, or in user mode alone where the kernel is out of bounds; `event` then
+// says so. Not for events that happen in the kernel: in user mode they would read 0.
+[[nodiscard]] Result<void> add_permitted(Group& group, event::Event& event, Place place,
+                                         const AttrOptions& options);
+
 // Opens `groups` of `events` at `place` and adapts where the kernel refuses.
 // Fails only for reasons that concern all events (no such process, no descriptors).
 [[nodiscard]] Result<Settled> settle(const std::vector<event::Event>& events,

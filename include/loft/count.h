@@ -1,0 +1,68 @@
+/* Count events of the calling thread: any name that `loft stat -e` takes. For C and C++.
+ *
+ *   char why[256];
+ *   loft_counters* counters = loft_counters_open("cycles,instructions", why, sizeof why);
+ *   if (!counters) { puts(why); return; }
+ *   loft_counters_start(counters);
+ *   work();
+ *   loft_counters_stop(counters);
+ *   loft_count count;
+ *   loft_counters_read(counters, 0, &count);
+ *   if (count.kind != LOFT_MISSING)
+ *     printf("%s: %.0f\n", loft_counters_name(counters, 0), count.value);
+ *   loft_counters_close(counters);
+ *
+ * A handle belongs to the thread that opened it. */
+#ifndef LOFT_COUNT_H
+#define LOFT_COUNT_H
+
+#include <stddef.h>
+
+#include "loft/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct loft_counters loft_counters;
+
+/* How far a number can be trusted. */
+typedef enum loft_kind {
+  LOFT_COUNTED = 0,  /* every occurrence */
+  LOFT_SCALED = 1,   /* it shared a counter: an estimate */
+  LOFT_MODELLED = 2, /* computed, not observed */
+  LOFT_MISSING = 3   /* there is no value; loft_counters_why says why */
+} loft_kind;
+
+typedef struct loft_count {
+  double value;   /* in the event's unit; meaningless when missing */
+  double running; /* the share of time in which it counted, 0 to 1 */
+  loft_kind kind;
+} loft_count;
+
+/* Opens the events, stopped. Null on failure, with the reason in `error`; `error` may be null. */
+LOFT_API loft_counters* loft_counters_open(const char* events, char* error, size_t error_size);
+LOFT_API void loft_counters_close(loft_counters* counters);
+
+/* 0 on success. Counts go on from where they were when started again. */
+LOFT_API int loft_counters_start(loft_counters* counters);
+LOFT_API int loft_counters_stop(loft_counters* counters);
+
+/* Events that were opened, in the order in which they were named. */
+LOFT_API size_t loft_counters_size(const loft_counters* counters);
+/* Null for an index out of range. Valid until the handle is closed. */
+LOFT_API const char* loft_counters_name(const loft_counters* counters, size_t index);
+LOFT_API const char* loft_counters_unit(const loft_counters* counters, size_t index);
+
+/* 0 on success. Takes the counters' present state, all events at once. */
+LOFT_API int loft_counters_update(loft_counters* counters);
+/* 0 on success. The count as of the last update; loft_counters_stop updates by itself. */
+LOFT_API int loft_counters_read(const loft_counters* counters, size_t index, loft_count* count);
+/* Why an event is missing, "" when it is not. */
+LOFT_API const char* loft_counters_why(const loft_counters* counters, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+// Count events of the calling thread, in C++. A thin layer over loft/count.h.
+//
+//   loft::Counters counters("cycles,instructions");
+//   counters.start();
+//   work();
+//   counters.stop();
+//   for (const loft::Counters::Value& value : counters.values())
+//     if (value.is_available()) std::cout << value.name << ' ' << value.value << '\n';
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loft/count.h"
+
+namespace loft {
+
+// What failed, why, and what to do about it.
+class CountError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Counters {
+ public:
+  struct Value {
+    std::string name;
+    std::string unit;
+    double value = 0;
+    double running = 0;
+    loft_kind kind = LOFT_MISSING;
+    std::string why;
+
+    [[nodiscard]] bool is_available() const { return kind != LOFT_MISSING; }
+  };
+
+  // Throws CountError when none of the events can be counted.
+  explicit Counters(const std::string& events) {
+    char why[512] = "";
+    handle_.reset(loft_counters_open(events.c_str(), why, sizeof why));
+    if (!handle_) throw CountError(why);
+  }
+
+  void start() { check(loft_counters_start(handle_.get()), "start"); }
+  void stop() { check(loft_counters_stop(handle_.get()), "stop"); }
+
+  // The counts of this moment while running, of the last stop otherwise.
+  [[nodiscard]] std::vector<Value> values() {
+    check(loft_counters_update(handle_.get()), "read");
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < loft_counters_size(handle_.get()); ++i) {
+      loft_count count{};
+      check(loft_counters_read(handle_.get(), i, &count), "read");
+      values.push_back({loft_counters_name(handle_.get(), i), loft_counters_unit(handle_.get(), i),
+                        count.value, count.running, count.kind,
+                        loft_counters_why(handle_.get(), i)});
+    }
+    return values;
+  }
+
+ private:
+  struct Closer {
+    void operator()(loft_counters* counters) const { loft_counters_close(counters); }
+  };
+
+  static void check(int status, const char* action) {
+    if (status != 0) throw CountError(std::string("cannot ") + action + " the counters");
+  }
+
+  std::unique_ptr<loft_counters, Closer> handle_;
+};
+
+}  // namespace loft

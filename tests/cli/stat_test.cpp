@@ -1,0 +1,145 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_loft.hpp"
+
+namespace loft {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+json stat_json(const std::string& arguments) {
+  const Said said = run_loft("stat --format json " + arguments);
+  return json::parse(said.notes, nullptr, false);
+}
+
+TEST(StatCommand, ExitsWithTheProgramsOwnStatus) {
+  EXPECT_EQ(run_loft("stat -e task-clock -- true").status, 0);
+  EXPECT_EQ(run_loft("stat -e task-clock -- sh -c 'exit 42'").status, 42);
+}
+
+TEST(StatCommand, AProgramKilledByASignalGives128PlusN) {
+  EXPECT_EQ(run_loft("stat -e task-clock -- sh -c 'kill -9 $$'").status, 137);
+}
+
+TEST(StatCommand, TellsNotFoundFromNotExecutableFromItsOwnFailure) {
+  EXPECT_EQ(run_loft("stat -- no-such-program-of-loft").status, 127);
+  EXPECT_EQ(run_loft("stat -- /etc/passwd").status, 126);
+  EXPECT_EQ(run_loft("stat -e no-such-event -- true").status, 125);
+  EXPECT_EQ(run_loft("stat --no-such-flag -- true").status, 125);
+  EXPECT_EQ(run_loft("stat").status, 125);
+}
+
+TEST(StatCommand, LeavesTheProgramsOutputAlone) {
+  const Said said = run_loft("stat -e task-clock -- echo hello");
+  EXPECT_EQ(said.out, "hello\n");
+  EXPECT_THAT(said.notes, HasSubstr("task-clock"));
+}
+
+TEST(StatCommand, TakesTheProgramsFlagsForTheProgramsOwn) {
+  EXPECT_EQ(run_loft("stat -e task-clock echo -r 5 -e x").out, "-r 5 -e x\n");
+  EXPECT_EQ(run_loft("stat -e task-clock -- echo -- --help").out, "-- --help\n");
+}
+
+TEST(StatCommand, PrintsTheCountsSoFarWhenInterrupted) {
+  const Said said = run_loft("stat -e task-clock -- sh -c 'kill -INT $PPID; sleep 30'");
+  EXPECT_EQ(said.status, 130);
+  EXPECT_THAT(said.notes, HasSubstr("task-clock"));
+}
+
+TEST(StatCommand, HasTheAgreedJsonShape) {
+  const json result = stat_json("-e task-clock,page-faults -- true");
+  ASSERT_TRUE(result.is_object());
+  EXPECT_EQ(result["schema"], "loft.stat/1");
+  EXPECT_EQ(result["command"], json::array({"true"}));
+  EXPECT_EQ(result["exit"], 0);
+  EXPECT_EQ(result["source"], "perf_events");
+  EXPECT_GT(result["wall_s"].get<double>(), 0);
+  ASSERT_EQ(result["events"].size(), 2u);
+  const json& event = result["events"][0];
+  EXPECT_EQ(event["name"], "task-clock");
+  EXPECT_EQ(event["kind"], "counted");
+  EXPECT_EQ(event["unit"], "ns");
+  EXPECT_EQ(event["running"], 1.0);
+  EXPECT_TRUE(event["value"].is_number_unsigned());
+  EXPECT_TRUE(result["metrics"].is_array());
+}
+
+// Where there are counters the value is a number, where there are none it is null, with its reason.
+TEST(StatCommand, NeverShowsZeroForAnEventThatCannotBeCounted) {
+  const json result = stat_json("-e task-clock,cycles -- true");
+  const json& cycles = result["events"][1];
+  if (cycles["kind"] == "missing") {
+    EXPECT_TRUE(cycles["value"].is_null());
+    EXPECT_FALSE(cycles["why"].get<std::string>().empty());
+    const Said said = run_loft("stat -e task-clock,cycles -- true");
+    EXPECT_THAT(said.notes, HasSubstr("not counted  cycles"));
+  } else {
+    EXPECT_GT(cycles["value"].get<double>(), 0);
+  }
+}
+
+TEST(StatCommand, RepeatsGiveMeanAndInterval) {
+  const json result = stat_json("-r 3 -e page-faults -- true");
+  EXPECT_EQ(result["runs"], 3);
+  const json& event = result["events"][0];
+  ASSERT_EQ(event["ci95"].size(), 2u);
+  EXPECT_LE(event["ci95"][0].get<double>(), event["value"].get<double>());
+  EXPECT_GE(event["ci95"][1].get<double>(), event["value"].get<double>());
+}
+
+TEST(StatCommand, ShowsThreadsAndIntervalsInJson) {
+  const json threads = stat_json("--per-thread -e task-clock -- " LOFT_TEST_THREADS " 2");
+  EXPECT_EQ(threads["events"][0]["threads"].size(), 4u);
+  const json intervals = stat_json("-I 5 -e task-clock -- " LOFT_TEST_THREADS " 2");
+  EXPECT_GT(intervals["intervals"].size(), 1u);
+}
+
+TEST(StatCommand, OffersTheNearestNamesForAnUnknownEvent) {
+  EXPECT_THAT(run_loft("stat -e page-fualts -- true").notes, HasSubstr("page-faults"));
+}
+
+TEST(StatCommand, SaysWhichModifierIsWrong) {
+  const Said said = run_loft("stat -e task-clock:z -- true");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("task-clock:z"));
+}
+
+TEST(StatCommand, SaysThatAProcessIsGone) {
+  const Said said = run_loft("stat -p 999999999");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("no such process"));
+}
+
+TEST(StatCommand, WatchesARunningProcessForAsLongAsACommandRuns) {
+  const json result = stat_json("-e task-clock -p $$ -- sleep 0.05");
+  EXPECT_EQ(result["exit"], 0);
+  EXPECT_EQ(result["events"][0]["kind"], "counted");
+}
+
+TEST(StatCommand, RefusesFlagsThatContradictEachOther) {
+  EXPECT_EQ(run_loft("stat -a -p 1 -- true").status, 125);
+  EXPECT_EQ(run_loft("stat -r 3 -I 10 -- true").status, 125);
+  EXPECT_EQ(run_loft("stat -a --per-thread -- true").status, 125);
+}
+
+TEST(StatCommand, TheExtensionPicksTheFormatAndAnUnknownOneIsRefusedBeforeRunning) {
+  const Said csv = run_loft(
+      "stat -e task-clock -o /tmp/loft-cli-test.csv -- echo ran && cat /tmp/loft-cli-test.csv");
+  EXPECT_THAT(csv.out, HasSubstr("scope,part,event,value"));
+  const Said refused = run_loft("stat -e task-clock -o /tmp/loft-cli-test.xyz -- echo ran");
+  EXPECT_EQ(refused.status, 125);
+  EXPECT_THAT(refused.out, Not(HasSubstr("ran")));
+}
+
+TEST(StatCommand, EscapesHostileNames) {
+  const Said said = run_loft("stat -e \"$(printf 'a\\033[2Jb')\" -- true");
+  EXPECT_EQ(said.notes.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace loft

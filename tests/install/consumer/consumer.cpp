@@ -1,0 +1,5 @@
+#include <loft/version.h>
+
+#include <iostream>
+
+int main() { std::cout << loft_version() << '\n'; }

@@ -1,0 +1,34 @@
+// threads N: starts N threads, each named workI and busy for a while, one of them with a thread of
+// its own; they hand the CPU to each other often.
+#include <pthread.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+void spin(int rounds) {
+  volatile double value = 1;
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < 200000; ++i) value = value * 1.0000001;
+    ::sched_yield();
+  }
+}
+
+void work(int index) {
+  ::pthread_setname_np(::pthread_self(), ("work" + std::to_string(index)).c_str());
+  if (index == 0) std::thread([] { spin(5); }).join();
+  spin(10 * (index + 1));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int count = argc > 1 ? std::atoi(argv[1]) : 4;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}

@@ -1,0 +1,67 @@
+#include "sample/repeat.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sample/ratio.hpp"
+
+namespace loft::sample {
+namespace {
+
+TEST(Spread, IsStudentsIntervalAroundTheMean) {
+  const std::vector<double> values{10, 12, 14};
+  const Spread spread = spread_of(values);
+  EXPECT_DOUBLE_EQ(spread.mean, 12);
+  EXPECT_DOUBLE_EQ(spread.deviation, 2);
+  EXPECT_NEAR(spread.high - spread.mean, 4.303 * 2 / std::sqrt(3.0), 1e-9);
+}
+
+TEST(Spread, OneValueHasNoWidth) {
+  const std::vector<double> values{7};
+  EXPECT_DOUBLE_EQ(spread_of(values).low, 7);
+  EXPECT_DOUBLE_EQ(spread_of(values).high, 7);
+}
+
+RunCounts run_with(Count count, int status = 0) {
+  RunCounts run;
+  run.wall = std::chrono::seconds(1);
+  run.exit_status = status;
+  run.events = {{"cycles", "kernel", "", 1, false, std::move(count)}};
+  return run;
+}
+
+TEST(MergeRuns, OneMissingRunMakesTheEventMissing) {
+  const RunCounts merged =
+      merge_runs({run_with(Count::exact(5)), run_with(Count::missing("gone"))});
+  EXPECT_FALSE(merged.events[0].total.is_available());
+}
+
+TEST(MergeRuns, OneScaledRunMakesTheMeanScaled) {
+  const RunCounts merged =
+      merge_runs({run_with(Count::of_reading(100, Nanoseconds(100), Nanoseconds(100))),
+                  run_with(Count::of_reading(50, Nanoseconds(100), Nanoseconds(50)))});
+  EXPECT_EQ(merged.events[0].total.origin, Origin::scaled);
+  EXPECT_DOUBLE_EQ(merged.events[0].value(), 100);
+}
+
+TEST(MergeRuns, AFailedRunShowsInTheStatus) {
+  EXPECT_EQ(merge_runs({run_with(Count::exact(1), 3), run_with(Count::exact(1), 0)}).exit_status,
+            3);
+}
+
+TEST(Ratio, HasNoValueWhenItsDivisorIsZeroOrMissing) {
+  RunCounts run = run_with(Count::exact(0));
+  run.events.push_back({"instructions", "kernel", "", 1, false, Count::exact(10)});
+  const auto ratio = ratio_of(run, 1);
+  ASSERT_TRUE(ratio);
+  EXPECT_EQ(ratio->unit, "1/s") << "cycles are 0: no instructions per cycle";
+}
+
+TEST(Ratio, KnowsAnEventWithModifiersAndPmu) {
+  EXPECT_EQ(plain_name("instructions:u"), "instructions");
+  EXPECT_EQ(plain_name("cpu_core/instructions/u"), "instructions");
+}
+
+}  // namespace
+}  // namespace loft::sample

@@ -1,0 +1,94 @@
+#include "view/stat.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sample/repeat.hpp"
+#include "view/checks.hpp"
+#include "view/csv.hpp"
+
+namespace loft::view {
+namespace {
+
+using sample::Count;
+using std::chrono::milliseconds;
+
+sample::RunCounts example() {
+  sample::RunCounts run;
+  run.command = {"./solver", "input"};
+  run.target = "./solver input";
+  run.source = "perf_events";
+  run.wall = milliseconds(500);
+  run.user = milliseconds(900);
+  run.system = milliseconds(50);
+  run.events = {
+      {"task-clock", "kernel", "ns", 1, false, Count::exact(950'000'000)},
+      {"cycles", "kernel", "", 1, false, Count::exact(3'000'000'000)},
+      {"instructions", "kernel", "", 1, false,
+       Count::of_reading(1'500'000'000, milliseconds(950), milliseconds(475))},
+      {"cache-misses", "kernel", "", 1, false, Count::missing("no counter left")},
+      {"power/energy-pkg/", "sysfs", "Joules", 0.5, true, Count::exact(40)},
+  };
+  return run;
+}
+
+TEST(StatText, ShowsCountsRatiosAndWhatIsMissing) {
+  EXPECT_EQ(
+      stat_text(example()),
+      "\n"
+      "./solver input   (source: perf_events)\n"
+      "\n"
+      "         950.00 ms  task-clock                  1.90 CPUs busy\n"
+      "     3,000,000,000  cycles                      3.16 GHz\n"
+      "   ~ 3,000,000,000  instructions                ~1.00 per cycle           counted 50.0 % of "
+      "the time\n"
+      "     20.000 Joules  power/energy-pkg/           40.00 W                   whole machine\n"
+      "       not counted  cache-misses\n"
+      "           because  no counter left\n"
+      "\n"
+      "            500 ms  wall time\n"
+      "            900 ms  user, 50.0 ms system\n");
+}
+
+TEST(StatCsv, LeavesUnknownValuesEmpty) {
+  EXPECT_EQ(stat_csv(example()),
+            "scope,part,event,value,unit,kind,running,why\n"
+            "run,,task-clock,950000000,ns,counted,1.0000,\n"
+            "run,,cycles,3000000000,,counted,1.0000,\n"
+            "run,,instructions,3000000000,,scaled,0.5000,\n"
+            "run,,cache-misses,,,missing,0.0000,no counter left\n"
+            "run,,power/energy-pkg/,20,Joules,counted,1.0000,\n");
+}
+
+TEST(StatJson, SurvivesNamesThatAreNotUtf8) {
+  sample::RunCounts run = example();
+  run.command = {"\xff\xfe"};
+  EXPECT_NE(stat_json(run).find("\"command\""), std::string::npos);
+}
+
+TEST(StatText, RepeatedRunsShowTheirSpread) {
+  std::vector<sample::RunCounts> runs{example(), example()};
+  runs[1].events[1].total = Count::exact(3'300'000'000);
+  const std::string text = stat_text(sample::merge_runs(runs));
+  EXPECT_NE(text.find("3,150,000,000  cycles"), std::string::npos);
+  EXPECT_NE(text.find("+- 6.73 %"), std::string::npos);
+  EXPECT_NE(text.find("over 2 runs"), std::string::npos);
+}
+
+TEST(CsvField, IsHarmlessToTerminalsAndSpreadsheets) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+  EXPECT_EQ(csv_field("a\nb\x1b"), "a\\x0ab\\x1b");
+  EXPECT_EQ(csv_field("=cmd()"), "'=cmd()");
+}
+
+TEST(ChecksText, PutsTheFixBelowWhatIsBroken) {
+  const std::vector<Check> checks{{"a", "alpha", Check::Status::ok, "works", ""},
+                                  {"b", "beta", Check::Status::missing, "EPERM", "do this"}};
+  const std::string text = checks_text(checks, false);
+  EXPECT_NE(text.find("ok       alpha"), std::string::npos);
+  EXPECT_NE(text.find("fix: do this"), std::string::npos);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace loft::view
