@@ -18,6 +18,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_metric,
     add_power,
     add_machine,
+    add_report,
     add_completion,
 };
 // clang-format on
