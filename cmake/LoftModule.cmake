@@ -11,6 +11,19 @@
 file(STRINGS ${CMAKE_SOURCE_DIR}/src/LAYERS LOFT_LAYERS REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/LAYERS)
 
+# Headers that nearly every file includes are parsed once: one set for the modules, one for the tests.
+# Each is compiled in an empty library of its own, so that its flags are everybody's.
+function(loft_shared_headers name)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "")
+  add_library(${name} STATIC ${CMAKE_BINARY_DIR}/${name}.cpp)
+  cmake_parse_arguments(arg "FOR_PROGRAMS" "" "HEADERS;LINK" ${ARGN})
+  if(arg_FOR_PROGRAMS) # which are compiled so
+    target_compile_options(${name} PRIVATE -fPIE)
+  endif()
+  target_link_libraries(${name} PRIVATE loft_flags ${arg_LINK})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+endfunction()
+
 function(loft_module name)
   cmake_parse_arguments(arg "" "" "ONLY_ON;LINK" ${ARGN})
   if(arg_ONLY_ON AND NOT CMAKE_SYSTEM_PROCESSOR IN_LIST arg_ONLY_ON)
@@ -21,6 +34,7 @@ function(loft_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp
                                               ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
   add_library(loft_${name} STATIC ${sources})
+  target_precompile_headers(loft_${name} REUSE_FROM loft_module_headers)
   target_include_directories(loft_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_definitions(loft_${name} INTERFACE LOFT_HAS_${upper})
   target_link_libraries(loft_${name} PUBLIC loft_flags ${arg_LINK})
@@ -47,6 +61,7 @@ function(loft_module_tests name)
   endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_executable(loft_${name}_tests ${sources})
+  target_precompile_headers(loft_${name}_tests REUSE_FROM loft_test_headers)
   target_include_directories(loft_${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(loft_${name}_tests PRIVATE LOFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                         LOFT_BINARY_DIR="${CMAKE_BINARY_DIR}")
