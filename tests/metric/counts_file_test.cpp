@@ -241,7 +241,7 @@ TEST(Uncertainty, FewWindowsGiveNoInterval) {
 
 TEST(JoinRuns, AlignsByInstructions) {
   const auto quantity = [](std::uint64_t value) { return Quantity::exact(Number::of(value)); };
-  const std::vector<Run> runs{{1000, {{"a", quantity(10)}, {"x", quantity(5)}}},
+  const std::vector<metric::Run> runs{{1000, {{"a", quantity(10)}, {"x", quantity(5)}}},
                               {2000, {{"b", quantity(40)}, {"x", quantity(14)}}}};
   const auto joined = join_runs(runs);
   ASSERT_TRUE(joined);
@@ -249,7 +249,7 @@ TEST(JoinRuns, AlignsByInstructions) {
   EXPECT_DOUBLE_EQ(number(*joined, "b"), 20);
   EXPECT_DOUBLE_EQ(number(*joined, "x"), 6);
   EXPECT_EQ(joined->find("b")->origin, Origin::scaled);
-  EXPECT_FALSE(join_runs(std::vector<Run>{{0, {}}}));
+  EXPECT_FALSE(join_runs(std::vector<metric::Run>{{0, {}}}));
 }
 
 }  // namespace
