@@ -103,6 +103,27 @@ inner_label:
   EXPECT_EQ(name_at(*table, start + 2), "real_function") << "a label inside is no function";
 }
 
+TEST_F(ElfSymbols, TheNewestVersionOfANameIsShownWithoutIt) {
+  write("versions.s", R"(
+    .text
+    .globl f_old, f_new
+    .type f_old, @function
+    .type f_new, @function
+    .symver f_old, f@V1
+    .symver f_new, f@@V2
+f_old:
+f_new:
+    ret
+    .size f_old, 1
+    .size f_new, 1
+)");
+  write("versions.map", "V1 { local: *; };\nV2 { } V1;\n");
+  run("as versions.s -o versions.o && "
+      "ld -shared --version-script=versions.map versions.o -o versions.so");
+  const auto table = SymbolStore(sealed()).open({.path = at("versions.so")});
+  EXPECT_EQ(name_at(*table, address_by_nm("versions.so", "f@@V2")), "f");
+}
+
 TEST_F(ElfSymbols, AFunctionWithoutSizeReachesToTheNextOne) {
   write("sizes.s", R"(
     .text

@@ -99,6 +99,10 @@ Result<void> ElfFile::parse() {
   if (sections != 0)
     LOFT_CHECK(parse_sections(sections, section_size, section_count, section_names));
   find_build_id();
+  has_code_ = sections_.empty() ||
+              std::any_of(sections_.begin(), sections_.end(), [](const ElfSection& section) {
+                return section.is_code() && section.type != SHT_NOBITS && section.size != 0;
+              });
   return {};
 }
 
@@ -274,12 +278,6 @@ std::optional<std::uint64_t> ElfFile::address_in_debug_file(std::uint64_t offset
                                   [](const ElfSegment& s) { return s.type == PT_LOAD; });
   if (first == segments_.end()) return std::nullopt;
   return first->address + offset;
-}
-
-bool ElfFile::has_code() const {
-  return std::any_of(sections_.begin(), sections_.end(), [](const ElfSection& section) {
-    return section.is_code() && section.type != SHT_NOBITS && section.size != 0;
-  });
 }
 
 }  // namespace loft::sample::symbols

@@ -92,7 +92,7 @@ class ElfFile {
   [[nodiscard]] std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
 
   // False for a debug file, which has only what was stripped from the binary.
-  [[nodiscard]] bool has_code() const;
+  [[nodiscard]] bool has_code() const { return has_code_; }
 
  private:
   ElfFile() = default;
@@ -116,6 +116,7 @@ class ElfFile {
   std::vector<ElfSection> sections_;
   std::vector<ElfSegment> segments_;
   std::string build_id_;
+  bool has_code_ = false;
 
   mutable std::mutex unpack_mutex_;
   mutable std::unordered_map<std::string, std::vector<std::byte>> unpacked_;

@@ -49,9 +49,11 @@ std::vector<KallsymsLine> parse_kallsyms(std::string_view text) {
       lines.push_back(*line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  std::stable_sort(lines.begin(), lines.end(), [](const KallsymsLine& a, const KallsymsLine& b) {
+  const auto by_address = [](const KallsymsLine& a, const KallsymsLine& b) {
     return a.address < b.address;
-  });
+  };
+  if (!std::is_sorted(lines.begin(), lines.end(), by_address))
+    std::stable_sort(lines.begin(), lines.end(), by_address);
   return lines;
 }
 

@@ -14,8 +14,10 @@ std::size_t leading_underscores(std::string_view name) {
 // Sorts the name to show first among those of one address.
 bool is_better(const Candidate& a, const Candidate& b) {
   const auto key = [](const Candidate& c) {
-    return std::tuple(c.size == 0, !c.is_function, c.binding, leading_underscores(c.name),
-                      -static_cast<std::int64_t>(c.name.size()), c.name);
+    const bool is_old_version = c.name.find('@') != std::string_view::npos;  // "f@GLIBC_2.2.5"
+    return std::tuple(c.size == 0, !c.is_function, is_old_version, c.binding,
+                      leading_underscores(c.name), -static_cast<std::int64_t>(c.name.size()),
+                      c.name);
   };
   return key(a) < key(b);
 }
@@ -63,11 +65,21 @@ void SymbolArray::Builder::move_by(std::uint64_t distance) {
 }
 
 void SymbolArray::Builder::drop_aliases() {
-  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-    return a.start != b.start ? a.start < b.start : is_better(a, b);
-  });
-  const auto same = [](const Candidate& a, const Candidate& b) { return a.start == b.start; };
-  candidates_.erase(std::unique(candidates_.begin(), candidates_.end(), same), candidates_.end());
+  // Most tables are sorted by address already, or nearly; names are compared only where they share
+  // one.
+  const auto by_start = [](const Candidate& a, const Candidate& b) { return a.start < b.start; };
+  if (!std::is_sorted(candidates_.begin(), candidates_.end(), by_start))
+    std::sort(candidates_.begin(), candidates_.end(), by_start);
+  auto kept = candidates_.begin();
+  for (auto first = candidates_.begin(); first != candidates_.end();) {
+    auto best = first;
+    auto next = first + 1;
+    for (; next != candidates_.end() && next->start == first->start; ++next)
+      if (is_better(*next, *best)) best = next;
+    *kept++ = *best;
+    first = next;
+  }
+  candidates_.erase(kept, candidates_.end());
 }
 
 // Hand-written assembly is full of labels without a size; they are no functions of their own.
