@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <numeric>
@@ -40,6 +41,29 @@ class Random {
  private:
   std::uint64_t state_ = 0x2545F4914F6CDD1D;
 };
+
+// Sattolo's shuffle: one cycle through all of them, never several short ones.
+std::vector<std::uint32_t> one_cycle(std::size_t nodes) {
+  std::vector<std::uint32_t> order(nodes);
+  std::iota(order.begin(), order.end(), 0u);
+  Random random;
+  for (std::size_t i = nodes - 1; i > 0; --i) std::swap(order[i], order[random.below(i)]);
+  return order;
+}
+
+// A shuffle of many nodes takes longer than the measurement. A congruential sequence visits them in
+// an order that no prefetcher guesses either, and its links are written front to back. It has its
+// full period when the count has no prime factors but 2 and 3, the multiplier is 1 modulo 12, and
+// the increment has neither factor.
+constexpr std::size_t kMostShuffled = 1u << 16;
+constexpr std::size_t kMultiplier = 12 * std::size_t{0x2F0B4C47} + 1;
+constexpr std::size_t kIncrement = 0x5BD1E995;
+
+// The largest power of two, or three times one, that is not above `nodes`.
+std::size_t round_ring(std::size_t nodes) {
+  const std::size_t power = std::bit_floor(nodes);
+  return power + power / 2 <= nodes ? power + power / 2 : power;
+}
 
 }  // namespace
 
@@ -84,19 +108,21 @@ void Buffer::touch() {
 }
 
 void Buffer::link_ring(std::size_t nodes, std::size_t stride, bool spread) {
-  // Sattolo's shuffle: one cycle through all of them, never several short ones.
-  std::vector<std::uint32_t> order(nodes);
-  std::iota(order.begin(), order.end(), 0u);
-  Random random;
-  for (std::size_t i = nodes - 1; i > 0; --i) std::swap(order[i], order[random.below(i)]);
   const std::size_t places = spread ? stride / kLine : 1;
   const auto address = [&](std::size_t node) {
     return start_ + node * stride + node * 7 % places * kLine;
   };
-  for (std::size_t i = 0; i < nodes; ++i) {
-    const std::byte* next = address(order[i]);
-    std::memcpy(address(i), &next, sizeof next);
+  const auto link = [&](std::size_t node, std::size_t next) {
+    const std::byte* there = address(next);
+    std::memcpy(address(node), &there, sizeof there);
+  };
+  if (nodes > kMostShuffled) {
+    const std::size_t count = round_ring(nodes);
+    for (std::size_t i = 0; i < count; ++i) link(i, (i * kMultiplier + kIncrement) % count);
+    return;
   }
+  const std::vector<std::uint32_t> order = one_cycle(nodes);
+  for (std::size_t i = 0; i < nodes; ++i) link(i, order[i]);
 }
 
 // The kernel joins and cuts mappings as it likes: the one that holds our first byte is the one.

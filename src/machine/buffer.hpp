@@ -26,7 +26,8 @@ class Buffer {
   void touch();
 
   // Links the first `nodes` lines of `stride` bytes into one random ring: each holds the address of
-  // the next. `spread` moves each line inside its stride, so that they fall into all cache sets.
+  // the next. Large rings are rounded down to a power of two or three times one. `spread` moves
+  // each line inside its stride, so that they fall into all cache sets.
   void link_ring(std::size_t nodes, std::size_t stride, bool spread = false);
 
   [[nodiscard]] std::byte* data() const { return start_; }

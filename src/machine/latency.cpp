@@ -81,11 +81,11 @@ struct Reading {
   model::Verdict verdict = model::Verdict::unavailable;
 };
 
-Reading reading_of(const Plan& plan, const std::string& name) {
+Reading reading_of(const Plan& plan, const Workbench& bench, const std::string& name) {
   const Item* item = item_named(plan, name);
   if (item == nullptr || item->trial.estimate.best() <= 0) return {};
   const Estimate& estimate = item->trial.estimate;
-  const double per_tick = item->trial.cycles_per_tick;
+  const double per_tick = bench.clock_of(item->trial);
   return {per_tick / estimate.best(), per_tick / estimate.median(), estimate.spread(), per_tick,
           estimate.verdict(item->tolerance)};
 }
@@ -161,7 +161,13 @@ Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& benc
 
   for (std::size_t i = 0; i < input.levels.size(); ++i) {
     const model::Level& level = input.levels[i];
-    const std::size_t lines = level.test_bytes / kLine;
+    // A shared cache is tested just beyond the one before it: the less of it we need, the less of
+    // that do others take away between two visits.
+    std::size_t bytes = level.test_bytes;
+    if (i > 0 && i + 1 < input.levels.size())
+      bytes = std::min<std::size_t>(
+          bytes, 2 * std::max(input.levels[i - 1].knee, input.levels[i - 1].claimed));
+    const std::size_t lines = bytes / kLine;
     if (lines < 2) continue;
     const double tolerance = i < 2 ? kPrivateTolerance * 4 : kSharedTolerance;
     LOFT_CHECK(add_chase(plan, rings, bench, latency_name(level.name), lines, kLine, Pages::huge,
@@ -181,12 +187,12 @@ Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& benc
   return rings;
 }
 
-std::vector<model::Constant> constants_of(const Plan& plan, double ticks_per_second) {
+std::vector<model::Constant> constants_of(const Plan& plan, const Workbench& bench) {
   std::vector<model::Constant> constants;
   const auto put = [&](const std::string& name, const Reading& reading) {
-    constants.push_back(latency_constant(name, reading, ticks_per_second));
+    constants.push_back(latency_constant(name, reading, bench.ticks_per_second()));
   };
-  const auto read = [&](const std::string& name) { return reading_of(plan, name); };
+  const auto read = [&](const std::string& name) { return reading_of(plan, bench, name); };
   for (const char* name :
        {"L1_lat", "L2_lat", "L3_lat", "L4_lat", "Mem_lat", "Mem_small_pages_lat"})
     if (item_named(plan, name) != nullptr) put(name, read(name));

@@ -18,7 +18,7 @@ struct Rings {
                                            std::vector<std::string>& notes);
 
 // The constants that the finished chains give, under the names that metric files use.
-std::vector<model::Constant> constants_of(const Plan& plan, double ticks_per_second);
+std::vector<model::Constant> constants_of(const Plan& plan, const Workbench& bench);
 
 // A cache line handed from one CPU to another and back, half of that; cpus are members of the team.
 struct Transfer {

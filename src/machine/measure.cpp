@@ -226,15 +226,16 @@ void Session::run_rounds() {
   }
 }
 
-void fill(model::Roof& roof, const Item& item, double ticks_per_second) {
+void fill(model::Roof& roof, const Item& item, const Workbench& bench) {
   const Estimate& estimate = item.trial.estimate;
+  const double ticks_per_second = bench.ticks_per_second();
   if (estimate.best() <= 0) {
     roof.why = "this machine was too busy to measure it in time";
     return;
   }
   roof.best = estimate.best() * ticks_per_second;
   roof.median = estimate.median() * ticks_per_second;
-  roof.per_cycle = estimate.best() / item.trial.cycles_per_tick;
+  roof.per_cycle = estimate.best() / bench.clock_of(item.trial);
   roof.spread = estimate.spread();
   roof.windows = estimate.windows();
   roof.disturbed = estimate.disturbed();
@@ -246,7 +247,7 @@ void Session::collect_roofs() {
   for (const Item& item : plan_.items) {
     if (!item.latency.empty()) continue;
     model::Roof roof = item.roof;
-    fill(roof, item, bench_->ticks_per_second());
+    fill(roof, item, *bench_);
     const auto same =
         std::find_if(machine_.roofs.begin(), machine_.roofs.end(), [&](const model::Roof& each) {
           return each.kind == roof.kind && each.isa == roof.isa && each.op == roof.op &&
@@ -274,7 +275,7 @@ model::Constant constant_of(const std::string& name, const std::string& unit,
 }
 
 void Session::collect_constants() {
-  machine_.constants = constants_of(plan_, bench_->ticks_per_second());
+  machine_.constants = constants_of(plan_, *bench_);
   const std::string widest(name_of(support_.usable.back()));
   for (const model::Roof& roof : machine_.roofs) {
     if (roof.threads != 1 || roof.isa != widest || roof.verdict == model::Verdict::unavailable)
@@ -309,7 +310,7 @@ void Session::collect_notes() {
   if (share > 0.02)
     note(fmt::format("{:.0f} % of {} windows were disturbed by others and repeated", share * 100,
                      bench_->windows()));
-  note("roofs of instruction latencies (Instr_L1_lat, Instr_TLB_lat) are not measured");
+  note("Instr_L1_lat and Instr_TLB_lat are not measured: give them in the file of constants");
 }
 
 Result<void> Session::run() {

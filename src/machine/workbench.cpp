@@ -87,6 +87,11 @@ Result<std::unique_ptr<Workbench>> Workbench::make(const CpuList& cpus, std::siz
   return bench;
 }
 
+double Workbench::clock_of(const Trial& trial) const {
+  return trial.cycles_per_tick * kCalibrationSlack >= cycles_per_tick_ ? cycles_per_tick_
+                                                                       : trial.cycles_per_tick;
+}
+
 double Workbench::huge_share() const { return seats_.front()->memory.huge_share(); }
 
 Result<Trial> Workbench::prepare(TrialSetup setup) const {

@@ -59,6 +59,9 @@ class Workbench {
   [[nodiscard]] double ticks_per_second() const { return ticks_per_second_; }
   // The best that any calibration showed.
   [[nodiscard]] double cycles_per_tick() const { return cycles_per_tick_; }
+  // The clock of a trial, in cycles per tick. Where its own calibrations fell a little short of the
+  // best of all, that was noise; where they fell far short, its instructions lower the clock.
+  [[nodiscard]] double clock_of(const Trial& trial) const;
   // Windows so far, and those among them that were disturbed.
   [[nodiscard]] long windows() const { return windows_; }
   [[nodiscard]] long disturbed() const { return disturbed_; }

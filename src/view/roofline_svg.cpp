@@ -22,6 +22,10 @@ constexpr double kLineHeight = 15;
 constexpr std::array<std::string_view, 5> kSlopeColours{"#0072B2", "#009E73", "#B8860B", "#D55E00",
                                                         "#7F3F98"};
 
+// Words stay readable where they cross a line.
+constexpr std::string_view kHalo =
+    "stroke=\"#fff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -154,15 +158,18 @@ void Drawing::slopes() {
         "stroke-width=\"2\"{}/>\n",
         x(start), y(slope.bytes_per_second * start), x(end), y(top), colour,
         slope.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
-    // The words stand along their line, each a little further down than the one before.
+    // The words stand along their line: above it, or below where the one before is too near.
     const double angle = std::atan2(
         y(slope.bytes_per_second * end) - y(slope.bytes_per_second * start), x(end) - x(start));
     const double at = start * std::pow(end / start, 0.05);
+    const bool crowded =
+        i > 0 &&
+        y(slope.bytes_per_second) - y(roofline_.slopes[i - 1].bytes_per_second) < 2.2 * kLineHeight;
     out_ += fmt::format(
-        "<text transform=\"translate({:.1f} {:.1f}) rotate({:.2f})\" dy=\"-5\" "
-        "fill=\"{}\">{}</text>\n",
-        x(at), y(slope.bytes_per_second * at), angle * 180 / 3.14159265358979, colour,
-        escaped(slope.name + "  " + with_si_prefix(slope.bytes_per_second, "B/s")));
+        "<text transform=\"translate({:.1f} {:.1f}) rotate({:.2f})\" dy=\"{}\" fill=\"{}\" "
+        "{}>{}</text>\n",
+        x(at), y(slope.bytes_per_second * at), angle * 180 / 3.14159265358979, crowded ? 14 : -5,
+        colour, kHalo, escaped(slope.name + " " + with_si_prefix(slope.bytes_per_second, "B/s")));
   }
 }
 
@@ -184,7 +191,7 @@ void Drawing::ceilings() {
     const double words = std::max(at - 4, last_y + kLineHeight);
     last_y = words;
     text(size_.width - kRight - 4, words,
-         ceiling.name + "  " + with_si_prefix(ceiling.flops_per_second, "FLOP/s"),
+         ceiling.name + " " + with_si_prefix(ceiling.flops_per_second, "FLOP/s"),
          top ? "text-anchor=\"end\" font-weight=\"bold\"" : "text-anchor=\"end\" fill=\"#555\"");
   }
 }

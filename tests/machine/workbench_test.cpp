@@ -65,6 +65,24 @@ TEST(Buffer, RingVisitsEveryLineOnce) {
   }
 }
 
+TEST(Buffer, ALargeRingIsOneCycleToo) {
+  constexpr std::size_t kNodes = 100000;
+  constexpr std::size_t kRounded = 98304;  // three times a power of two
+  auto buffer = Buffer::allocate(kNodes * 64, Pages::small);
+  ASSERT_TRUE(buffer);
+  buffer->link_ring(kNodes, 64);
+  std::vector<bool> seen(kNodes);
+  const std::byte* at = buffer->data();
+  for (std::size_t i = 0; i < kRounded; ++i) {
+    const auto node = static_cast<std::size_t>(at - buffer->data()) / 64;
+    ASSERT_LT(node, kRounded);
+    EXPECT_FALSE(seen[node]);
+    seen[node] = true;
+    std::memcpy(&at, at, sizeof at);
+  }
+  EXPECT_EQ(at, buffer->data());
+}
+
 TEST(Buffer, ThatIsTooLargeIsAnError) {
   EXPECT_FALSE(Buffer::allocate(std::size_t{1} << 60, Pages::huge));
 }
