@@ -25,14 +25,14 @@ Result<RingBuffer> RingBuffer::map(const Fd& fd, std::size_t pages) {
   return RingBuffer(*std::move(mapping));
 }
 
-std::atomic_ref<std::uint64_t> RingBuffer::head_word() {
+std::atomic_ref<__u64> RingBuffer::head_word() {
   auto* page = reinterpret_cast<perf_event_mmap_page*>(mapping_.writable_bytes().data());
-  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(&page->data_head));
+  return std::atomic_ref(page->data_head);
 }
 
-std::atomic_ref<std::uint64_t> RingBuffer::tail_word() {
+std::atomic_ref<__u64> RingBuffer::tail_word() {
   auto* page = reinterpret_cast<perf_event_mmap_page*>(mapping_.writable_bytes().data());
-  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(&page->data_tail));
+  return std::atomic_ref(page->data_tail);
 }
 
 std::span<const std::byte> RingBuffer::record_at(std::uint64_t position, std::uint64_t available) {

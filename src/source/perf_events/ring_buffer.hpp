@@ -40,8 +40,8 @@ class RingBuffer {
  private:
   explicit RingBuffer(Mapping mapping) : mapping_(std::move(mapping)) {}
 
-  std::atomic_ref<std::uint64_t> head_word();
-  std::atomic_ref<std::uint64_t> tail_word();
+  std::atomic_ref<__u64> head_word();
+  std::atomic_ref<__u64> tail_word();
   // The record at `position`, copied together when it wraps around; empty when malformed.
   std::span<const std::byte> record_at(std::uint64_t position, std::uint64_t available);
 
