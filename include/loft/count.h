@@ -8,7 +8,8 @@
  *   loft_counters_stop(counters);
  *   loft_count count;
  *   loft_counters_read(counters, 0, &count);
- *   if (count.kind != LOFT_MISSING) printf("%s: %.0f\n", loft_counters_name(counters, 0), count.value);
+ *   if (count.kind != LOFT_MISSING)
+ *     printf("%s: %.0f\n", loft_counters_name(counters, 0), count.value);
  *   loft_counters_close(counters);
  *
  * A handle belongs to the thread that opened it. */

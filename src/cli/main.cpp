@@ -7,7 +7,8 @@
 namespace loft::cli {
 namespace {
 
-// In the order in which --help shows them.
+// In the order in which --help shows them. One line each, so that new commands do not collide.
+// clang-format off
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_doctor,
     add_list,
@@ -16,6 +17,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_stat,
     add_completion,
 };
+// clang-format on
 
 int exit_status(const Error& error) {
   switch (error.kind) {

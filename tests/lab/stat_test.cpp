@@ -79,10 +79,19 @@ TEST_F(Lab, AnEstimateIsMarkedInTheTable) {
   EXPECT_THAT(result_of("exact_table").notes, HasSubstr("2,000,007"));
 }
 
-TEST_F(Lab, AGroupThatNeverFitsIsMissingAndNeverZero) {
+TEST_F(Lab, AGroupLargerThanThePmuIsRefusedAndNothingRuns) {
   const CaseResult result = result_of("group_too_large");
+  EXPECT_EQ(result.status, 125);
+  EXPECT_THAT(result.notes, HasSubstr("more events than the PMU has counters"));
+  EXPECT_TRUE(result.json.is_null()) << result.json.dump();
+}
+
+// The kernel does not check a group whose leader is off while it is opened: seven events on six
+// counters open, and never run.
+TEST_F(Lab, AGroupThatNeverRanIsMissingAndNeverZero) {
+  const CaseResult result = result_of("group_never_ran");
   ASSERT_TRUE(result.json.is_object()) << result.notes;
-  ASSERT_EQ(result.json.at("events").size(), 8u);
+  ASSERT_EQ(result.json.at("events").size(), 7u);
   for (const auto& event : result.json.at("events")) {
     EXPECT_EQ(event.at("kind"), "missing") << event.dump();
     EXPECT_TRUE(event.at("value").is_null()) << event.dump();
@@ -95,20 +104,29 @@ TEST_F(Lab, ChildrenAreCounted) {
   EXPECT_THAT(value, AllOf(Ge(3 * kFamilyLoop), Le(3 * kFamilyLoop + kStartUp)));
 }
 
-TEST_F(Lab, ThreadsAreCountedTogetherAndEachAlone) {
-  const CaseResult result = result_of("threads");
-  const auto value = counted(result, "instructions:u");
+TEST_F(Lab, ThreadsAreCounted) {
+  const auto value = counted(result_of("threads"), "instructions:u");
   EXPECT_THAT(value, AllOf(Ge(3 * kFamilyLoop), Le(3 * kFamilyLoop + kStartUp)));
+}
 
-  std::uint64_t sum = 0;
-  int workers = 0;
-  for (const auto& thread : result.event("instructions:u").at("threads")) {
-    const auto part = thread.at("value").get<std::uint64_t>();
-    sum += part;
-    if (part >= kFamilyLoop && part <= kFamilyLoop + kStartUp) ++workers;
+// The kernel of this machine (6.1) does not write down what a thread counted when it ends. So a row
+// may be missing, with a note, but it may not hold what others counted.
+TEST_F(Lab, AThreadIsNeverGivenTheCountsOfOthers) {
+  const CaseResult result = result_of("threads");
+  const auto event = result.event("instructions:u");
+  ASSERT_TRUE(event.contains("threads")) << event.dump();
+  bool all_known = true;
+  for (const auto& thread : event.at("threads")) {
+    if (thread.at("value").is_null()) {
+      all_known = false;
+      EXPECT_EQ(thread.at("kind"), "missing");
+    } else {
+      EXPECT_LE(thread.at("value").get<std::uint64_t>(), kFamilyLoop + kStartUp);
+    }
   }
-  EXPECT_EQ(workers, 3);
-  EXPECT_EQ(sum, value);
+  if (!all_known) {
+    EXPECT_THAT(result.json.value("notes", nlohmann::json::array()).dump(), HasSubstr("threads"));
+  }
 }
 
 TEST_F(Lab, IntervalsAddUpToTheTotal) {
@@ -148,11 +166,37 @@ TEST_F(Lab, AUserCountsHisOwnProgramsExactly) {
 
 TEST_F(Lab, AUserIsRefusedTheKernelsCounts) {
   const CaseResult result = result_of("user_kernel");
-  EXPECT_THAT(result.notes + result.json.dump(), HasSubstr("perf_event_paranoid"));
-  const auto event = result.event("instructions:k");
-  if (!event.is_null()) {
-    EXPECT_EQ(event.at("kind"), "missing") << event.dump();
+  EXPECT_EQ(result.status, 125);
+  EXPECT_THAT(result.notes, HasSubstr("perf_event_paranoid is 2"));
+  EXPECT_TRUE(result.json.is_null()) << result.json.dump();
+}
+
+TEST_F(Lab, WhatAUserMayNotSeeIsLeftOutByName) {
+  const CaseResult result = result_of("user_default");
+  EXPECT_EQ(counted(result, "instructions:u"), kLoop + kLoopOverhead) << result.json.dump();
+  EXPECT_TRUE(result.event("instructions").is_null()) << result.json.dump();
+}
+
+TEST_F(Lab, ARunningProcessCanBeWatched) {
+  const CaseResult result = result_of("attached");
+  EXPECT_EQ(result.status, 0) << result.notes;
+  EXPECT_THAT(counted(result, "instructions:u"), AllOf(Ge(kLoop), Le(kLongLoop)));
+}
+
+TEST_F(Lab, DoctorFindsTheCounters) {
+  const CaseResult result = result_of("doctor");
+  EXPECT_EQ(result.status, 0) << result.notes;
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << result.out;
+  bool found = false;
+  for (const auto& check : json.at("checks")) {
+    if (check.at("id") != "hardware-counters") continue;
+    found = true;
+    // Not "ok": of the usual events, this PMU has these two.
+    EXPECT_EQ(check.at("status"), "limited") << check.dump();
+    EXPECT_THAT(check.at("why").get<std::string>(), HasSubstr("cycles, instructions count"));
   }
+  EXPECT_TRUE(found) << result.out;
 }
 
 }  // namespace

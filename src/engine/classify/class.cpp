@@ -33,6 +33,7 @@ C class_of(const Subject& subject) {
   // movsd and cmpsd name a string and an SSE2 instruction each.
   if (category == ZYDIS_CATEGORY_STRINGOP) return C::string;
   if (subject.has(ZYDIS_ATTRIB_HAS_LOCK) || is_exchange_with_memory(subject)) return C::atomic;
+  if (is_exchange_called_pause(subject)) return C::int_move;
   if (named == C::jump && is_indirect(subject)) return C::indirect_jump;
   if (named == C::call && is_indirect(subject)) return C::indirect_call;
   const bool vectors = is_vector_class(named) || named == C::crypto;

@@ -14,6 +14,11 @@ bool is_repeated(const Subject& subject) {
   return false;
 }
 
+bool is_exchange_called_pause(const Subject& subject) {
+  return subject.is(ZYDIS_MNEMONIC_PAUSE) && subject.has(ZYDIS_ATTRIB_HAS_REX) &&
+         subject.instruction.raw.rex.B != 0;
+}
+
 UnitSource iterations_of(const Subject& subject) {
   const bool narrow = subject.instruction.address_width == 32;
   return {.unit = Unit::iterations, .reg = narrow ? ZYDIS_REGISTER_ECX : ZYDIS_REGISTER_RCX};

@@ -31,6 +31,9 @@ void describe_flags(const Subject& subject, InstructionFacts& facts);      // fl
 // Whether the string instruction has a repeat prefix.
 [[nodiscard]] bool is_repeated(const Subject& subject);
 
+// f3 49 90 is xchg r8, rax on processors, which the decoder takes for pause.
+[[nodiscard]] bool is_exchange_called_pause(const Subject& subject);
+
 // The register that a repeated string instruction counts down.
 [[nodiscard]] UnitSource iterations_of(const Subject& subject);
 

@@ -3,125 +3,15 @@
 #include "engine/classify/events.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
+#include "engine/classify/event_builder.hpp"
 #include "engine/classify/isa.hpp"
 
 namespace loft::engine {
+namespace detail {
 namespace {
 
-using A = Attribute;
-using C = InsnClass;
-using M = Measure;
-
-template <class E>
-constexpr std::uint16_t number(E value) {
-  return static_cast<std::uint16_t>(value);
-}
-template <class E>
-constexpr Condition is(A attribute, E value) {
-  return {attribute, number(value), number(value)};
-}
-template <class E>
-constexpr Condition between(A attribute, E low, E high) {
-  return {attribute, number(low), number(high)};
-}
-constexpr Condition some(A attribute) { return {attribute, 1, 0xFFFF}; }
-
-std::string_view unit_of(M measure) {
-  switch (measure) {
-    case M::instructions:
-      return "instructions";
-    case M::loads:
-      return "loads";
-    case M::stores:
-      return "stores";
-    case M::load_bytes:
-    case M::store_bytes:
-      return "bytes";
-    case M::flops:
-      return "operations";
-    case M::taken:
-    case M::not_taken:
-      return "branches";
-    default:
-      return "iterations";
-  }
-}
-
-using Parts = std::initializer_list<std::string_view>;
-
-std::string join(Parts parts, std::string_view separator) {
-  std::string text;
-  for (const std::string_view part : parts) {
-    if (!text.empty()) text += separator;
-    text += part;
-  }
-  return text;
-}
-
-// A name and its description, from words.
-struct Words {
-  Parts name;
-  Parts description;
-};
-
-class Builder {
- public:
-  void add(Words words, M measure, std::initializer_list<Condition> conditions = {}) {
-    EventInfo event;
-    event.name = join(words.name, "_");
-    event.description = join(words.description, " ");
-    event.unit = unit_of(measure);
-    event.measure = measure;
-    for (const Condition& condition : conditions)
-      event.conditions[event.condition_count++] = condition;
-    events_.push_back(std::move(event));
-  }
-  void add_modelled(std::string_view name, std::string_view description) {
-    EventInfo event;
-    event.name = name;
-    event.description = std::string(description) + " (modelled; not available yet)";
-    event.unit = "events";
-    event.is_available = false;
-    events_.push_back(std::move(event));
-  }
-  std::vector<EventInfo> take() { return std::move(events_); }
-
- private:
-  std::vector<EventInfo> events_;
-};
-
-// All values of an enumeration from `first` to the last one.
-template <class E>
-std::vector<E> values(E first = static_cast<E>(1), E last = E::count_) {
-  std::vector<E> all;
-  for (auto i = number(first); i < number(E::count_) && i <= number(last); ++i)
-    all.push_back(static_cast<E>(i));
-  return all;
-}
-
-std::string width_words(Width width) {
-  if (width == Width::scalar || width == Width::tile) return std::string(name_of(width));
-  return std::string(name_of(width)) + "-bit";
-}
-
-std::string_view precision_words(Precision precision) {
-  switch (precision) {
-    case Precision::half:
-      return "half precision";
-    case Precision::bfloat16:
-      return "bfloat16";
-    case Precision::single:
-      return "single precision";
-    case Precision::double_:
-      return "double precision";
-    default:
-      return "";
-  }
-}
-
-void add_headline(Builder& table) {
+void add_headline(EventBuilder& table) {
   table.add({{"instructions"}, {"instructions; a repeated string instruction is one"}},
             M::instructions);
   table.add({{"loads"}, {"reads of memory, implicit ones and each lane of a gather included"}},
@@ -157,7 +47,7 @@ void add_headline(Builder& table) {
               {some(A::non_temporal)});
 }
 
-void add_floating_point(Builder& table) {
+void add_floating_point(EventBuilder& table) {
   for (const Precision precision : values<Precision>()) {
     const std::string_view words = precision_words(precision);
     const Condition of = is(A::precision, precision);
@@ -206,7 +96,7 @@ bool exists(FpOp op, Width width, Precision precision) {
   }
 }
 
-void add_floating_point_operations(Builder& table) {
+void add_floating_point_operations(EventBuilder& table) {
   for (const FpOp op : values<FpOp>()) {
     const Condition of = is(A::fp_op, op);
     table.add({{"fp", name_of(op)}, {"floating-point instructions:", name_of(op)}}, M::instructions,
@@ -222,16 +112,6 @@ void add_floating_point_operations(Builder& table) {
                     M::instructions, {of, is(A::width, width), is(A::precision, precision)});
   }
 }
-
-struct Flow {
-  std::string_view count_name, bytes_name, verb;
-  M count, bytes;
-  A size, form;
-};
-constexpr Flow kFlows[] = {
-    {"loads", "load_bytes", "read", M::loads, M::load_bytes, A::load_size, A::load_form},
-    {"stores", "store_bytes", "written", M::stores, M::store_bytes, A::store_size, A::store_form}};
-
 std::string_view form_words(AddressForm form) {
   switch (form) {
     case AddressForm::stack:
@@ -262,7 +142,7 @@ std::string size_words(AccessSize size) {
          (size == AccessSize::bytes1 ? " byte" : " bytes");
 }
 
-void add_memory(Builder& table) {
+void add_memory(EventBuilder& table) {
   for (const Flow& flow : kFlows) {
     for (const AccessSize size : values<AccessSize>()) {
       const Condition of = is(flow.size, size);
@@ -282,7 +162,7 @@ void add_memory(Builder& table) {
   }
 }
 
-void add_branches(Builder& table) {
+void add_branches(EventBuilder& table) {
   for (const BranchKind kind : values<BranchKind>())
     table.add({{"branches", name_of(kind)}, {"branches:", name_of(kind)}}, M::instructions,
               {is(A::branch, kind)});
@@ -294,172 +174,21 @@ void add_branches(Builder& table) {
   }
 }
 
-bool is_general(C value) { return value <= C::string || value == C::atomic; }
-bool is_floating(C value) { return value >= C::fp_arith && value <= C::fp_other; }
-bool is_vector(C value) {
-  return (value >= C::fp_arith && value <= C::scatter) || value == C::crypto;
-}
-
-bool may_load(C value) {
-  switch (value) {
-    case C::lea:
-    case C::setcc:
-    case C::flag_control:
-    case C::cond_branch:
-    case C::loop_branch:
-    case C::jump:
-    case C::call:
-    case C::syscall:
-    case C::interrupt:
-    case C::fence:
-    case C::prefetch:
-    case C::cache_control:
-    case C::nop:
-    case C::x87_transcendental:
-    case C::scatter:
-    case C::amx_compute:
-    case C::random:
-    case C::timer:
-    case C::transaction:
-    case C::other:
-      return false;
-    default:
-      return true;
-  }
-}
-
-bool may_store(C value) {
-  switch (value) {
-    case C::int_arith:
-    case C::int_logic:
-    case C::int_shift:
-    case C::int_bit:
-    case C::int_compare:
-    case C::int_move:
-    case C::setcc:
-    case C::stack:
-    case C::string:
-    case C::call:
-    case C::indirect_call:
-    case C::atomic:
-    case C::cache_control:
-    case C::x87_move:
-    case C::x87_control:
-    case C::mmx:
-    case C::fp_convert:
-    case C::fp_move:
-    case C::fp_shuffle:
-    case C::simd_move:
-    case C::simd_shuffle:
-    case C::simd_convert:
-    case C::scatter:
-    case C::mask:
-    case C::amx_move:
-    case C::amx_config:
-    case C::cpu_state:
-    case C::system:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool has_size(C value, OperandSize size) {
-  if (!is_general(value)) return false;
-  switch (value) {
-    case C::setcc:
-      return size == OperandSize::bits8;
-    case C::stack:
-      return size == OperandSize::bits16 || size == OperandSize::bits64;
-    case C::int_bit:
-    case C::int_extend:
-    case C::lea:
-    case C::cmov:
-      return size != OperandSize::bits8;
-    default:
-      return true;
-  }
-}
-
-bool has_width(C value, Width width) {
-  if (!is_vector(value) || width == Width::bits64) return false;
-  if (value == C::simd_other) return width == Width::bits128;
-  if (width != Width::scalar) return true;
-  return is_floating(value) && value != C::fp_logic && value != C::fp_shuffle;
-}
-
-void add_class_widths(Builder& table, C value) {
-  const std::string_view name = name_of(value);
-  const Condition of = is(A::insn_class, value);
-  for (const Width width : values(Width::scalar, Width::bits512)) {
-    if (!has_width(value, width)) continue;
-    const Condition wide = is(A::width, width);
-    table.add({{"class", name, name_of(width)}, {name, "instructions,", width_words(width)}},
-              M::instructions, {of, wide});
-    if (!is_floating(value) || value == C::fp_convert || value == C::fp_arith) continue;
-    for (const Precision precision : {Precision::single, Precision::double_})
-      table.add({{"class", name, name_of(width), name_of(precision)},
-                 {name, "instructions,", width_words(width), precision_words(precision)}},
-                M::instructions, {of, wide, is(A::precision, precision)});
-  }
-}
-
-void add_class_memory(Builder& table, C value) {
-  const std::string_view name = name_of(value);
-  const Condition of = is(A::insn_class, value);
-  for (const Flow& flow : kFlows) {
-    const bool load = flow.count == M::loads;
-    if (load ? !may_load(value) : !may_store(value)) continue;
-    const std::string_view suffix = load ? "loading" : "storing";
-    table.add({{"class", name, suffix}, {name, "instructions that have", flow.count_name}},
-              M::instructions, {of, some(flow.size)});
-    table.add({{"class", name, flow.bytes_name}, {"bytes", flow.verb, "by", name, "instructions"}},
-              flow.bytes, {of});
-  }
-}
-
-void add_classes(Builder& table) {
-  for (const C value : values(C::int_arith))
-    table.add({{"class", name_of(value)}, {name_of(value), "instructions"}}, M::instructions,
-              {is(A::insn_class, value)});
-  for (const C value : values(C::int_arith)) {
-    for (const OperandSize size : values<OperandSize>())
-      if (has_size(value, size))
-        table.add({{"class", name_of(value), name_of(size)},
-                   {name_of(value), "instructions with operands of", name_of(size), "bits"}},
-                  M::instructions, {is(A::insn_class, value), is(A::operand_size, size)});
-    add_class_widths(table, value);
-    add_class_memory(table, value);
-  }
-  for (const Width width : values(Width::bits64, Width::bits512)) {
-    const bool mmx = width == Width::bits64;
-    table.add(
-        {{"simd_int", name_of(width)}, {width_words(width), "integer vector instructions"}},
-        M::instructions,
-        {mmx ? is(A::insn_class, C::mmx) : between(A::insn_class, C::simd_arith, C::simd_other),
-         is(A::width, width)});
-  }
-  for (const Width width : values(Width::none))
-    table.add(
-        {{"width", name_of(width)}, {"instructions whose vectors are of width", name_of(width)}},
-        M::instructions, {is(A::width, width)});
-}
-
-void add_instruction_sets(Builder& table) {
+void add_instruction_sets(EventBuilder& table) {
   const std::vector<std::string> names = isa_names();
   for (std::size_t i = 1; i < names.size(); ++i)
     table.add({{"isa", names[i]}, {"instructions of the", names[i], "instruction set"}},
               M::instructions, {is(A::isa, i)});
 }
 
-void add_mnemonics(Builder& table) {
+void add_mnemonics(EventBuilder& table) {
   for (std::uint16_t i = 1; i <= ZYDIS_MNEMONIC_MAX_VALUE; ++i) {
     const std::string_view name = ZydisMnemonicGetString(static_cast<ZydisMnemonic>(i));
     table.add({{"op", name}, {name, "instructions"}}, M::instructions, {is(A::mnemonic, i)});
   }
 }
 
-void add_models(Builder& table) {
+void add_models(EventBuilder& table) {
   table.add_modelled("l1i_misses", "instruction fetches that miss the first-level cache");
   table.add_modelled("l1d_accesses", "accesses of the first-level data cache");
   table.add_modelled("l1d_misses", "accesses that miss the first-level data cache");
@@ -470,8 +199,10 @@ void add_models(Builder& table) {
   table.add_modelled("branch_misses", "branches that were predicted wrongly");
 }
 
-std::vector<EventInfo> build() {
-  Builder table;
+}  // namespace
+
+static std::vector<EventInfo> build() {
+  EventBuilder table;
   add_headline(table);
   add_floating_point(table);
   add_branches(table);
@@ -484,10 +215,10 @@ std::vector<EventInfo> build() {
   return table.take();
 }
 
-}  // namespace
+}  // namespace detail
 
 const std::vector<EventInfo>& event_table() {
-  static const std::vector<EventInfo> built = build();
+  static const std::vector<EventInfo> built = detail::build();
   return built;
 }
 

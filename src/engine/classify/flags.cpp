@@ -47,6 +47,7 @@ bool writes_flags_sometimes(const Subject& subject) {
 std::uint32_t unlisted_flags(const Subject& subject) {
   switch (subject.instruction.mnemonic) {
     case ZYDIS_MNEMONIC_SBB:
+    case ZYDIS_MNEMONIC_VPTEST:
     case ZYDIS_MNEMONIC_VTESTPS:
     case ZYDIS_MNEMONIC_VTESTPD:
       return kStatusFlags;

@@ -190,8 +190,7 @@ void add_opmasked(const Subject& subject, const ZydisDecodedOperand& operand, Zy
   const bool broadcast = subject.instruction.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID;
   const bool four_sources =
       subject.mnemonic.op == FpOp::quad_fma || subject.name.starts_with("vp4d");
-  if (!is_store && ignores_mask_for_loads(subject))
-    return add_fixed(facts, access);
+  if (!is_store && ignores_mask_for_loads(subject)) return add_fixed(facts, access);
   if (broadcast || four_sources) {
     const ZydisDecodedOperand* data = first_vector_register(subject);
     const unsigned lanes = subject.mnemonic.is_scalar ? 1

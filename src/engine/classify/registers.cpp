@@ -140,6 +140,7 @@ void add_unlisted(const Subject& subject, RegisterFacts& use) {
     default:
       break;
   }
+  if (is_exchange_called_pause(subject)) read_and_write(use, {kRax, 8});
   if (name.starts_with("fxsave")) add_all_vectors(use.read, kLowVectors);
   if (name.starts_with("fxrstor")) add_all_vectors(use.written, kLowVectors);
   if (name.starts_with("xsave")) add_all_vectors(use.read, kAllVectors);

@@ -158,6 +158,11 @@ std::vector<std::string> PerfCounting::notes() const {
         fmt::format("{} records of ended threads were lost: their counts are in the "
                     "total but not in the table of threads",
                     rings_.ledger().lost()));
+  if (const std::size_t silent = rings_.ledger().silent(); silent > 0)
+    notes.push_back(
+        fmt::format("the kernel did not tell the counts of {} threads: they are in the total but "
+                    "not in the table of threads",
+                    silent));
   return notes;
 }
 
@@ -252,8 +257,9 @@ std::vector<sample::ThreadCounts> PerfCounting::attached_threads(
 Result<std::vector<sample::ThreadCounts>> PerfCounting::program_threads(
     const std::vector<PostReading>& readings) const {
   const auto ended = rings_.ledger().threads();
-  // What the posts read is everybody's; what ended threads had is in the ledger; the first thread
-  // of the program, and whoever still runs, has the rest.
+  // What the posts read is everybody's; what ended threads had is in the ledger; the rest is the
+  // first thread's, unless the ledger lacks others.
+  const bool rest_is_of_first = rings_.ledger().silent() == 0 && rings_.ledger().lost() == 0;
   std::map<pid_t, std::vector<std::vector<RawReading>>> by_thread;  // tid, event, CPU
   const pid_t first = posts_.front().where.place.pid;
   const auto row_of = [&](pid_t tid) -> auto& {
@@ -286,9 +292,15 @@ Result<std::vector<sample::ThreadCounts>> PerfCounting::program_threads(
                              tid,
                              name == names.end() ? std::string() : name->second,
                              {}};
-    for (std::size_t i = 0; i < layout_.events.size(); ++i)
-      row.counts.push_back(layout_.missing[i] ? Count::missing(layout_.why_missing(i))
-                                              : count_over_cpus(by_event[i], layout_.events[i]));
+    for (std::size_t i = 0; i < layout_.events.size(); ++i) {
+      if (layout_.missing[i]) {
+        row.counts.push_back(Count::missing(layout_.why_missing(i)));
+      } else if (tid == first && !rest_is_of_first) {
+        row.counts.push_back(Count::missing("cannot be told apart from threads without counts"));
+      } else {
+        row.counts.push_back(count_over_cpus(by_event[i], layout_.events[i]));
+      }
+    }
     rows.push_back(std::move(row));
   }
   return rows;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace loft::source::perf_events {
 namespace {
@@ -93,6 +94,13 @@ std::map<pid_t, std::string> ThreadLedger::names() const {
     }
   }
   return names;
+}
+
+std::size_t ThreadLedger::silent() const {
+  std::set<pid_t> silent;
+  for (const Naming& naming : namings_)
+    if (naming.parent != 0 && !threads_.contains(naming.tid)) silent.insert(naming.tid);
+  return silent.size();
 }
 
 std::map<pid_t, ThreadLedger::Thread> ThreadLedger::threads() const {

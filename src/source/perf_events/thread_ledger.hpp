@@ -35,6 +35,10 @@ class ThreadLedger {
   // Names of all tasks seen, ended or not.
   [[nodiscard]] std::map<pid_t, std::string> names() const;
 
+  // Threads that began and whose counts never came. They still run, or the kernel does not tell:
+  // Linux 6.1, among others, never writes the counts of a thread that ends.
+  [[nodiscard]] std::size_t silent() const;
+
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:

@@ -28,9 +28,7 @@ class Stepper {
 
   // One instruction, or one repetition of it. False when the program has ended.
   Result<bool> step() {
-    user_regs_struct before{};
-    if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &before) != 0)
-      return failure_of_errno(errno, "read registers");
+    const user_regs_struct before = registers_;
     SteppedInstruction* const instruction = at(before.rip);
     if (instruction == nullptr)
       return failure(ErrorKind::unsupported, "decode an instruction", "unknown bytes");
@@ -46,10 +44,16 @@ class Stepper {
     }
     if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
       return failure(ErrorKind::unsupported, "step", "the program got a signal");
-    user_regs_struct after{};
-    ::ptrace(PTRACE_GETREGS, pid_, nullptr, &after);
-    count(*instruction, state, before, after);
+    LOFT_CHECK(read_registers());
+    count(*instruction, state, before, registers_);
     return true;
+  }
+
+  // Before the first step.
+  Result<void> read_registers() {
+    if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers_) != 0)
+      return failure_of_errno(errno, "read registers");
+    return {};
   }
 
  private:
@@ -128,6 +132,7 @@ class Stepper {
   pid_t pid_;
   SteppedRun& run_;
   const TouchListener& listener_;
+  user_regs_struct registers_{};
   std::vector<Touch> touched_;
 };
 
@@ -137,7 +142,9 @@ class Stepper {
   arguments.push_back(nullptr);
   ::dup2(output, STDOUT_FILENO);
   if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(126);
-  ::execv(arguments[0], arguments.data());
+  // No environment: the C library spends long on each variable.
+  char* const environment[] = {nullptr};
+  ::execve(arguments[0], arguments.data(), environment);
   ::_exit(127);
 }
 
@@ -179,6 +186,7 @@ Result<SteppedRun> step_through(const std::vector<std::string>& command,
   ::ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_EXITKILL);
   SteppedRun run;
   Stepper stepper(pid, run, listener);
+  LOFT_CHECK(stepper.read_registers());
   for (;;) {
     const auto more = stepper.step();
     if (!more) {
