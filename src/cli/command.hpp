@@ -30,6 +30,10 @@ void add_doctor(CLI::App& app, Action& action);
 void add_event(CLI::App& app, Action& action);
 void add_evset(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
+void add_metric(CLI::App& app, Action& action);
+void add_power(CLI::App& app, Action& action);
+void add_machine(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);
 
 }  // namespace loft::cli

@@ -4,6 +4,7 @@
 
 #include "base/places.hpp"
 #include "base/text.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "event/resolver.hpp"
 #include "view/csv.hpp"
@@ -24,7 +25,7 @@ struct DefinitionFlags {
 
 // A name that means something here already would never be reached.
 Result<void> check_free(const std::string& name) {
-  event::ResolverOptions options;
+  event::ResolverOptions options = known_names();
   options.config_directory = "";  // what is not the user's own
   const auto taken = event::Resolver(options).resolve_list(name);
   if (!taken) return {};
@@ -39,7 +40,7 @@ Result<int> run_add(const DefinitionFlags& flags, Terminal& terminal) {
   LOFT_TRY(Definitions own, Definitions::load(config_directory()));
   LOFT_CHECK(own.add(definition, flags.replace));
   LOFT_CHECK(check_free(definition.name));
-  if (!flags.unchecked) LOFT_CHECK(event::Resolver().resolve_list(definition.text));
+  if (!flags.unchecked) LOFT_CHECK(event::Resolver(known_names()).resolve_list(definition.text));
   LOFT_CHECK(own.save());
   terminal.note("'" + definition.name + "' is in " + printable(own.path()) + "\n");
   return 0;

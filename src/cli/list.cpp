@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/list_text.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 
 namespace loft::cli {
@@ -23,7 +24,7 @@ std::string written(const event::Catalogue& catalogue, const ListFlags& flags, F
 
 Result<int> run_list(const ListFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
-  event::ResolverOptions options;
+  event::ResolverOptions options = known_names();
   options.root = SystemRoot(flags.root);
   event::Catalogue catalogue;
   if (flags.cpu.empty()) {

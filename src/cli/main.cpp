@@ -15,6 +15,10 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_event,
     add_evset,
     add_stat,
+    add_metric,
+    add_power,
+    add_machine,
+    add_report,
     add_completion,
 };
 // clang-format on

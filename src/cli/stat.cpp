@@ -6,11 +6,16 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/metric_library.hpp"
+#include "cli/names.hpp"
 #include "cli/output.hpp"
 #include "event/plan.hpp"
 #include "event/resolver.hpp"
+#include "metric/evaluation.hpp"
+#include "metric/run_counts.hpp"
 #include "sample/repeat.hpp"
 #include "source/perf_events/counting.hpp"
+#include "source/perf_events/open.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 #include "view/stat.hpp"
@@ -38,6 +43,7 @@ struct StatFlags {
   bool per_thread = false;
   bool per_core = false;
   bool whole_machine = false;
+  MetricFlags metrics;
   OutputFlags output;
 };
 
@@ -74,31 +80,70 @@ Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event
   return groups;
 }
 
-Result<std::vector<event::Event>> virtual_events(const std::string& list) {
-  std::vector<event::Event> events;
-  for (const std::string_view name : split(list, ',')) {
-    const auto event = source::virtual_pmu::find_event(std::string(trim(name)));
-    if (!event)
-      return failure(ErrorKind::not_found, "count '" + printable(name) + "'",
-                     "the virtual PMU has no such event", "'loft list virtual' shows those it has");
-    events.push_back(*event);
-  }
-  return events;
+bool all_virtual(const std::vector<event::Event>& events) {
+  return std::ranges::all_of(events, [](const auto& event) { return event.encoding.pmu == "virtual"; });
 }
 
-Result<std::vector<event::Event>> events_of(const StatFlags& flags) {
-  const bool is_virtual = flags.source == "virtual";
+// Who counts, when nobody was asked for by name: the virtual PMU, where there are no hardware
+// counters and it has every event of the list.
+struct Chosen {
+  bool is_virtual = false;
+  std::string note;
+};
+
+Chosen choose_source(const StatFlags& flags) {
+  if (!flags.source.empty()) return {flags.source == "virtual", ""};
+  if (flags.events.empty() || !flags.pids.empty() || flags.whole_machine) return {};
+  const auto events = event::Resolver(known_names(true)).resolve_list(join(flags.events, ","));
+  if (!events || !all_virtual(*events)) return {};
+  const bool by_name = std::ranges::all_of(
+      *events, [](const auto& event) { return event.name.starts_with(event::kVirtualPrefix); });
+  if (by_name) return {true, ""};
+  if (source::perf_events::has_core_pmu()) return {};
+  return {true, "this machine has no hardware counters: the virtual PMU counted, in user mode"};
+}
+
+// What -e names: events to count, and metrics to compute from them.
+struct Asked {
+  std::string events;
+  std::vector<metric::Program> programs;
+  std::vector<std::pair<std::string, std::string>> missing;  // events of metrics, and why
+};
+
+// A list that names only events needs no metric file to be read.
+Result<Asked> read_names(const StatFlags& flags, bool is_virtual, event::Resolver& resolver,
+                         Terminal& terminal) {
+  Asked asked;
   const std::string_view defaults = is_virtual ? kDefaultVirtualEvents : kDefaultEvents;
-  const std::string list = flags.events.empty() ? std::string(defaults) : join(flags.events, ",");
-  if (is_virtual) return virtual_events(list);
-  event::Resolver resolver;
-  return resolver.resolve_list(list);
+  asked.events = flags.events.empty() ? std::string(defaults) : join(flags.events, ",");
+  if (flags.metrics.files.empty() && resolver.resolve_list(asked.events)) return asked;
+  LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
+  const auto available = available_events(resolver);
+  NamedMetrics named = split_metrics(flags.events, library, available);
+  LOFT_TRY(asked.programs, metric::compile_all(library, named.metrics, available));
+  for (const std::string& name : metric::needs(asked.programs)) {
+    if (const auto events = resolver.resolve_list(name)) {
+      if (std::ranges::find(named.events, name) == named.events.end()) named.events.push_back(name);
+    } else {
+      asked.missing.emplace_back(name, events.error().why);
+    }
+  }
+  // Metrics of which nothing can be counted still have a time, and say what they lack.
+  const std::string least = is_virtual ? "instructions" : "task-clock";
+  asked.events = named.events.empty() ? least : join(named.events, ",");
+  return asked;
 }
 
-Result<source::CountRequest> make_request(const StatFlags& flags) {
-  LOFT_CHECK(check(flags));
+std::vector<metric::Evaluated> evaluate(const Asked& asked, const sample::RunCounts& run) {
+  metric::CountSet counts = metric::counts_of(run);
+  for (const auto& [name, why] : asked.missing) counts.add(name, metric::Quantity::missing(why));
+  return metric::evaluate_all(asked.programs, counts, metric::spread_of(run));
+}
+
+Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& asked,
+                                          event::Resolver& resolver) {
   source::CountRequest request;
-  LOFT_TRY(request.events, events_of(flags));
+  LOFT_TRY(request.events, resolver.resolve_list(asked.events));
   LOFT_TRY(request.groups, groups_of(request.events));
   request.command = flags.command;
   request.pids = flags.pids;
@@ -112,11 +157,8 @@ Result<source::CountRequest> make_request(const StatFlags& flags) {
   return request;
 }
 
-Result<sample::RunCounts> count_once(const source::CountRequest& request, const StatFlags& flags,
-                                     Format format, Terminal& terminal) {
-  const bool is_virtual = std::all_of(request.events.begin(), request.events.end(), [](const auto& event) {
-    return event.encoding.pmu == "virtual";
-  });
+Result<sample::RunCounts> count_once(const source::CountRequest& request, bool is_virtual,
+                                     const StatFlags& flags, Format format, Terminal& terminal) {
   LOFT_TRY(const auto run, is_virtual ? source::virtual_pmu::prepare(request)
                                       : source::perf_events::prepare(request));
   source::WatchOptions options;
@@ -136,15 +178,21 @@ Result<sample::RunCounts> count_once(const source::CountRequest& request, const 
 
 Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
-  LOFT_TRY(const auto request, make_request(flags));
+  LOFT_CHECK(check(flags));
+  const Chosen chosen = choose_source(flags);
+  event::Resolver resolver(known_names(chosen.is_virtual));
+  LOFT_TRY(const auto asked, read_names(flags, chosen.is_virtual, resolver, terminal));
+  LOFT_TRY(const auto request, make_request(flags, asked, resolver));
   std::vector<sample::RunCounts> runs;
   for (unsigned i = 0; i < flags.repeat; ++i) {
-    LOFT_TRY(runs.emplace_back(), count_once(request, flags, format, terminal));
+    LOFT_TRY(runs.emplace_back(), count_once(request, chosen.is_virtual, flags, format, terminal));
   }
-  const sample::RunCounts result = sample::merge_runs(std::move(runs));
-  const std::string text = format == Format::json  ? view::stat_json(result)
-                           : format == Format::csv ? view::stat_csv(result)
-                                                   : view::stat_text(result);
+  sample::RunCounts result = sample::merge_runs(std::move(runs));
+  if (!chosen.note.empty()) result.notes.push_back(chosen.note);
+  const auto metrics = evaluate(asked, result);
+  const std::string text = format == Format::json  ? view::stat_json(result, metrics)
+                           : format == Format::csv ? view::stat_csv(result, metrics)
+                                                   : view::stat_text(result, metrics);
   LOFT_CHECK(write_result(flags.output, text, Stream::notes, terminal));
   return result.exit_status;
 }
@@ -156,7 +204,7 @@ void add_stat(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("stat", "Run a program, or watch one, and count events");
   command
       ->add_option("-e,--event", flags->events,
-                   "events or event sets, comma-separated; {a,b} are counted together")
+                   "events, event sets or metrics, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
   command->add_option("--source", flags->source,
                       "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
@@ -173,6 +221,7 @@ void add_stat(CLI::App& app, Action& action) {
   command->add_flag("--per-core", flags->per_core, "also show each CPU");
   command->add_flag("-a,--system", flags->whole_machine, "count everything on the machine");
   command->add_option("-C,--cpu", flags->cpus, "with --system or --per-core: these CPUs (0-3,8)");
+  add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();

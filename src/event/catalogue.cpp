@@ -118,12 +118,13 @@ void add_presets(Resolver& resolver, Catalogue& catalogue) {
   }
 }
 
-void add_virtual_names(Entries& entries) {
-  for (const VirtualName& name : virtual_names())
-    entries.push_back({std::string(kVirtualPrefix) + std::string(name.name),
+void add_virtual_names(VirtualNames names, Entries& entries) {
+  if (names == nullptr) return;
+  for (const VirtualName& name : names())
+    entries.push_back({std::string(kVirtualPrefix) + name.name,
                        "virtual PMU",
-                       std::string(name.description),
-                       std::string(name.unit),
+                       name.description,
+                       name.unit,
                        "virtual",
                        {},
                        {}});
@@ -157,15 +158,16 @@ Catalogue list_events(const ResolverOptions& options, const std::vector<std::str
   add_tracepoints(options.root, catalogue);
   add_pfm_names(options, resolver, catalogue);
   add_presets(resolver, catalogue);
-  add_virtual_names(catalogue.entries);
+  add_virtual_names(options.virtual_names, catalogue.entries);
   keep_matching(catalogue, words);
   const bool has_hardware =
       std::any_of(catalogue.entries.begin(), catalogue.entries.end(),
                   [](const CatalogueEntry& entry) { return entry.pmu == "cpu"; });
   if (has_hardware && resolver.pmus().core_names().empty())
-    catalogue.notes.emplace_back(
+    catalogue.notes.push_back(
         "the kernel offers no hardware counters on this machine: cycles, instructions, caches and "
-        "branches have names here but cannot be counted; the virtual:: events can");
+        "branches have names here but cannot be counted" +
+        std::string(options.virtual_names == nullptr ? "" : "; the virtual:: events can"));
   return catalogue;
 }
 

@@ -84,6 +84,8 @@ Result<Resolver::Events> Resolver::resolve_item(std::string_view name) {
         !name.substr(scheme.size()).starts_with("::"))
       return with_scheme(scheme, name.substr(scheme.size() + 1));
   if (name.starts_with(kVirtualPrefix)) return virtual_name(name);
+  if (options_.virtual_first)
+    if (auto event = find_virtual(name)) return named(*std::move(event), name);
   LOFT_TRY(const auto parts, split_pmu_name(name));
   if (parts) return pmu_terms(*parts);
   LOFT_TRY(auto events,
@@ -300,15 +302,24 @@ Result<Resolver::Events> Resolver::virtual_name(std::string_view name) {
   if (base.find(':') != std::string_view::npos)
     return failure(ErrorKind::invalid_input, "read the modifiers of " + quoted(name),
                    "the virtual PMU counts user code alone", "leave the modifier out");
-  const auto index = find_virtual_name(base);
-  if (!index) return unknown(name);
-  const VirtualName& entry = virtual_names()[*index];
+  auto event = find_virtual(base);
+  if (!event) return unknown(name);
+  return named(*std::move(event), name);
+}
+
+std::optional<Event> Resolver::find_virtual(std::string_view name) const {
+  if (options_.virtual_names == nullptr) return std::nullopt;
+  const std::vector<VirtualName>& names = options_.virtual_names();
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](const VirtualName& entry) { return entry.name == name; });
+  if (found == names.end()) return std::nullopt;
   Event event;
-  event.encoding = {"virtual", 0, *index, 0, 0};
+  event.encoding = {"virtual", 0, static_cast<std::uint64_t>(found - names.begin()), 0, 0};
+  event.modifiers.kernel = event.modifiers.hypervisor = false;
   event.origin = "virtual PMU";
-  event.description = entry.description;
-  event.unit = entry.unit;
-  return named(std::move(event), name);
+  event.description = found->description;
+  event.unit = found->unit;
+  return event;
 }
 
 Failure Resolver::unknown(std::string_view name) {
@@ -330,8 +341,9 @@ Failure Resolver::unknown(std::string_view name) {
   if (has_colon)
     if (const auto traced = list_tracepoints(options_.root))
       known.insert(known.end(), traced->begin(), traced->end());
-  for (const VirtualName& entry : virtual_names())
-    known.push_back(std::string(kVirtualPrefix) + std::string(entry.name));
+  if (options_.virtual_names != nullptr)
+    for (const VirtualName& entry : options_.virtual_names())
+      known.push_back(options_.virtual_first ? entry.name : std::string(kVirtualPrefix) + entry.name);
   const auto near = nearest(name, known);
   return failure(
       ErrorKind::not_found, "find the event " + quoted(name), "nothing here has this name",

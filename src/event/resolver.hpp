@@ -29,6 +29,7 @@
 #include "event/grammar.hpp"
 #include "event/kernel_names.hpp"
 #include "event/pmu.hpp"
+#include "event/virtual_names.hpp"
 #include "event/presets.hpp"
 
 namespace loft::event {
@@ -40,6 +41,8 @@ struct ResolverOptions {
   std::optional<std::string> share_directory;  // the presets; default: where loft is installed
   // A dry run for another CPU: libpfm4's name of its core PMU. What it resolves cannot be opened.
   std::string pretended_pmu;
+  VirtualNames virtual_names = nullptr;  // the virtual PMU's events, where it is there
+  bool virtual_first = false;  // a name without a prefix is the virtual PMU's, if it has it
 };
 
 class Resolver {
@@ -79,6 +82,7 @@ class Resolver {
   Result<Events> preset_name(std::string_view name);
   Result<Events> raw_digits(std::string_view digits);
   Result<Events> virtual_name(std::string_view name);
+  std::optional<Event> find_virtual(std::string_view name) const;
 
   Events kernel_events(const KernelEvent& found);
   Result<Event> one_of_pmu(const std::string& pmu_name, std::string_view terms);

@@ -1,26 +1,23 @@
-// The events of the virtual PMU by name. `virtual::flops` resolves to pmu "virtual" with the index
-// in this table as its config; who counts them finds the name by that index.
+// The events of the virtual PMU by name. Who counts them also names them; the resolver is handed
+// that table, since event/ does not know the engine.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace loft::event {
 
 inline constexpr std::string_view kVirtualPrefix = "virtual::";
 
 struct VirtualName {
-  std::string_view name;  // without the prefix
-  std::string_view unit;  // "B" for bytes; empty for plain counts
-  bool modelled;          // from a model of caches and predictors, not counted
-  std::string_view description;
+  std::string name;  // without the prefix
+  std::string unit;  // "B" for bytes; empty for plain counts
+  std::string description;
 };
 
-std::span<const VirtualName> virtual_names();
-
-// The index of `name`, which has no prefix.
-std::optional<std::uint64_t> find_virtual_name(std::string_view name);
+// Gives the table when it is first needed. `virtual::flops` resolves to pmu "virtual" with the index
+// in this table as its config.
+using VirtualNames = const std::vector<VirtualName>& (*)();
 
 }  // namespace loft::event

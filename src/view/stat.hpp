@@ -1,20 +1,24 @@
 // A counting run as text, CSV or JSON.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "metric/evaluation.hpp"
 #include "sample/counting.hpp"
 
 namespace loft::view {
 
+using Metrics = std::span<const metric::Evaluated>;  // asked for beside the events
+
 // A table for people. Estimates carry "~" and the share of time they were counted.
-std::string stat_text(const sample::RunCounts& run);
+std::string stat_text(const sample::RunCounts& run, Metrics metrics = {});
 
 // One line per event (and per thread, CPU or interval where these were asked for), with a header.
-std::string stat_csv(const sample::RunCounts& run);
+std::string stat_csv(const sample::RunCounts& run, Metrics metrics = {});
 
 // One object, schema "loft.stat/1".
-std::string stat_json(const sample::RunCounts& run);
+std::string stat_json(const sample::RunCounts& run, Metrics metrics = {});
 
 // The lines of one interval, for printing while the program runs.
 std::string interval_text(const sample::RunCounts& frame, const sample::IntervalCounts& interval);

@@ -22,9 +22,16 @@ std::string row(std::string_view scope, std::string_view part, const CountedEven
                      count.is_available() ? count.running_share() : 0, csv_field(count.why));
 }
 
+std::string metric_row(const metric::Evaluated& metric) {
+  const auto value = metric.in_unit();
+  return fmt::format("metric,,{},{},{},{},,{}\n", csv_field(metric.name),
+                     value ? fmt::format("{}", *value) : "", csv_field(metric.unit.text),
+                     sample::to_string(metric.value.kind), csv_field(metric.value.why));
+}
+
 }  // namespace
 
-std::string stat_csv(const sample::RunCounts& run) {
+std::string stat_csv(const sample::RunCounts& run, Metrics metrics) {
   std::string text = "scope,part,event,value,unit,kind,running,why\n";
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const CountedEvent& event = run.events[i];
@@ -40,6 +47,7 @@ std::string stat_csv(const sample::RunCounts& run) {
                   fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end)),
                   event, part.counts[i]);
   }
+  for (const metric::Evaluated& metric : metrics) text += metric_row(metric);
   return text;
 }
 

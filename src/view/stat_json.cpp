@@ -1,6 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include "sample/ratio.hpp"
+#include "view/metric_json.hpp"
 #include "view/stat.hpp"
 
 namespace loft::view {
@@ -52,7 +51,7 @@ ordered_json event_json(const RunCounts& run, std::size_t i) {
   return json;
 }
 
-ordered_json metrics_json(const RunCounts& run) {
+ordered_json ratios_json(const RunCounts& run) {
   ordered_json metrics = ordered_json::array();
   for (std::size_t i = 0; i < run.events.size(); ++i)
     if (const auto ratio = sample::ratio_of(run, i))
@@ -84,7 +83,7 @@ ordered_json intervals_json(const RunCounts& run) {
 
 }  // namespace
 
-std::string stat_json(const RunCounts& run) {
+std::string stat_json(const RunCounts& run, Metrics metrics) {
   ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
                     {"target", run.target},           {"exit", run.exit_status},
                     {"wall_s", to_seconds(run.wall)}, {"source", run.source}};
@@ -96,7 +95,9 @@ std::string stat_json(const RunCounts& run) {
   }
   json["events"] = ordered_json::array();
   for (std::size_t i = 0; i < run.events.size(); ++i) json["events"].push_back(event_json(run, i));
-  json["metrics"] = metrics_json(run);
+  json["metrics"] = ratios_json(run);
+  for (const metric::Evaluated& metric : metrics) json["metrics"].push_back(metric_object(metric));
+  if (!metrics.empty()) json["constants"] = constants_array(metrics);
   if (!run.intervals.empty()) json["intervals"] = intervals_json(run);
   if (!run.notes.empty()) json["notes"] = run.notes;
   // Names come from processes and files: what is not UTF-8 is replaced, not thrown on.

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "sample/ratio.hpp"
+#include "view/metric.hpp"
 #include "view/stat.hpp"
 
 namespace loft::view {
@@ -120,7 +121,7 @@ std::string source_words(const RunCounts& run) {
 
 }  // namespace
 
-std::string stat_text(const RunCounts& run) {
+std::string stat_text(const RunCounts& run, Metrics metrics) {
   std::string text =
       fmt::format("\n{}   (source: {})\n\n", printable(run.target), source_words(run));
   for (std::size_t i = 0; i < run.events.size(); ++i) {
@@ -132,6 +133,7 @@ std::string stat_text(const RunCounts& run) {
                                  ratio ? ratio_text(*ratio) : "", remark(event)));
   }
   text += missing_lines(run);
+  if (!metrics.empty()) text += "\n" + metrics_text(metrics);
   text += times_line(run);
   text += part_table(run, run.threads, "thread", [](const sample::ThreadCounts& row) {
     return fmt::format("{} {}", row.tid, row.comm);

@@ -17,6 +17,7 @@ using testing::Not;
 
 ResolverOptions options_of(const Tree& tree) {
   ResolverOptions options;
+  options.virtual_names = some_virtual_names;
   options.root = SystemRoot(tree.path());
   options.config_directory = tree.path() + "/config";
   options.share_directory = LOFT_SOURCE_DIR "/share";

@@ -12,6 +12,15 @@
 
 namespace loft::event {
 
+// What a virtual PMU would offer.
+inline const std::vector<VirtualName>& some_virtual_names() {
+  static const std::vector<VirtualName> names{
+      {"instructions", "", "Instructions"}, {"loads", "", "Memory reads"},
+      {"load_bytes", "B", "Bytes read"},    {"flops", "", "Floating-point operations"},
+      {"branch_misses", "", "Mispredicted"}};
+  return names;
+}
+
 class Tree {
  public:
   Tree() {
@@ -46,6 +55,7 @@ class Tree {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Resolver resolver() const {
     ResolverOptions options;
+    options.virtual_names = some_virtual_names;
     options.root = SystemRoot(path_);
     options.config_directory = path_ + "/config";
     options.share_directory = LOFT_SOURCE_DIR "/share";

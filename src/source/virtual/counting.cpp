@@ -18,9 +18,8 @@ struct Wanted {
 
 Wanted look_up(const event::Event& event) {
   if (event.encoding.pmu != "virtual") return {{}, "the virtual PMU counts virtual:: events alone"};
-  const auto index = engine::find_event(event.name);
-  if (!index) return {{}, "the virtual PMU has no such event"};
-  if (!engine::event_table()[*index].is_available)
+  const auto index = static_cast<engine::EventIndex>(event.encoding.config);
+  if (!engine::event_table()[index].is_available)
     return {{}, "needs a model of caches and predictors, which is not there yet"};
   return {index, {}};
 }
@@ -74,18 +73,14 @@ Result<Reading> VirtualRun::read() {
 
 }  // namespace
 
-std::optional<event::Event> find_event(const std::string& name) {
-  const auto index = engine::find_event(name);
-  if (!index) return std::nullopt;
-  const engine::EventInfo& info = engine::event_table()[*index];
-  event::Event event;
-  event.name = name;
-  event.encoding = {"virtual", 0, *index, 0, 0};
-  event.modifiers.kernel = false;
-  event.modifiers.hypervisor = false;
-  event.origin = "virtual PMU";
-  event.description = info.description;
-  return event;
+const std::vector<event::VirtualName>& event_names() {
+  static const std::vector<event::VirtualName> names = [] {
+    std::vector<event::VirtualName> table;
+    for (const engine::EventInfo& info : engine::event_table())
+      table.push_back({info.name, info.unit == "bytes" ? "B" : "", info.description});
+    return table;
+  }();
+  return names;
 }
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
@@ -97,7 +92,10 @@ Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   return std::make_unique<VirtualRun>(request, std::move(run));
 }
 #else
-std::optional<event::Event> find_event(const std::string&) { return std::nullopt; }
+const std::vector<event::VirtualName>& event_names() {
+  static const std::vector<event::VirtualName> none;
+  return none;
+}
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest&) {
   return failure(ErrorKind::unsupported, "count with the virtual PMU",

@@ -2,17 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
+#include <vector>
 
 #include "base/result.hpp"
-#include "event/event.hpp"
+#include "event/virtual_names.hpp"
 #include "source/counting.hpp"
 
 namespace loft::source::virtual_pmu {
 
-// The event of that name ("virtual::" in front or not), if the virtual PMU has it.
-[[nodiscard]] std::optional<event::Event> find_event(const std::string& name);
+// The events it has, as the resolver takes them; empty where the engine was not built.
+[[nodiscard]] const std::vector<event::VirtualName>& event_names();
 
 // Prepares the program under the engine. Only programs that loft starts can be counted; events that are
 // not the virtual PMU's are reported as missing.

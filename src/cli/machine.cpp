@@ -1,0 +1,154 @@
+// loft machine: measure the roofs, latencies and constants of this machine, once.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "machine/file.hpp"
+#include "machine/measure.hpp"
+#include "machine/overrides.hpp"
+#include "model/roofline.hpp"
+#include "view/machine.hpp"
+#include "view/roofline_svg.hpp"
+
+namespace loft::cli {
+namespace {
+
+struct MachineFlags {
+  bool full = false;
+  bool all = false;
+  int threads = 0;
+  std::string precision = "dp";
+  std::string first;
+  std::string second;
+  OutputFlags output;
+};
+
+bool wants_drawing(const OutputFlags& output) { return output.file.ends_with(".svg"); }
+
+std::string drawing_of(const model::Machine& machine, const MachineFlags& flags) {
+  model::RooflineChoice choice;
+  choice.threads =
+      flags.threads > 0 ? flags.threads : static_cast<int>(machine.topology.cpus.size());
+  choice.precision = flags.precision;
+  return view::roofline_svg(model::roofline_of(machine, choice));
+}
+
+// Table, JSON, CSV or drawing, by --format and -o.
+Result<void> show(const model::Machine& machine, const MachineFlags& flags, Terminal& terminal) {
+  if (wants_drawing(flags.output)) {
+    LOFT_CHECK(replace_file(flags.output.file, drawing_of(machine, flags)));
+    terminal.print(view::machine_text(machine, flags.all));
+    return {};
+  }
+  LOFT_TRY(const Format format, choose_format(flags.output));
+  const std::string text = format == Format::json  ? machine::to_json(machine)
+                           : format == Format::csv ? view::machine_csv(machine)
+                                                   : view::machine_text(machine, flags.all);
+  return write_result(flags.output, text, Stream::out, terminal);
+}
+
+machine::MeasureOptions options_of(const MachineFlags& flags, Terminal& terminal) {
+  machine::MeasureOptions options;
+  options.full = flags.full;
+  if (terminal.notes_is_terminal())
+    options.progress = [&terminal, last = std::string()](double share,
+                                                         std::string_view doing) mutable {
+      std::string line = fmt::format("\r{:3.0f} % {:<32}", share * 100, doing);
+      if (line == last) return;
+      last = line;
+      terminal.note(line);
+      (void)terminal.flush();  // a failure shows again at the end
+    };
+  return options;
+}
+
+// A machine file of -o goes there instead of to the cache.
+Result<std::string> file_to_write(const MachineFlags& flags) {
+  LOFT_TRY(const auto identity, machine::this_machine());
+  const bool elsewhere = flags.output.file.ends_with(".json");
+  const std::string path = elsewhere ? flags.output.file : machine::path_of(identity);
+  LOFT_CHECK(machine::may_replace(path, identity, !elsewhere));
+  return path;
+}
+
+Result<int> run_measure(const MachineFlags& flags, Terminal& terminal) {
+  if (!wants_drawing(flags.output)) {
+    LOFT_TRY([[maybe_unused]] const Format format, choose_format(flags.output));
+  }
+  LOFT_TRY(const auto path, file_to_write(flags));
+  LOFT_TRY(auto measured, machine::measure(options_of(flags, terminal)));
+  if (terminal.notes_is_terminal()) terminal.note(fmt::format("\r{:48}\r", ""));
+  LOFT_CHECK(replace_file(path, machine::to_json(measured)));
+  LOFT_TRY(const auto overrides, machine::read_overrides(machine::overrides_path()));
+  machine::apply(overrides, measured);
+  if (path == flags.output.file)
+    terminal.print(view::machine_text(measured, flags.all));
+  else
+    LOFT_CHECK(show(measured, flags, terminal));
+  terminal.note("machine file: " + printable(path) + "\n");
+  return 0;
+}
+
+Result<int> run_show(const MachineFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto loaded, machine::load(flags.first));
+  LOFT_CHECK(show(loaded, flags, terminal));
+  return 0;
+}
+
+Result<int> run_compare(const MachineFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto first, machine::read(flags.first));
+  LOFT_TRY(const auto second, machine::read(flags.second));
+  LOFT_TRY(const Format format, choose_format(flags.output));
+  if (format == Format::csv)
+    return failure(ErrorKind::invalid_input, "compare machines as CSV",
+                   "this comparison is text or JSON", "use --format json");
+  const std::string text = format == Format::json ? view::comparison_json(first, second)
+                                                  : view::comparison_text(first, second);
+  LOFT_CHECK(write_result(flags.output, text, Stream::out, terminal));
+  return 0;
+}
+
+void add_drawing_flags(CLI::App& command, MachineFlags& flags) {
+  command.add_flag("--all", flags.all, "show the roofs of all instruction widths");
+  command
+      .add_option("-t,--threads", flags.threads, "draw the roofs of so many threads (default: all)")
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--precision", flags.precision, "draw the roofs of sp or dp (default: dp)")
+      ->check(CLI::IsMember({"sp", "dp"}));
+  add_output_flags(command, flags.output);
+}
+
+}  // namespace
+
+void add_machine(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<MachineFlags>();
+  auto* command = app.add_subcommand("machine", "Measure the roofs and latencies of this machine");
+  command->add_flag("--full", flags->full, "all widths at all thread counts, some minutes");
+  add_drawing_flags(*command, *flags);
+
+  auto* show_command = command->add_subcommand("show", "Show what was measured");
+  show_command->add_option("file", flags->first, "a machine file (default: of this machine)");
+  add_drawing_flags(*show_command, *flags);
+  show_command->callback([flags, &action] {
+    action = [flags](Terminal& terminal) { return run_show(*flags, terminal); };
+  });
+
+  auto* compare_command = command->add_subcommand("compare", "Compare two machine files");
+  compare_command->add_option("first", flags->first, "a machine file")->required();
+  compare_command->add_option("second", flags->second, "another")->required();
+  add_output_flags(*compare_command, flags->output);
+  compare_command->callback([flags, &action] {
+    action = [flags](Terminal& terminal) { return run_compare(*flags, terminal); };
+  });
+
+  command->callback([command, flags, &action] {
+    if (!command->get_subcommands().empty()) return;
+    action = [flags](Terminal& terminal) { return run_measure(*flags, terminal); };
+  });
+}
+
+}  // namespace loft::cli

@@ -1,0 +1,44 @@
+#include "cli/metric_tables.hpp"
+
+#include <limits>
+
+namespace loft::cli {
+
+TableColumns::TableColumns(const metric::CountsFile& file) : file_(&file) {
+  for (const metric::Column& column : file.columns) {
+    const auto [at, is_new] = plain_.emplace(metric::plain_event_name(column.name), &column);
+    if (!is_new) at->second = nullptr;
+  }
+}
+
+const metric::Column* TableColumns::find(std::string_view name) const {
+  if (const metric::Column* exact = file_->find_column(name)) return exact;
+  const auto plain = plain_.find(metric::plain_event_name(name));
+  return plain == plain_.end() ? nullptr : plain->second;
+}
+
+view::MetricColumns evaluate_table(std::span<const metric::Program> programs,
+                                   const TableColumns& table) {
+  view::MetricColumns result;
+  const std::size_t rows = table.file().rows;
+  const std::vector<double> missing(rows, std::numeric_limits<double>::quiet_NaN());
+  for (const metric::Column& column : table.file().columns)
+    if (result.labels.empty()) result.labels = column.texts;
+  for (const metric::Program& program : programs) {
+    std::vector<std::span<const double>> inputs;
+    for (const std::string& name : program.inputs()) {
+      const metric::Column* column = table.find(name);
+      inputs.emplace_back(column == nullptr ? missing : column->numbers);
+    }
+    std::vector<double> values(rows);
+    program.evaluate_columns(inputs, values);
+    for (double& value : values) value = program.in_unit(value);
+    result.names.push_back(program.name());
+    result.units.push_back(program.unit());
+    result.values.push_back(std::move(values));
+    result.kinds.emplace_back(program.is_model() ? "modelled" : "counted");
+  }
+  return result;
+}
+
+}  // namespace loft::cli

@@ -1,0 +1,252 @@
+// loft power: fit a power model from counters; apply one where there is no meter.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/places.hpp"
+#include "base/text.hpp"
+#include "cli/metric_library.hpp"
+#include "cli/metric_tables.hpp"
+#include "cli/output.hpp"
+#include "metric/counts_file.hpp"
+#include "metric/evaluation.hpp"
+#include "metric/reader.hpp"
+#include "model/power.hpp"
+#include "view/metric.hpp"
+
+namespace loft::cli {
+namespace {
+
+struct FitFlags {
+  std::string counts;
+  std::string watts;
+  std::string by;
+  std::string time = "time";
+  std::vector<std::string> events;
+  std::string name = "power";
+  std::string model;
+  unsigned blocks = 5;
+  bool non_negative = false;
+  OutputFlags output;
+};
+
+Failure no_column(const std::string& name, const metric::CountsFile& file) {
+  std::vector<std::string> names;
+  for (const metric::Column& column : file.columns) names.push_back(column.name);
+  return failure(ErrorKind::not_found, fmt::format("find the column '{}'", name),
+                 fmt::format("the table has {}", join(names, ", ")));
+}
+
+// The predictors: those asked for, or every column of numbers that has no other part to play.
+Result<std::vector<const metric::Column*>> predictors(const FitFlags& flags,
+                                                      const metric::CountsFile& file) {
+  std::vector<const metric::Column*> chosen;
+  for (const std::string& list : flags.events) {
+    for (const std::string_view name : split(list, ',')) {
+      const metric::Column* column = file.find_column(name);
+      if (column == nullptr) return no_column(std::string(name), file);
+      chosen.push_back(column);
+    }
+  }
+  if (!chosen.empty()) return chosen;
+  for (const metric::Column& column : file.columns)
+    if (column.texts.empty() && column.name != flags.watts && column.name != flags.by &&
+        column.name != flags.time)
+      chosen.push_back(&column);
+  return chosen;
+}
+
+Result<model::PowerData> data_of(const FitFlags& flags, const metric::CountsFile& file) {
+  model::PowerData data;
+  const metric::Column* watts = file.find_column(flags.watts);
+  if (watts == nullptr) return no_column(flags.watts, file);
+  data.watts = watts->numbers;
+  if (!flags.by.empty()) {
+    const metric::Column* by = file.find_column(flags.by);
+    if (by == nullptr) return no_column(flags.by, file);
+    for (std::size_t row = 0; row < file.rows; ++row)
+      data.programs.push_back(by->texts.empty() ? fmt::format("{}", by->numbers[row])
+                                                : by->texts[row]);
+  }
+  const metric::Column* time = file.find_column(flags.time);
+  data.rates = time != nullptr;
+  LOFT_TRY(const auto columns, predictors(flags, file));
+  for (const metric::Column* column : columns) {
+    data.predictors.push_back(column->name);
+    data.columns.push_back(column->numbers);
+    if (time == nullptr) continue;
+    for (std::size_t row = 0; row < file.rows; ++row)
+      data.columns.back()[row] /= time->numbers[row];
+  }
+  return data;
+}
+
+std::string fit_text(const model::PowerData& data, const model::PowerFit& fit) {
+  std::string text = fmt::format("{:<32} {:>14.6g} W\n", "base", fit.base);
+  for (std::size_t i = 0; i < data.predictors.size(); ++i)
+    text += fmt::format("{:<32} {:>14.6g} {}\n", printable(data.predictors[i]), fit.coefficients[i],
+                        data.rates ? "J" : "W");
+  text += fmt::format(
+      "held out by {}: median error {:.2f} %, RMS {:.4g} W, 95 % within {:.4g} W, R2 {:.3f}\n",
+      data.programs.empty() ? "block" : "program", 100 * fit.held_out.median_error,
+      fit.held_out.rms_error, fit.held_out.error95, fit.held_out.r2);
+  for (const model::HeldOutPart& part : fit.held_out.parts)
+    text += fmt::format("  {:<30} {:>6} rows  median {:>6.2f} %  RMS {:.4g} W\n",
+                        printable(part.name), part.rows, 100 * part.median_error, part.rms_error);
+  return text + fmt::format("on the rows it was fitted to: RMS {:.4g} W (flatters)\n",
+                            fit.fitted_rms_error);
+}
+
+std::string fit_json(const model::PowerData& data, const model::PowerFit& fit) {
+  using nlohmann::ordered_json;
+  ordered_json json{{"schema", "loft.power.fit/1"},
+                    {"base_w", fit.base},
+                    {"coefficients", ordered_json::object()},
+                    {"per", data.rates ? "event per second" : "event"},
+                    {"held_out",
+                     {{"by", data.programs.empty() ? "block" : "program"},
+                      {"median_error", fit.held_out.median_error},
+                      {"rms_error_w", fit.held_out.rms_error},
+                      {"error95_w", fit.held_out.error95},
+                      {"r2", fit.held_out.r2}}},
+                    {"fitted_rms_error_w", fit.fitted_rms_error}};
+  for (std::size_t i = 0; i < data.predictors.size(); ++i)
+    json["coefficients"][data.predictors[i]] = fit.coefficients[i];
+  for (const model::HeldOutPart& part : fit.held_out.parts)
+    json["held_out"]["parts"].push_back({{"name", part.name},
+                                         {"rows", part.rows},
+                                         {"median_error", part.median_error},
+                                         {"rms_error_w", part.rms_error}});
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<metric::CountsFile> read_table(const std::string& path) {
+  LOFT_TRY(const auto text, read_file(path, std::size_t{1} << 30));
+  return metric::read_counts(path, text);
+}
+
+Result<int> run_fit(const FitFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const Format format, choose_format(flags.output));
+  LOFT_TRY(const auto file, read_table(flags.counts));
+  if (file.rows == 0)
+    return failure(ErrorKind::invalid_input, "fit a power model",
+                   fmt::format("'{}' is no table with one row for each measurement", flags.counts),
+                   "give a CSV file with a header: program,time,EVENT,...,watts");
+  LOFT_TRY(const auto data, data_of(flags, file));
+  const auto method =
+      flags.non_negative ? model::FitMethod::non_negative : model::FitMethod::least_squares;
+  LOFT_TRY(const auto fit, model::fit_power(data, {method, flags.blocks}));
+  if (!flags.model.empty())
+    LOFT_CHECK(replace_file(flags.model,
+                            metric::write_loft(model::power_model_file(data, fit, flags.name))));
+  const std::string text = format == Format::json ? fit_json(data, fit) : fit_text(data, fit);
+  LOFT_CHECK(write_result(flags.output, text, Stream::out, terminal));
+  return 0;
+}
+
+struct ApplyFlags {
+  std::string model;
+  std::string counts;
+  double seconds = 0;
+  std::vector<std::string> defines;
+  OutputFlags output;
+};
+
+// A path, or the name of a model that is installed with loft.
+std::string model_path(const std::string& name) {
+  const std::string installed = join_path(share_directory(), "metrics/power/" + name + ".metrics");
+  return !file_exists(name) && file_exists(installed) ? installed : name;
+}
+
+Result<std::vector<metric::Program>> models_of(const metric::Library& library,
+                                               const std::string& path) {
+  std::vector<metric::Program> models;
+  for (const std::string& name : library.names()) {
+    const auto variants = library.find(name);
+    if (variants[0]->kind != metric::DefinitionKind::model || variants[0]->place.file != path)
+      continue;
+    LOFT_TRY(auto program, metric::compile(library, name));
+    models.push_back(std::move(program));
+  }
+  if (models.empty())
+    return failure(ErrorKind::invalid_input, fmt::format("apply '{}'", path), "it defines no model",
+                   "'loft power fit --model FILE' writes one");
+  return models;
+}
+
+Result<int> run_apply(const ApplyFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const Format format, choose_format(flags.output));
+  const std::string path = model_path(flags.model);
+  LOFT_TRY(const auto library, load_metrics({{path}, flags.defines, {}}, terminal));
+  LOFT_TRY(const auto models, models_of(library, path));
+  LOFT_TRY(metric::CountsFile file, read_table(flags.counts));
+  if (flags.seconds > 0)
+    file.total.add("time", metric::Quantity::exact(metric::Number::real(flags.seconds)));
+  std::string text;
+  if (file.rows > 0) {
+    const auto columns = evaluate_table(models, TableColumns(file));
+    text = format == Format::json ? view::metric_columns_json(columns)
+                                  : view::metric_columns_csv(columns);
+  } else {
+    const auto metrics = metric::evaluate_all(models, file.total);
+    text = format == Format::json  ? view::metrics_json(metrics)
+           : format == Format::csv ? view::metrics_csv(metrics)
+                                   : view::metrics_text(metrics);
+  }
+  LOFT_CHECK(write_result(flags.output, text, Stream::out, terminal));
+  return 0;
+}
+
+void add_fit(CLI::App& power, Action& action) {
+  auto flags = std::make_shared<FitFlags>();
+  auto* command = power.add_subcommand("fit", "Fit watts to event rates, with the held-out error");
+  command->add_option("--counts", flags->counts, "a CSV table: one row for each measurement")
+      ->required();
+  command->add_option("--watts", flags->watts, "the column with the measured power")->required();
+  command->add_option("--by", flags->by,
+                      "the column that names the program; whole ones are held out");
+  command->add_option("--blocks", flags->blocks, "without --by: hold out so many contiguous blocks")
+      ->check(CLI::Range(2u, 1000u))
+      ->capture_default_str();
+  command->add_option("--time", flags->time, "the column with seconds; counts become rates")
+      ->capture_default_str();
+  command->add_option("-e,--event", flags->events, "predictors (default: all other columns)")
+      ->allow_extra_args(false);
+  command->add_flag("--non-negative", flags->non_negative, "no coefficient below 0");
+  command->add_option("--name", flags->name, "what the model is called")->capture_default_str();
+  command->add_option("--model", flags->model, "write the model to this metric file");
+  add_output_flags(*command, flags->output);
+  command->callback([flags, &action] {
+    action = [flags](Terminal& terminal) { return run_fit(*flags, terminal); };
+  });
+}
+
+void add_apply(CLI::App& power, Action& action) {
+  auto flags = std::make_shared<ApplyFlags>();
+  auto* command = power.add_subcommand("apply", "Estimate power from counts with a model");
+  command->add_option("--model", flags->model, "a model file, or core-i7 or power7-p750")
+      ->required();
+  command->add_option("--counts", flags->counts, "counts as 'loft metric eval' takes them")
+      ->required();
+  command->add_option("--time", flags->seconds, "seconds that the counts took")
+      ->check(CLI::PositiveNumber);
+  command->add_option("-D,--define", flags->defines, "set a constant: NAME=VALUE")
+      ->allow_extra_args(false);
+  add_output_flags(*command, flags->output);
+  command->callback([flags, &action] {
+    action = [flags](Terminal& terminal) { return run_apply(*flags, terminal); };
+  });
+}
+
+}  // namespace
+
+void add_power(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("power", "Fit and apply power models made of counters");
+  command->require_subcommand(1);
+  add_fit(*command, action);
+  add_apply(*command, action);
+}
+
+}  // namespace loft::cli

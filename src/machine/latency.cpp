@@ -1,0 +1,241 @@
+#include "machine/latency.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "machine/ticks.hpp"
+
+namespace loft::machine {
+namespace {
+
+constexpr int kLinks = 64;
+constexpr double kWindow = 0.0005;
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kPage = 4096;
+// More pages than any second-level TLB holds; their lines still fit a second-level cache.
+constexpr std::size_t kTlbPages = 8192;
+// A ring that may live in a cache is walked once before it is timed.
+constexpr std::size_t kMostWarmed = 16u << 20;
+
+// Chains that live in registers alone.
+struct Chain {
+  const char* name;
+  Op op;
+  std::uint64_t p, q, r, accumulator;
+};
+
+// A full-period congruential generator: its bit 62 is as good as random to any predictor. With q =
+// 1 and r = 0 the same loop has a branch that never changes.
+constexpr std::uint64_t kMultiplier = 6364136223846793005;
+constexpr std::uint64_t kIncrement = 1442695040888963407;
+constexpr Chain kChains[] = {
+    {"FP_add_lat", Op::add, 1, 0, 0, 0},
+    {"FP_mul_lat", Op::mul, 1, 0, 0, 0},
+    {"FP_fma_lat", Op::fma, 1, 0, 0, 0},
+    {"FP_div_lat", Op::div, 1, 0, 0, 0},
+    // A 62-bit dividend by a 31-bit divisor; the OR that restores the dividend is one cycle more.
+    {"int_div+or", Op::int_div, 0x5A5A5A5B, 0x3FEDCBA987654321, 0, 0x3FEDCBA987654321},
+    {"BR_lat", Op::jump, 1, 0, 0, 0},
+    {"branch_random", Op::lcg_branch, 1, kMultiplier, kIncrement, 88172645463325252},
+    {"branch_steady", Op::lcg_branch, 1, 1, 0, 88172645463325252},
+};
+
+void add(Plan& plan, Workbench& bench, const std::string& name, TrialSetup setup,
+         double tolerance) {
+  auto trial = bench.prepare(std::move(setup));
+  if (trial) plan.items.push_back({*std::move(trial), tolerance, kWindow, {}, name});
+}
+
+// Allocates, touches and links a ring on the CPU that will chase through it.
+Result<void> add_chase(Plan& plan, Rings& rings, Workbench& bench, const std::string& name,
+                       std::size_t nodes, std::size_t stride, Pages pages, double tolerance) {
+  LOFT_TRY(auto buffer, Buffer::allocate(nodes * stride, pages));
+  bench.team().run({0}, [&](int) {
+    buffer.touch();
+    buffer.link_ring(nodes, stride, stride > kLine);
+  });
+  TrialSetup setup;
+  setup.kernel = chain_kernel(Op::chase, kLinks);
+  setup.work = kLinks;
+  setup.chain = buffer.data();
+  if (nodes * kLine <= kMostWarmed) setup.warm_trips = nodes / kLinks + 1;
+  add(plan, bench, name, std::move(setup), tolerance);
+  rings.buffers.push_back(std::move(buffer));
+  return {};
+}
+
+const Item* item_named(const Plan& plan, const std::string& name) {
+  for (const Item& item : plan.items)
+    if (item.latency == name) return &item;
+  return nullptr;
+}
+
+// Cycles per link of a finished chain, minus what stands beside the link in it.
+struct Reading {
+  double cycles = 0;
+  double median = 0;
+  double spread = 0;
+  double cycles_per_tick = 0;
+  model::Verdict verdict = model::Verdict::unavailable;
+};
+
+Reading reading_of(const Plan& plan, const std::string& name) {
+  const Item* item = item_named(plan, name);
+  if (item == nullptr || item->trial.estimate.best() <= 0) return {};
+  const Estimate& estimate = item->trial.estimate;
+  const double per_tick = item->trial.cycles_per_tick;
+  return {per_tick / estimate.best(), per_tick / estimate.median(), estimate.spread(), per_tick,
+          estimate.verdict(item->tolerance)};
+}
+
+// (left - right) * factor; as uncertain as the more uncertain of both.
+Reading difference(const Reading& left, const Reading& right, double factor = 1) {
+  if (left.cycles <= 0 || right.cycles <= 0) return {};
+  Reading out = left;
+  out.cycles = std::max(0.0, left.cycles - right.cycles) * factor;
+  out.median = std::max(0.0, left.median - right.median) * factor;
+  out.verdict = std::max(left.verdict, right.verdict);
+  const double error = left.spread * left.cycles + right.spread * right.cycles;
+  out.spread = out.cycles > 0 ? error * factor / out.cycles : 0;
+  return out;
+}
+
+Reading minus_cycle(Reading reading) {
+  if (reading.cycles > 0) {
+    reading.cycles -= 1;
+    reading.median -= 1;
+  }
+  return reading;
+}
+
+model::Constant latency_constant(const std::string& name, const Reading& reading,
+                                 double ticks_per_second) {
+  model::Constant constant;
+  constant.name = name;
+  constant.unit = "cycles";
+  constant.value = constant.cycles = reading.cycles;
+  constant.median = reading.median;
+  constant.spread = reading.spread;
+  constant.verdict = reading.verdict;
+  if (reading.cycles_per_tick > 0)
+    constant.ns = reading.cycles / (reading.cycles_per_tick * ticks_per_second) * 1e9;
+  if (reading.verdict == model::Verdict::unavailable) constant.why = "could not be measured here";
+  return constant;
+}
+
+std::string latency_name(const std::string& level) {
+  return (level == "DRAM" ? std::string("Mem") : level) + "_lat";
+}
+
+}  // namespace
+
+Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& bench,
+                             std::vector<std::string>& notes) {
+  for (const Chain& chain : kChains) {
+    if (chain.op == Op::fma && !input.fma) continue;
+    TrialSetup setup;
+    setup.kernel = chain_kernel(chain.op, kLinks);
+    setup.work = kLinks;
+    setup.p = chain.p;
+    setup.q = chain.q;
+    setup.r = chain.r;
+    setup.accumulator = chain.accumulator;
+    add(plan, bench, chain.name, std::move(setup), kPrivateTolerance);
+  }
+  TrialSetup roots;
+  roots.kernel = sqrt_chain_kernel(kLinks);
+  roots.work = kLinks;
+  add(plan, bench, "sqrt+mul", std::move(roots), kPrivateTolerance);
+
+  Rings rings;
+  LOFT_TRY(auto word, Buffer::allocate(kPage, Pages::small));
+  word.touch();
+  TrialSetup atomic;
+  atomic.kernel = chain_kernel(Op::atomic_add, kLinks);
+  atomic.work = kLinks;
+  atomic.chain = word.data();
+  add(plan, bench, "Atomic_lat", std::move(atomic), kPrivateTolerance);
+  rings.buffers.push_back(std::move(word));
+
+  for (std::size_t i = 0; i < input.levels.size(); ++i) {
+    const model::Level& level = input.levels[i];
+    const std::size_t lines = level.test_bytes / kLine;
+    if (lines < 2) continue;
+    const double tolerance = i < 2 ? kPrivateTolerance * 4 : kSharedTolerance;
+    LOFT_CHECK(add_chase(plan, rings, bench, latency_name(level.name), lines, kLine, Pages::huge,
+                         tolerance));
+  }
+  const std::size_t memory_lines = input.levels.back().test_bytes / kLine;
+  LOFT_CHECK(add_chase(plan, rings, bench, "Mem_small_pages_lat", memory_lines, kLine, Pages::small,
+                       kSharedTolerance));
+  if (input.levels.back().test_bytes < kTlbPages * kPage) {
+    notes.emplace_back("TLB_lat is left out: too little memory for a test beyond the TLB");
+  } else {
+    LOFT_CHECK(add_chase(plan, rings, bench, "tlb_pages", kTlbPages, kPage, Pages::small,
+                         kSharedTolerance));
+    LOFT_CHECK(add_chase(plan, rings, bench, "tlb_dense", kTlbPages, kLine, Pages::huge,
+                         kSharedTolerance));
+  }
+  return rings;
+}
+
+std::vector<model::Constant> constants_of(const Plan& plan, double ticks_per_second) {
+  std::vector<model::Constant> constants;
+  const auto put = [&](const std::string& name, const Reading& reading) {
+    constants.push_back(latency_constant(name, reading, ticks_per_second));
+  };
+  const auto read = [&](const std::string& name) { return reading_of(plan, name); };
+  for (const char* name :
+       {"L1_lat", "L2_lat", "L3_lat", "L4_lat", "Mem_lat", "Mem_small_pages_lat"})
+    if (item_named(plan, name) != nullptr) put(name, read(name));
+  put("TLB_lat", difference(read("tlb_pages"), read("tlb_dense")));
+  put("BR_lat", read("BR_lat"));
+  // Every second branch of the random run goes wrong, none of the steady one.
+  put("BR_miss_lat", difference(read("branch_random"), read("branch_steady"), 2));
+  const Reading add = read("FP_add_lat");
+  const Reading mul = read("FP_mul_lat");
+  put("FP_lat", add.cycles >= mul.cycles ? add : mul);
+  put("FP_add_lat", add);
+  put("FP_mul_lat", mul);
+  if (item_named(plan, "FP_fma_lat") != nullptr) put("FP_fma_lat", read("FP_fma_lat"));
+  put("FP_div_lat", read("FP_div_lat"));
+  put("FP_sqrt_lat", difference(read("sqrt+mul"), mul));
+  put("Int_div_lat", minus_cycle(read("int_div+or")));
+  put("Atomic_lat", read("Atomic_lat"));
+  // The names of the paper that LCPI comes from.
+  put("Data_L1_lat", read("L1_lat"));
+  put("Data_TLB_lat", difference(read("tlb_pages"), read("tlb_dense")));
+  return constants;
+}
+
+Transfer measure_transfer(Workbench& bench, int first, int second, int windows) {
+  constexpr std::uint64_t kRoundTrips = 500;
+  Transfer transfer;
+  struct alignas(128) Ball {
+    std::atomic<std::uint64_t> count{0};
+  };
+  const auto ball = std::make_unique<Ball>();
+  std::uint64_t took = 0;
+  for (int window = 0; window < windows; ++window) {
+    ball->count = 0;
+    bench.team().run({first, second}, [&](int member) {
+      const std::uint64_t side = member == first ? 0 : 1;
+      bench.team().meet(2);
+      const std::uint64_t start = ticks();
+      for (std::uint64_t turn = side; turn < 2 * kRoundTrips; turn += 2) {
+        // A partner that was put to sleep is waited for politely; such a window is never the best.
+        for (int spins = 0; ball->count.load(std::memory_order_acquire) != turn; ++spins)
+          spins < 4000 ? spin_pause() : std::this_thread::yield();
+        ball->count.store(turn + 1, std::memory_order_release);
+      }
+      if (side == 1) took = ticks() - start;
+    });
+    transfer.estimate.add(static_cast<double>(2 * kRoundTrips) / static_cast<double>(took), false,
+                          window * 5 / windows);
+  }
+  return transfer;
+}
+
+}  // namespace loft::machine

@@ -1,0 +1,70 @@
+#include "metric/evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace loft::metric {
+
+std::optional<double> Evaluated::in_unit() const {
+  if (!value.number) return std::nullopt;
+  return value.number->as_double() / unit.factor;
+}
+
+std::optional<Interval> Evaluated::ci95_in_unit() const {
+  if (!value.number || !value.ci95) return std::nullopt;
+  return Interval{value.ci95->low / unit.factor, value.ci95->high / unit.factor};
+}
+
+Result<std::vector<Program>> compile_all(const Library& library, std::span<const std::string> names,
+                                         const Available& available) {
+  std::vector<Program> programs;
+  for (const std::string& name : names) {
+    LOFT_TRY(auto program, compile(library, name, available));
+    programs.push_back(std::move(program));
+  }
+  return programs;
+}
+
+std::vector<std::string> needs(std::span<const Program> programs) {
+  std::vector<std::string> events;
+  for (const Program& program : programs)
+    for (const std::string& name : program.inputs())
+      if (name != "time" && std::ranges::find(events, name) == events.end()) events.push_back(name);
+  return events;
+}
+
+std::vector<Evaluated> evaluate_all(std::span<const Program> programs, const CountSet& counts,
+                                    std::span<const GroupEstimate> groups) {
+  std::vector<Evaluated> all;
+  for (const Program& program : programs) {
+    Value value = program.evaluate(counts);
+    if (!groups.empty()) value = with_interval(program, counts, std::move(value), groups);
+    all.push_back({program.name(), program.description(), program.variant(), program.unit(),
+                   std::move(value), program.constants()});
+  }
+  return all;
+}
+
+std::vector<Constant> constants_of(std::span<const Evaluated> metrics) {
+  std::vector<Constant> constants;
+  for (const Evaluated& metric : metrics)
+    for (const Constant& constant : metric.constants)
+      if (std::ranges::find(constants, constant.name, &Constant::name) == constants.end())
+        constants.push_back(constant);
+  return constants;
+}
+
+std::string value_text(const Evaluated& metric) {
+  if (!metric.value.number) return "n/a";
+  const double value = metric.value.number->as_double();
+  const bool estimated = metric.value.kind != sample::Origin::counted;
+  std::string text = (estimated ? "~" : "") + format_value(value, metric.unit);
+  if (metric.value.ci95 && value != 0)
+    text += fmt::format(" ± {:.2g} %", 100 * (metric.value.ci95->high - metric.value.ci95->low) /
+                                           2 / std::fabs(value));
+  return text;
+}
+
+}  // namespace loft::metric

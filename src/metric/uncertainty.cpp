@@ -1,0 +1,163 @@
+#include "metric/uncertainty.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace loft::metric {
+namespace {
+
+Failure bad_windows(std::string why) {
+  return failure(ErrorKind::invalid_input, "estimate multiplexed counts", std::move(why));
+}
+
+// The 97.5 % point of Student's distribution: few windows know their own spread badly.
+// Peizer and Pratt's approximation by the normal point; within 1 % from 3 degrees on.
+double student_point(double degrees) {
+  constexpr double z = 1.959964;
+  const double g1 = (std::pow(z, 3) + z) / 4;
+  const double g2 = (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / 96;
+  const double g3 = (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / 384;
+  return z + g1 / degrees + g2 / (degrees * degrees) + g3 / (degrees * degrees * degrees);
+}
+
+bool is_rare(const GroupWindows& group, std::size_t event, double total) {
+  const auto seen = std::ranges::count_if(
+      group.windows, [&](const Window& window) { return window.counts[event] > 0; });
+  return total < kFewestOccurrences || 2 * static_cast<std::size_t>(seen) < group.windows.size();
+}
+
+// Deviations of each window's counts from what the mean rate would give: a ratio estimator, so that
+// windows of different length do not count as spread.
+std::vector<double> residuals(const GroupWindows& group, std::size_t event, double rate) {
+  std::vector<double> left;
+  for (const Window& window : group.windows)
+    left.push_back(window.counts[event] - rate * window.running);
+  return left;
+}
+
+// Half the mean product of successive differences: the (co)variance of one window.
+double successive(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 1; i < a.size(); ++i) sum += (a[i] - a[i - 1]) * (b[i] - b[i - 1]);
+  return sum / (2 * static_cast<double>(a.size() - 1));
+}
+
+}  // namespace
+
+Result<GroupEstimate> estimate_group(const GroupWindows& group) {
+  const std::size_t events = group.events.size();
+  double running = 0;
+  for (const Window& window : group.windows) {
+    if (window.counts.size() != events) return bad_windows("a window has counts for other events");
+    if (!(window.running >= 0)) return bad_windows("a window ran for a negative time");
+    running += window.running;
+  }
+  if (running <= 0 || !(group.enabled > 0)) return bad_windows("the group never ran");
+  GroupEstimate estimate;
+  estimate.events = group.events;
+  estimate.windows = group.windows.size();
+  const double share = std::min(running / group.enabled, 1.0);
+  std::vector<std::vector<double>> left;
+  for (std::size_t e = 0; e < events; ++e) {
+    double total = 0;
+    for (const Window& window : group.windows) total += window.counts[e];
+    estimate.totals.push_back(total / share);
+    estimate.rare.push_back(is_rare(group, e, total));
+    left.push_back(residuals(group, e, total / running));
+  }
+  estimate.covariance.assign(events * events, 0);
+  if (group.windows.size() < 2) return estimate;
+  // n windows of a whole of n/share: variance of the extrapolated total is n/share² × (1 - share)
+  // times that of one window.
+  const double factor = static_cast<double>(group.windows.size()) / (share * share) * (1 - share);
+  for (std::size_t i = 0; i < events; ++i)
+    for (std::size_t j = 0; j < events; ++j)
+      estimate.covariance[i * events + j] = factor * successive(left[i], left[j]);
+  return estimate;
+}
+
+Value with_interval(const Program& program, const CountSet& counts, Value value,
+                    std::span<const GroupEstimate> groups) {
+  if (!value.number) return value;
+  std::vector<double> inputs;
+  for (const std::string& name : program.inputs()) {
+    const Quantity* quantity = counts.find(name);
+    inputs.push_back(quantity == nullptr ? 0 : quantity->value.as_double());
+  }
+  const auto gradient = program.gradient(inputs);
+  if (!gradient) return value;
+  double variance = 0;
+  std::size_t fewest = SIZE_MAX;
+  for (const GroupEstimate& group : groups) {
+    const std::size_t n = group.events.size();
+    std::vector<double> slope(n, 0);
+    bool used = false;
+    for (std::size_t e = 0; e < n; ++e) {
+      const std::string plain = plain_event_name(group.events[e]);
+      for (std::size_t i = 0; i < program.inputs().size(); ++i) {
+        if (program.inputs()[i] != group.events[e] &&
+            plain_event_name(program.inputs()[i]) != plain)
+          continue;
+        slope[e] += (*gradient)[i];
+        used = true;
+        value.unreliable = value.unreliable || group.rare[e];
+      }
+    }
+    if (!used) continue;
+    if (group.windows < kFewestWindows) return value;
+    fewest = std::min(fewest, group.windows);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        variance += slope[i] * slope[j] * group.covariance[i * n + j];
+  }
+  if (fewest == SIZE_MAX) return value;
+  const double half =
+      student_point(static_cast<double>(fewest - 1)) * std::sqrt(std::max(variance, 0.0));
+  const double middle = value.number->as_double();
+  value.ci95 = Interval{middle - half, middle + half};
+  return value;
+}
+
+bool exceeds(const Value& value, double target) {
+  if (!value.number || !value.ci95) return false;
+  return (value.ci95->high - value.ci95->low) / 2 > target * std::fabs(value.number->as_double());
+}
+
+Result<CountSet> join_runs(std::span<const Run> runs) {
+  struct Sum {
+    double total = 0;
+    double runs = 0;
+    Quantity last;
+  };
+  CountSet joined;
+  std::map<std::string, Sum> sums;
+  for (const Run& run : runs) {
+    if (!(run.instructions > 0))
+      return failure(ErrorKind::invalid_input, "join runs",
+                     "a run has no count of instructions to align it by",
+                     "count instructions in every run");
+    const double factor = runs[0].instructions / run.instructions;
+    for (const auto& [name, quantity] : run.counts) {
+      Sum& sum = sums[name];
+      sum.last = quantity;
+      if (quantity.origin == sample::Origin::missing) continue;
+      sum.total += quantity.value.as_double() * factor;
+      sum.runs += 1;
+    }
+  }
+  for (auto& [name, sum] : sums) {
+    if (sum.runs == 0) {
+      joined.add(name, std::move(sum.last));
+    } else if (runs.size() == 1) {
+      joined.add(name, std::move(sum.last));
+    } else {
+      joined.add(name, {Number::real(sum.total / sum.runs), sample::Origin::scaled, {}});
+    }
+  }
+  return joined;
+}
+
+}  // namespace loft::metric

@@ -1,0 +1,68 @@
+// How far a multiplexed count, and a metric made of such counts, can be off.
+//
+// Events of one group share the counters' time: the group runs in some windows of the whole and is
+// silent in the others. From the windows that ran come each event's total, its variance and, as the
+// events of a group were counted in the very same windows, their covariance:
+//
+//   const auto spread = estimate_group(windows, enabled);
+//   value = with_interval(program, counts, value, {spread});
+//
+// The variance is taken from successive differences (slow trends cancel) with the correction for a
+// finite whole: a group that ran all the time has none.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "metric/program.hpp"
+
+namespace loft::metric {
+
+// What one group counted in one window.
+struct Window {
+  double running = 0;          // seconds that the group was on the counters
+  std::vector<double> counts;  // one for each event of the group
+};
+
+struct GroupWindows {
+  std::vector<std::string> events;
+  std::vector<Window> windows;  // in the order of time
+  double enabled = 0;           // seconds that the group should have counted
+};
+
+// Totals of a group's events, extrapolated to all of the enabled time.
+struct GroupEstimate {
+  std::vector<std::string> events;
+  std::vector<double> totals;
+  std::vector<double> covariance;  // row-major, events × events
+  std::vector<bool> rare;          // too few occurrences for the interval to be believed
+  std::size_t windows = 0;
+};
+
+// Fewer windows than this say nothing about their spread.
+inline constexpr std::size_t kFewestWindows = 4;
+// Fewer occurrences than this, or an event seen in fewer than half of the windows, is rare.
+inline constexpr double kFewestOccurrences = 100;
+
+[[nodiscard]] Result<GroupEstimate> estimate_group(const GroupWindows& group);
+
+// Adds the 95 % interval to a value that rests on these groups. Groups are taken as independent of
+// each other. Left without interval: values that are not available, and groups with too few
+// windows.
+Value with_interval(const Program& program, const CountSet& counts, Value value,
+                    std::span<const GroupEstimate> groups);
+
+// Whether the interval is wider than `target` of the value (0.05: half-width above 5 %).
+bool exceeds(const Value& value, double target);
+
+// Joins runs of the same program that counted different events. Runs differ in length: each run's
+// counts are brought to the first run's number of instructions. An event of several runs is
+// averaged.
+struct Run {
+  double instructions = 0;
+  std::vector<std::pair<std::string, Quantity>> counts;
+};
+[[nodiscard]] Result<CountSet> join_runs(std::span<const Run> runs);
+
+}  // namespace loft::metric

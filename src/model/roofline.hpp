@@ -1,0 +1,84 @@
+// The cache-aware roofline: what a program can attain at an arithmetic intensity, and what holds
+// it back.
+//
+//   const Roofline roofline = roofline_of(machine, {.threads = 2});
+//   roofline.attainable(0.21);              // FLOP/s at 0.21 FLOP a byte, from the first-level
+//   cache const Limit limit = roofline.limit(0.21, 11.8e9); limit.name, limit.share; // "L2
+//   bandwidth", 0.54
+//
+// Intensity counts bytes as the core sees them (loads and stores), so a point does not move
+// sideways when its data come from another level: it sinks from that level's slope to the next.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine_model.hpp"
+
+namespace loft::model {
+
+struct Slope {
+  std::string level;  // "L1" … "DRAM"
+  std::string name;   // "L1 bandwidth"
+  double bytes_per_second = 0;
+  Verdict verdict = Verdict::stable;
+};
+
+struct Ceiling {
+  std::string isa;
+  std::string op;
+  std::string name;  // "FMA, 256 bit"
+  double flops_per_second = 0;
+  Verdict verdict = Verdict::stable;
+};
+
+// A program, thread, function or slice of time under the roofs.
+struct RooflinePoint {
+  std::string name;
+  double intensity = 0;  // FLOP per byte
+  double flops_per_second = 0;
+  double weight = 0;  // share of time, 0 to 1; 0: not known
+};
+
+// The roof that a point hangs under.
+struct Limit {
+  std::string name;
+  double attainable = 0;  // FLOP/s of that roof at the point's intensity
+  double share = 0;       // of it that the point attains
+  bool is_bandwidth = false;
+};
+
+class Roofline {
+ public:
+  // Both sorted, highest first.
+  std::vector<Slope> slopes;
+  std::vector<Ceiling> ceilings;
+  int threads = 1;
+  std::string precision;
+  std::string machine;
+
+  // The top of all: the highest ceiling or the steepest slope, whichever is lower.
+  [[nodiscard]] double attainable(double intensity) const;
+
+  // The lowest roof at or above the point. A point above all (counts and time from different runs
+  // may do that) is measured against the top one, with a share over 1. Nothing without roofs.
+  [[nodiscard]] std::optional<Limit> limit(double intensity, double flops_per_second) const;
+
+  // The intensity where the steepest slope meets the highest ceiling.
+  [[nodiscard]] double ridge() const;
+};
+
+struct RooflineChoice {
+  int threads = 1;               // or the nearest count below that was measured
+  std::string precision = "dp";  // "sp", "dp"
+};
+
+// The roofs that matter for that many threads: the best kernel of each level, and the peaks of each
+// width that are worth telling apart.
+Roofline roofline_of(const Machine& machine, const RooflineChoice& choice = {});
+
+// "FMA, 256 bit": a peak in words.
+std::string peak_name(const Roof& roof);
+
+}  // namespace loft::model

@@ -1,0 +1,26 @@
+// A call tree to be shown: from callers to callees, or turned around, from each function to those
+// that called it. Children come heaviest first.
+#pragma once
+
+#include <vector>
+
+#include "sample/profile.hpp"
+
+namespace loft::sample {
+
+struct CallTree {
+  struct Node {
+    std::uint32_t function = 0;  // at depth 0: the event
+    Weight self;
+    Weight total;  // with all below
+    std::vector<std::uint32_t> children;
+  };
+  std::vector<Node> nodes;            // [0] is above all events
+  std::vector<std::uint32_t> events;  // nodes of the events
+};
+
+enum class TreeOrder { from_callers, from_callees };
+
+[[nodiscard]] CallTree make_call_tree(const Trie& tree, TreeOrder order, bool by_period);
+
+}  // namespace loft::sample

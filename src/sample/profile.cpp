@@ -1,0 +1,64 @@
+#include "sample/profile.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "sample/profile_worker.hpp"
+
+namespace loft::sample {
+namespace {
+
+bool matches(const std::vector<std::string>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  });
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+Profile::Profile(const TaskHistory& history, Locations& locations,
+                 const std::vector<perf_data::EventDescription>& events, ProfileOptions options)
+    : context_(new Context{history, locations, events, std::move(options), {}, {}, false, {}}) {
+  const ProfileFilter& filter = context_->options.filter;
+  context_->needs_chain = context_->options.tree || context_->options.inclusive;
+  if (context_->options.arch == "x86_64") context_->architecture = symbols::Architecture::x86_64;
+  if (context_->options.arch == "aarch64") context_->architecture = symbols::Architecture::arm64;
+  if (!filter.comms.empty())
+    for (const auto& name : history.names())
+      context_->comm_passes.push_back(matches(filter.comms, name));
+  if (!filter.binaries.empty())
+    for (const auto& binary : history.binaries())
+      context_->binary_passes.push_back(matches(filter.binaries, binary.path) ||
+                                        matches(filter.binaries, last_part(binary.path)));
+}
+
+Profile::~Profile() = default;
+
+SampleSink* Profile::worker(unsigned number) {
+  const std::lock_guard lock(mutex_);
+  if (number >= workers_.size()) workers_.resize(number + 1);
+  if (workers_[number] == nullptr) workers_[number] = std::make_unique<ProfileWorker>(*context_);
+  return workers_[number].get();
+}
+
+ProfileResult Profile::finish() {
+  ProfileResult result;
+  result.events.resize(context_->events.size());
+  std::unordered_map<std::uint32_t, Weight> processes;
+  for (auto& worker : workers_) {
+    if (worker != nullptr) worker->move_into(result, processes);
+    worker.reset();
+  }
+  result.processes.assign(processes.begin(), processes.end());
+  std::sort(result.processes.begin(), result.processes.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(result.timeline.begin(), result.timeline.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.tid, a.time, a.event) < std::tie(b.tid, b.time, b.event);
+  });
+  return result;
+}
+
+}  // namespace loft::sample

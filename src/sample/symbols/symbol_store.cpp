@@ -1,0 +1,73 @@
+#include "sample/symbols/symbol_store.hpp"
+
+#include <fmt/format.h>
+
+#include "sample/symbols/elf_table.hpp"
+#include "sample/symbols/jit_symbols.hpp"
+#include "sample/symbols/kernel_symbols.hpp"
+#include "sample/symbols/symbol_array.hpp"
+#include "sample/symbols/vdso.hpp"
+
+namespace loft::sample::symbols {
+namespace {
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Mappings that show no file of their own.
+bool is_memory(std::string_view path) {
+  return path.empty() || path == "//anon" || path.starts_with("/anon_hugepage") ||
+         path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
+         path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
+         path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
+}
+
+SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
+                        const SharedText& kallsyms) {
+  const std::string_view name = base_name(binary.path);
+  if (binary.path == "[vdso]" || binary.path == "[vdso32]") return read_vdso(binary, options);
+  if (binary.is_kernel) return read_kernel(binary, options, kallsyms);
+  if (name.starts_with("perf-") && name.ends_with(".map"))
+    return read_perf_map(binary.path, options);
+  if (name.starts_with("jit-") && name.ends_with(".dump"))
+    return read_jitdump(binary.path, options);
+  SymbolTable::Parts parts{.binary = binary};
+  if (is_memory(binary.path)) {
+    parts.why = "memory without a file";
+    parts.is_absolute = true;
+    return parts;
+  }
+  fill_from_elf(BinaryFinder(options).find(binary), options, parts);
+  return parts;
+}
+
+}  // namespace
+
+SymbolStore::SymbolStore(SymbolOptions options) : options_(std::move(options)) {
+  if (!options_.kallsyms.empty())
+    kallsyms_ = std::make_shared<const std::string>(std::move(options_.kallsyms));
+  options_.kallsyms.clear();
+}
+
+SymbolStore::~SymbolStore() = default;
+
+std::shared_ptr<const SymbolTable> SymbolStore::open(const Binary& binary) {
+  const std::string key = fmt::format("{}\n{}\n{}\n{:x}", binary.path, binary.build_id,
+                                      binary.is_kernel ? 'k' : 'u', binary.kernel_text);
+  std::shared_ptr<Slot> slot;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& kept = slots_[key];
+    if (kept == nullptr) kept = std::make_shared<Slot>();
+    slot = kept;
+  }
+  std::call_once(slot->once, [&] {
+    slot->table = std::make_shared<const SymbolTable>(read(binary, options_, kallsyms_));
+  });
+  return slot->table;
+}
+
+std::shared_ptr<const SymbolTable> SymbolStore::open_jit(pid_t pid) {
+  return open({.path = fmt::format("/tmp/perf-{}.map", pid)});
+}
+
+}  // namespace loft::sample::symbols

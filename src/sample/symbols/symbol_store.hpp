@@ -1,0 +1,62 @@
+// Finds binaries and their debug files, and keeps the table of each.
+//
+//   SymbolStore store({.kallsyms = text_of_the_recording});
+//   const auto table = store.open({.path = "/usr/bin/app", .build_id = "3fa9..."});
+//
+// A file whose build id is not the recorded one was replaced since: it gives no names, because they
+// would be wrong ones, and the table says so. No other program is ever started, nothing is fetched.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/places.hpp"
+#include "sample/symbols/demangle.hpp"
+#include "sample/symbols/symbol_table.hpp"
+
+namespace loft::sample::symbols {
+
+struct SymbolOptions {
+  SystemRoot root;                        // binaries, debug files, /proc and /tmp are below this
+  std::vector<std::string> search_paths;  // further folders with binaries, tried first
+  std::vector<std::string> debug_directories = {"/usr/lib/debug"};
+  std::string build_id_cache;  // perf's; empty: $PERF_BUILDID_DIR or ~/.debug
+  std::string kallsyms;        // the text of the recording's kallsyms, where it is at hand
+  std::string kernel_release;  // of the recording; lets a kernel without build id be recognized
+  bool debug_info = true;      // lines and inlined frames
+  NameStyle names = NameStyle::plain;
+};
+
+class SymbolStore {
+ public:
+  explicit SymbolStore(SymbolOptions options = {});
+  ~SymbolStore();
+
+  // The table of a binary. Read once and kept; safe to call from several threads; never fails: a
+  // table can be empty, and its why() tells the reason. These paths are special:
+  //   [kernel.kallsyms]..., [guest.kernel...]   the kernel      [name]            a kernel module
+  //   [vdso]                                    the vdso        .../jit-PID.dump  a jitdump
+  //   .../perf-PID.map                          a JIT's map
+  [[nodiscard]] std::shared_ptr<const SymbolTable> open(const Binary& binary);
+
+  // Code without a file (//anon, [heap], /memfd:...) of a process: its /tmp/perf-PID.map.
+  [[nodiscard]] std::shared_ptr<const SymbolTable> open_jit(pid_t pid);
+
+ private:
+  struct Slot {
+    std::once_flag once;
+    std::shared_ptr<const SymbolTable> table;
+  };
+
+  SymbolOptions options_;
+  std::shared_ptr<const std::string> kallsyms_;  // of the recording; null when it has none
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<Slot>> slots_;
+};
+
+}  // namespace loft::sample::symbols

@@ -1,0 +1,197 @@
+// Opening: from a path to regions of records.
+#include "source/file/recording.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "format/perf/decompress.hpp"
+#include "format/perf/features.hpp"
+#include "source/file/spool.hpp"
+
+namespace loft::source {
+namespace {
+
+namespace perf = format::perf;
+
+constexpr std::size_t kKallsymsLimit = 256u << 20;
+// perf packs stacks that are mostly zeros, and no file justifies more than this.
+constexpr std::uint64_t kMostExpansion = 512;
+constexpr std::uint64_t kExpansionFloor = 64u << 20;
+
+Result<Mapping> map_stream(const Fd& fd) {
+  LOFT_TRY(Spool spool, Spool::create());
+  LOFT_CHECK(spool.append_all(fd));
+  return spool.finish();
+}
+
+Result<Mapping> map_any(const std::string& path) {
+  if (path == "-") {
+    const Fd copy(::dup(STDIN_FILENO));
+    return map_stream(copy);
+  }
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    return failure_of_errno(errno, "open '" + path + "'",
+                            "name a recording, or make one with 'loft record' or 'perf record'");
+  if (S_ISREG(status.st_mode)) return Mapping::of_file(path);
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return failure_of_errno(errno, "open '" + path + "'");
+  return map_stream(fd);
+}
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_packed(const RawRecord& record) {
+  return record.type == RecordType::compressed || record.type == RecordType::compressed2;
+}
+
+// Writes whole records and keeps the start of one that goes on in the next packed record.
+class RecordJoiner {
+ public:
+  RecordJoiner(Spool& spool, ByteOrder order) : spool_(spool), order_(order) {}
+
+  Result<void> add(std::span<const std::byte> bytes) {
+    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+    std::size_t whole = 0;
+    while (pending_.size() - whole >= perf::kRecordHeader) {
+      const std::size_t size = format::load<std::uint16_t>(pending_.data() + whole + 6, order_);
+      if (size < perf::kRecordHeader)
+        return failure(ErrorKind::malformed, "unpack a record", "a size in it cannot be");
+      if (size > pending_.size() - whole) break;
+      whole += size;
+    }
+    LOFT_CHECK(spool_.append(std::span(pending_).first(whole)));
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(whole));
+    return {};
+  }
+
+  [[nodiscard]] std::size_t pending() const { return pending_.size(); }
+  void drop() { pending_.clear(); }
+
+ private:
+  Spool& spool_;
+  ByteOrder order_;
+  std::vector<std::byte> pending_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Progress* progress) {
+  auto recording = std::unique_ptr<Recording>(new Recording);
+  recording->summary_.path = path;
+  if (is_directory(path)) {
+    LOFT_CHECK(recording->load_directory(path));
+  } else {
+    LOFT_TRY(auto mapping, map_any(path));
+    recording->mappings_.push_back(std::move(mapping));
+    LOFT_CHECK(recording->load(recording->mappings_.back().bytes()));
+  }
+  LOFT_CHECK(recording->survey_all(progress));
+  return recording;
+}
+
+Result<std::unique_ptr<Recording>> Recording::of_bytes(std::span<const std::byte> bytes) {
+  auto recording = std::unique_ptr<Recording>(new Recording);
+  LOFT_CHECK(recording->load(bytes));
+  LOFT_CHECK(recording->survey_all(nullptr));
+  return recording;
+}
+
+Result<void> Recording::load(std::span<const std::byte> file) {
+  LOFT_TRY(auto header, perf::read_header(file));
+  summary_.bytes += file.size();
+  summary_.notes = std::move(header.notes);
+  summary_.metadata.is_big_endian = header.order == ByteOrder::big;
+  summary_.metadata.is_pipe = header.is_pipe;
+  summary_.metadata.events = std::move(header.events);
+  read_features(file, header);
+  regions_.push_back(
+      {file.subspan(header.data.offset, header.data.size), header.order, header.data.offset});
+  return {};
+}
+
+// perf puts the header into "data" and the records of each thread into "data.N".
+Result<void> Recording::load_directory(const std::string& path) {
+  LOFT_TRY(const auto names, list_directory(path));
+  LOFT_TRY(auto main, Mapping::of_file(join_path(path, "data")));
+  mappings_.push_back(std::move(main));
+  LOFT_CHECK(load(mappings_.back().bytes()));
+  const ByteOrder order = regions_.front().order;
+  for (const std::string& name : names) {
+    if (!name.starts_with("data.") || !parse_u64(name.substr(5))) continue;
+    auto part = Mapping::of_file(join_path(path, name));
+    if (!part) {
+      summary_.notes.push_back(to_string(part.error()));
+      continue;
+    }
+    mappings_.push_back(*std::move(part));
+    summary_.bytes += mappings_.back().bytes().size();
+    regions_.push_back({mappings_.back().bytes(), order, 0});
+  }
+  const std::string symbols = join_path(path, "kcore_dir/kallsyms");
+  if (file_exists(symbols)) {
+    if (auto text = read_file(symbols, kKallsymsLimit)) kallsyms_ = *std::move(text);
+  }
+  return {};
+}
+
+void Recording::read_features(std::span<const std::byte> file, const perf::FileHeader& header) {
+  for (const auto& feature : header.features) {
+    const auto bytes = file.subspan(feature.where.offset, feature.where.size);
+    if (feature.bit == static_cast<std::uint32_t>(perf::Feature::tracing_data)) {
+      tracing_ = perf::read_tracing_data(bytes);
+      if (!tracing_.note.empty()) summary_.notes.push_back(tracing_.note);
+    } else if (!perf::read_feature(feature.bit, bytes, header.order, summary_.metadata)) {
+      summary_.notes.push_back("header feature " + std::string(perf::name_of_feature(feature.bit)) +
+                               " is damaged");
+    }
+  }
+}
+
+// All records of a region with the packed ones replaced by what is in them.
+Result<Mapping> Recording::unpack(const Region& region) {
+  LOFT_TRY(Spool spool, Spool::create());
+  perf::Decompressor stream;
+  RecordJoiner joiner(spool, region.order);
+  const std::uint64_t most = kExpansionFloor + kMostExpansion * region.bytes.size();
+  perf::RecordWalker walker(region.bytes, region.order);
+  RawRecord record;
+  std::uint64_t failed = 0;
+  while (walker.next(record)) {
+    const auto end = walker.damages().empty() ? walker.position() : 0;
+    if (!is_packed(record)) {
+      const auto size = perf::kRecordHeader + record.body.size() + record.payload.size();
+      LOFT_CHECK(spool.append(region.bytes.subspan(record.offset, size)));
+      if (record.type == RecordType::header_tracing_data && end > record.offset + size)
+        LOFT_CHECK(
+            spool.append(region.bytes.subspan(record.offset + size, end - record.offset - size)));
+      continue;
+    }
+    ++summary_.records[std::string(perf_data::name_of(record.type))];
+    if (spool.size() > most)
+      return failure(
+          ErrorKind::limit, "unpack the recording",
+          "it would grow to more than " + std::to_string(kMostExpansion) + " times its size");
+    const auto added = stream.add(record, [&](auto bytes) { return joiner.add(bytes); });
+    if (!added && added.error().kind != ErrorKind::malformed) return Failure(added.error());
+    if (!added) {
+      ++failed;
+      joiner.drop();
+    }
+  }
+  if (failed != 0)
+    summary_.notes.push_back(std::to_string(failed) + " compressed records could not be unpacked");
+  if (joiner.pending() != 0) summary_.notes.push_back("the compressed data ends within a record");
+  return spool.finish();
+}
+
+}  // namespace loft::source

@@ -1,0 +1,120 @@
+// A recording as a source: perf.data of any kind, opened, surveyed once, then read in any way.
+//
+//   LOFT_TRY(const auto recording, Recording::open("perf.data"));
+//   show(recording->summary());
+//   recording->for_each_sample(2, [&](unsigned worker) { return sinks[worker].get(); });
+//   recording->in_order([&](const PlacedRecord& placed) { ...; return true; });
+//
+// Opening maps the file, unpacks what is compressed, and walks the headers once: that gives the
+// events, the counts and the history of tasks, so that samples can then be decoded in any order.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mapping.hpp"
+#include "format/perf/header.hpp"
+#include "format/perf/sample.hpp"
+#include "format/perf/tracing_data.hpp"
+#include "sample/recording_summary.hpp"
+#include "sample/sample.hpp"
+#include "sample/task_history.hpp"
+
+namespace loft::source {
+
+using format::ByteOrder;
+using format::perf::RawRecord;
+using format::perf::RecordType;
+
+// Bytes that hold nothing but records.
+struct Region {
+  std::span<const std::byte> bytes;
+  ByteOrder order = format::kHostOrder;
+  std::uint64_t file_offset = 0;  // of its first byte, for messages
+};
+
+// A record with its place among the others.
+struct PlacedRecord {
+  RawRecord record;
+  std::optional<std::uint64_t> time;
+  std::uint64_t number = 0;  // its index in the recording
+};
+
+// How far a long pass has come; written by the workers, read by whoever shows it.
+struct Progress {
+  std::atomic<std::uint64_t> done{0};
+  std::atomic<std::uint64_t> total{0};
+};
+
+class Recording {
+ public:
+  // A file, a directory of `perf record --threads` or --kcore, a pipe, or "-" for standard input.
+  [[nodiscard]] static Result<std::unique_ptr<Recording>> open(const std::string& path,
+                                                               Progress* progress = nullptr);
+  // Bytes that are in memory already; they must outlive the recording.
+  [[nodiscard]] static Result<std::unique_ptr<Recording>> of_bytes(
+      std::span<const std::byte> bytes);
+
+  [[nodiscard]] const sample::RecordingSummary& summary() const { return summary_; }
+  [[nodiscard]] const perf_data::Metadata& metadata() const { return summary_.metadata; }
+  [[nodiscard]] const format::perf::EventTable& events() const { return events_; }
+  [[nodiscard]] const sample::TaskHistory& history() const { return history_; }
+  [[nodiscard]] const format::perf::TracingData& tracing() const { return tracing_; }
+  [[nodiscard]] const std::vector<Region>& regions() const { return regions_; }
+  // By region: the index of its first record in the recording.
+  [[nodiscard]] const std::vector<std::uint64_t>& first_numbers() const { return first_numbers_; }
+  [[nodiscard]] const std::string& kallsyms() const { return kallsyms_; }
+
+  // Every sample, in no order, decoded by `workers` threads; each gets its sink by its number.
+  void for_each_sample(unsigned workers,
+                       const std::function<sample::SampleSink*(unsigned)>& sink_of,
+                       Progress* progress = nullptr) const;
+
+  // Every record in order of time, records without a time behind the one before them. Memory
+  // follows the size of two rounds. A visitor that gives false ends it.
+  using Visitor = std::function<bool(const PlacedRecord&)>;
+  void in_order(const Visitor& visit) const;
+
+  // Every record as it stands in the file.
+  void in_file_order(const Visitor& visit) const;
+
+  // First and last time of any sample: one pass when the recording does not say it itself.
+  [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> time_range() const;
+
+ private:
+  struct Chunk {
+    std::uint32_t region;
+    std::uint64_t start;
+    std::uint64_t end;
+  };
+  struct Survey;
+
+  [[nodiscard]] Result<void> load(std::span<const std::byte> file);
+  [[nodiscard]] Result<void> load_directory(const std::string& path);
+  [[nodiscard]] Result<Mapping> unpack(const Region& region);
+  void read_features(std::span<const std::byte> file, const format::perf::FileHeader& header);
+  [[nodiscard]] Result<void> survey_all(Progress* progress);
+  void survey(std::uint32_t index, Survey& survey, Progress* progress);
+  void take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey);
+  void take_attr_record(const RawRecord& record);
+  void take_update_record(const RawRecord& record);
+  void take_feature_record(const RawRecord& record);
+  void name_events();
+  void decode_chunk(const Chunk& chunk, sample::SampleSink& sink, std::uint64_t& unreadable) const;
+
+  std::vector<Mapping> mappings_;
+  std::vector<Region> regions_;
+  std::vector<std::uint64_t> first_numbers_;
+  std::vector<Chunk> chunks_;
+  sample::RecordingSummary summary_;
+  format::perf::EventTable events_;
+  format::perf::TracingData tracing_;
+  sample::TaskHistory history_;
+  std::string kallsyms_;
+};
+
+}  // namespace loft::source

@@ -1,0 +1,99 @@
+// Samples, decoded chunk by chunk by as many threads as there are: nothing here needs their order.
+#include <thread>
+
+#include "source/file/recording.hpp"
+
+namespace loft::source {
+namespace {
+
+namespace perf = format::perf;
+
+sample::Sample to_sample(const perf::BriefSample& brief, std::uint32_t event,
+                         perf_data::CpuMode mode) {
+  sample::Sample out;
+  out.ip = brief.ip;
+  out.time = brief.time;
+  out.period = brief.period;
+  out.event = event;
+  out.pid = brief.pid;
+  out.tid = brief.tid;
+  out.cpu = brief.cpu;
+  out.mode = mode;
+  out.call_chain = brief.call_chain;
+  return out;
+}
+
+}  // namespace
+
+void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
+                             std::uint64_t& unreadable) const {
+  const Region& region = regions_[chunk.region];
+  perf::RecordWalker walker(region.bytes, region.order, chunk.start);
+  RawRecord record;
+  while (walker.position() < chunk.end && walker.next(record)) {
+    if (record.type != RecordType::sample) continue;
+    const auto event = events_.event_of_sample(record);
+    if (!event) {
+      ++unreadable;
+      continue;
+    }
+    const perf::SampleLayout& layout = events_.layout(*event);
+    perf::BriefSample brief;
+    if (!perf::read_brief(record, layout, brief)) {
+      ++unreadable;
+      continue;
+    }
+    auto sample = to_sample(brief, *event, record.mode());
+    if (!layout.has(perf::kStackUser)) {
+      sink.add(sample);
+      continue;
+    }
+    const auto whole = perf::read_sample(record, layout);
+    if (!whole) {
+      ++unreadable;
+      continue;
+    }
+    sample.user_registers = &whole->user_registers;
+    sample.user_stack = whole->user_stack;
+    sink.add(sample);
+  }
+}
+
+void Recording::for_each_sample(unsigned workers,
+                                const std::function<sample::SampleSink*(unsigned)>& sink_of,
+                                Progress* progress) const {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&](unsigned number) {
+    sample::SampleSink& sink = *sink_of(number);
+    std::uint64_t unreadable = 0;
+    for (std::size_t i = next++; i < chunks_.size(); i = next++) {
+      decode_chunk(chunks_[i], sink, unreadable);
+      if (progress != nullptr) progress->done += chunks_[i].end - chunks_[i].start;
+    }
+    sink.finish(unreadable);
+  };
+  if (progress != nullptr) {
+    progress->done = 0;
+    for (const auto& chunk : chunks_) progress->total += chunk.end - chunk.start;
+  }
+  std::vector<std::thread> threads;
+  for (unsigned number = 1; number < workers; ++number) threads.emplace_back(work, number);
+  work(0);
+  for (auto& thread : threads) thread.join();
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> Recording::time_range() const {
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> range = metadata().sample_time;
+  if (range && range->first < range->second) return range;
+  range.reset();
+  in_file_order([&](const PlacedRecord& placed) {
+    if (placed.record.type != RecordType::sample || !placed.time) return true;
+    if (!range) range.emplace(*placed.time, *placed.time);
+    range->first = std::min(range->first, *placed.time);
+    range->second = std::max(range->second, *placed.time);
+    return true;
+  });
+  return range;
+}
+
+}  // namespace loft::source

@@ -1,0 +1,198 @@
+// The survey: one walk over all headers. It counts, finds the events of a pipe, notes where samples
+// can be cut into chunks, and collects the few records that tell about tasks and mappings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "format/perf/event_name.hpp"
+#include "format/perf/features.hpp"
+#include "source/file/history.hpp"
+#include "source/file/recording.hpp"
+
+namespace loft::source {
+namespace {
+
+namespace perf = format::perf;
+
+constexpr std::uint64_t kChunk = 1u << 20;
+constexpr std::size_t kMostNotes = 20;
+
+std::string type_name(std::uint32_t type) {
+  const auto name = perf_data::name_of(static_cast<RecordType>(type));
+  return name.empty() ? fmt::format("type {}", type) : std::string(name);
+}
+
+}  // namespace
+
+struct Recording::Survey {
+  std::array<std::uint64_t, 256> counts{};
+  std::vector<SideRecord> side;
+  bool found_packed = false;
+};
+
+Result<void> Recording::survey_all(Progress* progress) {
+  if (progress != nullptr) progress->total = summary_.bytes;
+  Survey survey;
+  for (std::uint32_t index = 0; index < regions_.size(); ++index) {
+    first_numbers_.push_back(
+        std::accumulate(survey.counts.begin(), survey.counts.end(), std::uint64_t{0}));
+    this->survey(index, survey, progress);
+    if (!survey.found_packed) continue;
+    survey.found_packed = false;
+    LOFT_TRY(auto unpacked, unpack(regions_[index]));
+    mappings_.push_back(std::move(unpacked));
+    regions_[index].bytes = mappings_.back().bytes();
+    this->survey(index, survey, progress);
+  }
+  for (std::uint32_t type = 0; type < survey.counts.size(); ++type)
+    if (survey.counts[type] != 0) summary_.records[type_name(type)] += survey.counts[type];
+  summary_.samples = survey.counts[static_cast<std::uint32_t>(RecordType::sample)];
+  name_events();
+  events_ = perf::EventTable(metadata().events);
+  history_ = build_history(*this, std::move(survey.side));
+  if (events_.size() == 0) summary_.notes.push_back("it names no event: samples cannot be read");
+  if (kallsyms_.empty()) kallsyms_ = tracing_.kallsyms;
+  return {};
+}
+
+void Recording::survey(std::uint32_t index, Survey& survey, Progress* progress) {
+  const Region& region = regions_[index];
+  const Survey before = survey;
+  const sample::RecordingSummary summary_before = summary_;
+  perf::RecordWalker walker(region.bytes, region.order);
+  const std::size_t first_chunk = chunks_.size();
+  chunks_.push_back({index, 0, 0});
+  RawRecord record;
+  while (walker.next(record)) {
+    const auto type = static_cast<std::uint32_t>(record.type);
+    if (record.offset - chunks_.back().start >= kChunk) {
+      chunks_.back().end = record.offset;
+      chunks_.push_back({index, record.offset, 0});
+      if (progress != nullptr) progress->done += kChunk;
+    }
+    ++survey.counts[type];
+    if (record.type == RecordType::sample || record.type == RecordType::finished_round) continue;
+    take_side_record(record, index, survey);
+    if (survey.found_packed) {  // the walk starts again over what is in them
+      chunks_.resize(first_chunk);
+      survey = before;
+      survey.found_packed = true;
+      summary_ = summary_before;
+      return;
+    }
+  }
+  chunks_.back().end = region.bytes.size();
+  for (const auto& damage : walker.damages()) {
+    summary_.damaged_bytes += damage.size;
+    if (summary_.notes.size() < kMostNotes)
+      summary_.notes.push_back(fmt::format("{} bytes at offset {} are no record{}", damage.size,
+                                           region.file_offset + damage.offset,
+                                           damage.is_tail ? "; nothing good follows" : ""));
+  }
+}
+
+void Recording::take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey) {
+  switch (record.type) {
+    case RecordType::mmap:
+    case RecordType::mmap2:
+    case RecordType::comm:
+    case RecordType::fork:
+    case RecordType::exit:
+    case RecordType::ksymbol:
+      survey.side.push_back({0, region, record.offset});
+      break;
+    case RecordType::lost:
+      if (const auto lost = perf::read_lost(record)) summary_.lost += lost->count;
+      break;
+    case RecordType::lost_samples:
+      if (const auto lost = perf::read_lost_samples(record)) summary_.lost += lost->count;
+      break;
+    case RecordType::compressed:
+    case RecordType::compressed2:
+      survey.found_packed = true;
+      break;
+    case RecordType::header_attr:
+      take_attr_record(record);
+      break;
+    case RecordType::header_event_type:
+    case RecordType::event_update:
+      take_update_record(record);
+      break;
+    case RecordType::header_tracing_data:
+      if (tracing_.formats.empty()) tracing_ = perf::read_tracing_data(record.payload);
+      break;
+    case RecordType::header_build_id:
+    case RecordType::header_feature:
+      take_feature_record(record);
+      break;
+    default:
+      break;
+  }
+}
+
+// The attribute says its own size; ids fill the rest of the record.
+void Recording::take_attr_record(const RawRecord& record) {
+  format::Cursor in(record.body, record.order);
+  in.skip(4);
+  std::size_t size = in.u32();
+  if (size == 0) size = perf::kSmallestAttr;
+  if (!in.ok() || size < perf::kSmallestAttr || size > record.body.size()) return;
+  const auto attr = perf::read_attr(record.body.first(size), record.order);
+  if (!attr) return;
+  perf_data::EventDescription event;
+  event.attr = *attr;
+  format::Cursor ids(record.body.subspan(size), record.order);
+  while (ids.remaining() >= 8) event.ids.push_back(ids.u64());
+  summary_.metadata.events.push_back(std::move(event));
+}
+
+void Recording::take_update_record(const RawRecord& record) {
+  auto& events = summary_.metadata.events;
+  if (record.type == RecordType::header_event_type) {
+    format::Cursor in(record.body, record.order);
+    const auto config = in.u64();
+    const auto name = in.text(std::min<std::size_t>(64, in.remaining()));
+    for (auto& event : events)
+      if (in.ok() && event.attr.config == config && event.name.empty()) event.name = name;
+    return;
+  }
+  const auto update = perf::read_event_update(record);
+  if (!update) return;
+  for (auto& event : events) {
+    if (std::find(event.ids.begin(), event.ids.end(), update->id) == event.ids.end()) continue;
+    if (update->kind == perf_data::EventUpdate::Kind::name) event.name = update->text;
+    if (update->kind == perf_data::EventUpdate::Kind::unit) event.unit = update->text;
+    if (update->kind == perf_data::EventUpdate::Kind::scale) event.scale = update->scale;
+  }
+}
+
+void Recording::take_feature_record(const RawRecord& record) {
+  auto& metadata = summary_.metadata;
+  if (record.type == RecordType::header_build_id) {
+    if (const auto id = perf::read_build_id(record))
+      metadata.build_ids.push_back(
+          {id->pid, id->is_kernel, perf::to_hex(id->bytes), std::string(id->path)});
+    return;
+  }
+  format::Cursor in(record.body, record.order);
+  const auto bit = in.u64();
+  const auto bytes = in.take(in.remaining());
+  // The one that ends the list has no content; its number is the last that its writer knew.
+  if (!in.ok() || bytes.empty() || bit >= 256) return;
+  (void)perf::read_feature(static_cast<std::uint32_t>(bit), bytes, record.order, metadata);
+}
+
+void Recording::name_events() {
+  constexpr std::uint32_t kTracepoint = 2;
+  for (auto& event : summary_.metadata.events) {
+    const bool is_tracepoint = event.attr.type == kTracepoint;
+    const auto* format = is_tracepoint ? tracing_.find(event.attr.config) : nullptr;
+    if (!event.name.empty()) continue;
+    event.name = format != nullptr ? format->system + ":" + format->name
+                                   : perf::name_of_event(event.attr, metadata());
+  }
+}
+
+}  // namespace loft::source

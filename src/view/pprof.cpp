@@ -1,0 +1,183 @@
+#include <zlib.h>
+
+#include <map>
+#include <protozero/pbf_builder.hpp>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "view/stacks.hpp"
+
+namespace loft::view {
+namespace {
+
+// Field numbers of profile.proto.
+enum class Profile : protozero::pbf_tag_type {
+  sample_type = 1,
+  sample = 2,
+  mapping = 3,
+  location = 4,
+  function = 5,
+  string_table = 6,
+  duration_nanos = 10,
+  period_type = 11,
+  period = 12,
+  comment = 13,
+  default_sample_type = 14
+};
+enum class ValueType : protozero::pbf_tag_type { type = 1, unit = 2 };
+enum class Sample : protozero::pbf_tag_type { location_id = 1, value = 2 };
+enum class MappingField : protozero::pbf_tag_type {
+  id = 1,
+  filename = 5,
+  build_id = 6,
+  has_functions = 7
+};
+enum class LocationField : protozero::pbf_tag_type {
+  id = 1,
+  mapping_id = 2,
+  address = 3,
+  line = 4
+};
+enum class Line : protozero::pbf_tag_type { function_id = 1 };
+enum class FunctionField : protozero::pbf_tag_type { id = 1, name = 2, system_name = 3 };
+
+// Texts are numbered; number 0 is the empty one.
+class Strings {
+ public:
+  Strings() { (void)of(""); }
+  std::int64_t of(const std::string& text) {
+    const auto [entry, is_new] = index_.emplace(text, static_cast<std::int64_t>(texts_.size()));
+    if (is_new) texts_.push_back(text);
+    return entry->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& all() const { return texts_; }
+
+ private:
+  std::unordered_map<std::string, std::int64_t> index_;
+  std::vector<std::string> texts_;
+};
+
+Result<std::string> gzipped(const std::string& plain) {
+  z_stream stream{};
+  constexpr int kGzip = 15 + 16;
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK)
+    return failure(ErrorKind::internal, "compress the profile", "zlib cannot start");
+  std::string packed(deflateBound(&stream, static_cast<uLong>(plain.size())), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const bool is_done = plain.size() <= 0xFFFFFFFF && deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (!is_done) return failure(ErrorKind::limit, "compress the profile", "it is too large");
+  return packed;
+}
+
+class PprofWriter {
+ public:
+  explicit PprofWriter(const sample::NamedProfile& profile) : profile_(profile), pb_(out_) {}
+
+  std::string write() {
+    write_types();
+    write_samples();
+    write_functions();
+    pb_.add_int64(Profile::comment, strings_.of("written by loft"));
+    if (profile_.result.first_time)
+      pb_.add_int64(
+          Profile::duration_nanos,
+          static_cast<std::int64_t>(*profile_.result.last_time - *profile_.result.first_time));
+    for (const auto& text : strings_.all()) pb_.add_string(Profile::string_table, text);
+    return std::move(out_);
+  }
+
+ private:
+  void write_types() {
+    for (const auto event : profile_.used_events()) {
+      column_[event] = columns_;
+      columns_ += 2;
+      const std::string name = printable(profile_.events[event].name);
+      const std::string suffix = profile_.used_events().size() > 1 ? " of " + name : "";
+      add_type("samples" + suffix, "count");
+      add_type(name, profile_.events[event].is_time ? "nanoseconds" : "count");
+    }
+  }
+
+  void add_type(const std::string& type, const std::string& unit) {
+    protozero::pbf_builder<ValueType> value(pb_, Profile::sample_type);
+    value.add_int64(ValueType::type, strings_.of(type));
+    value.add_int64(ValueType::unit, strings_.of(unit));
+  }
+
+  // One per node of the tree; locations innermost first. A location is a function here.
+  void write_samples() {
+    const auto& tree = profile_.result.tree;
+    std::vector<std::uint64_t> ids;
+    std::vector<std::int64_t> values;
+    for (sample::Trie::NodeId node = 1; node < tree.nodes().size(); ++node) {
+      if (tree[node].self.samples == 0) continue;
+      const auto path = profile_.path_to(node);
+      ids.clear();
+      for (std::size_t i = path.size(); i-- > 0;) ids.push_back(location_of(path[i]));
+      values.assign(columns_, 0);
+      const auto column = column_[profile_.event_of(node)];
+      values[column] = static_cast<std::int64_t>(tree[node].self.samples);
+      values[column + 1] = static_cast<std::int64_t>(tree[node].self.period);
+      protozero::pbf_builder<Sample> sample(pb_, Profile::sample);
+      sample.add_packed_uint64(Sample::location_id, ids.begin(), ids.end());
+      sample.add_packed_int64(Sample::value, values.begin(), values.end());
+    }
+  }
+
+  std::uint64_t location_of(std::uint32_t function) {
+    return locations_.emplace(function, locations_.size() + 1).first->second;
+  }
+
+  void write_functions() {
+    std::map<std::uint32_t, std::uint64_t> mappings;
+    for (const auto& [function, id] : locations_) {
+      const auto binary = profile_.locations.function(function).binary;
+      std::uint64_t mapping = 0;
+      if (binary != sample::Function::kNoBinary)
+        mapping = mappings.emplace(binary, mappings.size() + 1).first->second;
+      const auto name = strings_.of(printable(profile_.function_name(function)));
+      {
+        protozero::pbf_builder<FunctionField> out(pb_, Profile::function);
+        out.add_uint64(FunctionField::id, id);
+        out.add_int64(FunctionField::name, name);
+        out.add_int64(FunctionField::system_name, name);
+      }
+      protozero::pbf_builder<LocationField> out(pb_, Profile::location);
+      out.add_uint64(LocationField::id, id);
+      if (mapping != 0) out.add_uint64(LocationField::mapping_id, mapping);
+      out.add_uint64(LocationField::address, profile_.locations.function(function).address);
+      protozero::pbf_builder<Line> line(out, LocationField::line);
+      line.add_uint64(Line::function_id, id);
+    }
+    for (const auto& [binary, id] : mappings) {
+      const auto& known = profile_.history.binaries()[binary];
+      protozero::pbf_builder<MappingField> out(pb_, Profile::mapping);
+      out.add_uint64(MappingField::id, id);
+      out.add_int64(MappingField::filename, strings_.of(printable(known.path)));
+      out.add_int64(MappingField::build_id, strings_.of(known.build_id));
+      out.add_bool(MappingField::has_functions, true);
+    }
+  }
+
+  const sample::NamedProfile& profile_;
+  std::string out_;
+  protozero::pbf_builder<Profile> pb_;
+  Strings strings_;
+  std::map<std::uint32_t, std::size_t> column_;
+  std::size_t columns_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> locations_;
+};
+
+}  // namespace
+
+Result<std::string> pprof_profile(const sample::NamedProfile& profile) {
+  return gzipped(PprofWriter(profile).write());
+}
+
+}  // namespace loft::view

@@ -1,0 +1,99 @@
+// Records in full, one after the other: as lines for people, or one JSON object per line.
+//
+//   RecordLines lines;
+//   describer.describe(placed, lines);
+//   print(lines.take());
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sample/fields.hpp"
+
+namespace loft::view {
+
+class RecordView : public sample::RecordWriter {
+ public:
+  [[nodiscard]] std::string take() override { return std::exchange(out_, {}); }
+
+ protected:
+  std::string out_;
+};
+
+// "#17 12.345678901 SAMPLE cycles app 12/13 cpu 2 period=1 ..." and one line per frame.
+class RecordLines final : public RecordView {
+ public:
+  void begin(const sample::RecordHead& head) override;
+  void number(std::string_view name, std::uint64_t value) override;
+  void signed_number(std::string_view name, std::int64_t value) override;
+  void real(std::string_view name, double value) override;
+  void address(std::string_view name, std::uint64_t value) override;
+  void text(std::string_view name, std::string_view value) override;
+  void flag(std::string_view name) override;
+  void bytes(std::string_view name, std::span<const std::byte> value) override;
+  void begin_group(std::string_view name) override;
+  void end_group() override;
+  void begin_list(std::string_view name) override;
+  void end_list() override;
+  void frame(const sample::FrameText& frame) override;
+  void end() override;
+
+ private:
+  void key(std::string_view name);
+  int lists_ = 0;
+  bool after_open_ = false;
+};
+
+// {"nr":17,"type":"SAMPLE","time":12345678901,...}
+class RecordJson final : public RecordView {
+ public:
+  void begin(const sample::RecordHead& head) override;
+  void number(std::string_view name, std::uint64_t value) override;
+  void signed_number(std::string_view name, std::int64_t value) override;
+  void real(std::string_view name, double value) override;
+  void address(std::string_view name, std::uint64_t value) override;
+  void text(std::string_view name, std::string_view value) override;
+  void flag(std::string_view name) override;
+  void bytes(std::string_view name, std::span<const std::byte> value) override;
+  void begin_group(std::string_view name) override;
+  void end_group() override;
+  void begin_list(std::string_view name) override;
+  void end_list() override;
+  void frame(const sample::FrameText& frame) override;
+  void end() override;
+
+ private:
+  void key(std::string_view name);
+  bool needs_comma_ = false;
+};
+
+// readperf's overview.csv: nr, type, pid, tid, time, and what its authors put into info.
+class RecordTable final : public RecordView {
+ public:
+  [[nodiscard]] static std::string header() { return "nr,type,pid,tid,time,info\n"; }
+
+  void begin(const sample::RecordHead& head) override;
+  void number(std::string_view name, std::uint64_t value) override;
+  void signed_number(std::string_view name, std::int64_t value) override;
+  void real(std::string_view name, double value) override;
+  void address(std::string_view name, std::uint64_t value) override;
+  void text(std::string_view name, std::string_view value) override;
+  void flag(std::string_view name) override;
+  void bytes(std::string_view, std::span<const std::byte>) override {}
+  void begin_group(std::string_view) override { ++depth_; }
+  void end_group() override { --depth_; }
+  void begin_list(std::string_view) override { ++depth_; }
+  void end_list() override { --depth_; }
+  void frame(const sample::FrameText&) override {}
+  void end() override;
+
+ private:
+  void add(std::string_view name, std::string_view value);
+
+  sample::RecordHead head_;
+  std::string info_;
+  int depth_ = 0;
+};
+
+}  // namespace loft::view

@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "view/json_text.hpp"
+#include "view/records.hpp"
+
+namespace loft::view {
+namespace {
+
+constexpr std::size_t kMostBytes = 64;  // of a blob; its size is always told
+
+void append_time(std::string& out, std::uint64_t ns) {
+  append_number(out, ns / 1'000'000'000);
+  const fmt::format_int rest(1'000'000'000 + ns % 1'000'000'000);
+  out += '.';
+  out.append(rest.data() + 1, 9);
+}
+
+void append_printable(std::string& out, std::string_view text) {
+  const bool is_plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  if (is_plain) {
+    out += text;
+  } else {
+    out += printable(text);
+  }
+}
+
+}  // namespace
+
+void RecordLines::begin(const sample::RecordHead& head) {
+  out_ += '#';
+  append_number(out_, head.number);
+  out_ += ' ';
+  if (head.time) {
+    append_time(out_, *head.time);
+    out_ += ' ';
+  }
+  if (head.type.empty()) {
+    out_ += "type ";
+    append_number(out_, head.type_number);
+  } else {
+    out_ += head.type;
+  }
+  if (!head.event.empty()) {
+    out_ += ' ';
+    append_printable(out_, head.event);
+  }
+  if (!head.comm.empty()) {
+    out_ += ' ';
+    append_printable(out_, head.comm);
+  }
+  if (head.pid && head.tid) {
+    out_ += ' ';
+    fmt::format_to(std::back_inserter(out_), "{}/{}", static_cast<std::int32_t>(*head.pid),
+                   static_cast<std::int32_t>(*head.tid));
+  }
+  if (head.cpu) {
+    out_ += " cpu ";
+    append_number(out_, *head.cpu);
+  }
+  lists_ = 0;
+}
+
+void RecordLines::key(std::string_view name) {
+  if (!after_open_) out_ += ' ';
+  after_open_ = false;
+  if (name.empty()) return;
+  out_ += name;
+  out_ += '=';
+}
+
+void RecordLines::number(std::string_view name, std::uint64_t value) {
+  key(name);
+  append_number(out_, value);
+}
+
+void RecordLines::signed_number(std::string_view name, std::int64_t value) {
+  key(name);
+  const fmt::format_int digits(value);
+  out_.append(digits.data(), digits.size());
+}
+
+void RecordLines::real(std::string_view name, double value) {
+  key(name);
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+}
+
+void RecordLines::address(std::string_view name, std::uint64_t value) {
+  key(name);
+  out_ += "0x";
+  append_hex(out_, value);
+}
+
+void RecordLines::text(std::string_view name, std::string_view value) {
+  key(name);
+  append_printable(out_, value);
+}
+
+void RecordLines::flag(std::string_view name) {
+  key("");
+  out_ += name;
+}
+
+void RecordLines::bytes(std::string_view name, std::span<const std::byte> value) {
+  key(name);
+  out_ += '<';
+  append_number(out_, value.size());
+  out_ += " bytes";
+  if (!value.empty()) out_ += ':';
+  for (std::size_t i = 0; i < value.size() && i < kMostBytes; ++i)
+    fmt::format_to(std::back_inserter(out_), " {:02x}", std::to_integer<unsigned>(value[i]));
+  if (value.size() > kMostBytes) out_ += " ...";
+  out_ += '>';
+}
+
+void RecordLines::begin_group(std::string_view name) {
+  key(name);
+  out_ += '{';
+  after_open_ = true;
+}
+
+void RecordLines::end_group() {
+  out_ += '}';
+  after_open_ = false;
+}
+
+void RecordLines::begin_list(std::string_view name) {
+  if (name == "call_chain") {
+    ++lists_;  // frames get lines of their own
+    return;
+  }
+  key(name);
+  out_ += '[';
+  after_open_ = true;
+}
+
+void RecordLines::end_list() {
+  if (lists_ > 0) {
+    --lists_;
+  } else {
+    out_ += ']';
+  }
+  after_open_ = false;
+}
+
+void RecordLines::frame(const sample::FrameText& frame) {
+  if (lists_ > 0) out_ += "\n    ";
+  out_ += "0x";
+  append_hex(out_, frame.address);
+  out_ += ' ';
+  append_printable(out_, frame.function);
+  out_ += " (";
+  append_printable(out_, frame.binary);
+  out_ += ')';
+}
+
+void RecordLines::end() { out_ += '\n'; }
+
+}  // namespace loft::view

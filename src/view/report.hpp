@@ -1,0 +1,26 @@
+// A report of a recording in its tabular forms.
+#pragma once
+
+#include <string>
+
+#include "sample/report.hpp"
+
+namespace loft::view {
+
+struct TableOptions {
+  int columns = 0;  // of the screen; 0: lines may be as long as they are
+};
+
+// What was recorded, on what, how long, and what is missing from it.
+std::string recording_text(const sample::Report& report);
+
+// The table for people, per event.
+std::string report_text(const sample::Report& report, const TableOptions& options);
+
+// One object, schema "loft.report/1".
+std::string report_json(const sample::Report& report);
+
+// One line per row, with a header.
+std::string report_csv(const sample::Report& report);
+
+}  // namespace loft::view

@@ -1,0 +1,110 @@
+#include <nlohmann/json.hpp>
+
+#include "view/report.hpp"
+
+namespace loft::view {
+namespace {
+
+using nlohmann::ordered_json;
+using sample::Dimension;
+using sample::Report;
+using sample::ReportRow;
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json period_json(const sample::ReportEvent& event, std::uint64_t period) {
+  return event.period_is_known ? ordered_json(period) : ordered_json(nullptr);
+}
+
+void add_keys(const Report& report, const ReportRow& row, ordered_json& json) {
+  const auto& keys = row.keys;
+  for (const Dimension dimension : report.by) {
+    switch (dimension) {
+      case Dimension::function:
+      case Dimension::line:
+        json["function"] = keys.function;
+        json["binary"] = text_or_null(keys.binary);
+        json["file"] = text_or_null(keys.file);
+        if (dimension == Dimension::line)
+          json["line"] = keys.line == 0 ? ordered_json(nullptr) : ordered_json(keys.line);
+        if (!keys.function_is_named) json["build_id"] = text_or_null(keys.build_id);
+        break;
+      case Dimension::binary:
+        json["binary"] = keys.binary;
+        json["build_id"] = text_or_null(keys.build_id);
+        break;
+      case Dimension::comm:
+        json["comm"] = text_or_null(keys.comm);
+        break;
+      case Dimension::cpu:
+        json["cpu"] = or_null(keys.cpu);
+        break;
+      case Dimension::process:
+        json["pid"] = or_null(keys.pid);
+        json["comm"] = text_or_null(keys.comm);
+        break;
+      case Dimension::thread:
+        json["tid"] = or_null(keys.tid);
+        json["pid"] = or_null(keys.pid);
+        json["comm"] = text_or_null(keys.comm);
+        break;
+    }
+  }
+}
+
+ordered_json row_json(const Report& report, const ReportRow& row) {
+  const auto& event = report.events[row.event];
+  ordered_json json{{"event", event.name}};
+  add_keys(report, row, json);
+  json["samples"] = row.self.samples;
+  json["period"] = period_json(event, row.self.period);
+  json["share"] = row.share;
+  if (row.inclusive) {
+    json["inclusive_samples"] = row.inclusive->samples;
+    json["inclusive_period"] = period_json(event, row.inclusive->period);
+    json["inclusive_share"] = row.inclusive_share;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string report_json(const Report& report) {
+  const auto& summary = report.summary;
+  const auto& metadata = summary.metadata;
+  ordered_json json{{"schema", "loft.report/1"}, {"file", summary.path}};
+  json["events"] = ordered_json::array();
+  for (const auto& event : report.events)
+    json["events"].push_back({{"name", event.name},
+                              {"samples", event.total.samples},
+                              {"period", period_json(event, event.total.period)},
+                              {"unit", event.is_time ? "ns" : ""}});
+  json["lost"] = summary.lost;
+  json["records"] = summary.records;
+  json["unreadable_samples"] = summary.unreadable_samples;
+  json["damaged_bytes"] = summary.damaged_bytes;
+  json["filtered_out"] = report.filtered_out;
+  json["first_time_ns"] = or_null(report.first_time);
+  json["last_time_ns"] = or_null(report.last_time);
+  json["machine"] = {{"hostname", text_or_null(metadata.hostname)},
+                     {"os_release", text_or_null(metadata.os_release)},
+                     {"arch", text_or_null(metadata.arch)},
+                     {"cpu", text_or_null(metadata.cpu_description)},
+                     {"cpus_online", or_null(metadata.cpus_online)},
+                     {"recorder", text_or_null(metadata.perf_version)}};
+  json["command"] = metadata.command_line;
+  json["notes"] = summary.notes;
+  json["rows"] = ordered_json::array();
+  for (const auto& row : report.rows) json["rows"].push_back(row_json(report, row));
+  // Names come from files and processes: what is not UTF-8 is replaced, not thrown on.
+  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace loft::view

@@ -1,0 +1,240 @@
+#include "view/roofline_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace loft::view {
+namespace {
+
+constexpr double kLeft = 76;
+constexpr double kRight = 24;
+constexpr double kTop = 56;
+constexpr double kBottom = 60;
+constexpr double kLineHeight = 15;
+
+// Readable by everybody: Okabe and Ito's colours, dark enough on white.
+constexpr std::array<std::string_view, 5> kSlopeColours{"#0072B2", "#009E73", "#B8860B", "#D55E00",
+                                                        "#7F3F98"};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+class Drawing {
+ public:
+  Drawing(const model::Roofline& roofline, std::span<const model::RooflinePoint> points,
+          DrawingSize size)
+      : roofline_(roofline), points_(points), size_(size) {
+    choose_range();
+  }
+
+  std::string draw();
+
+ private:
+  void choose_range();
+  [[nodiscard]] double x(double intensity) const;
+  [[nodiscard]] double y(double flops) const;
+  void grid();
+  void slopes();
+  void ceilings();
+  void marks();
+  void title();
+  void text(double at_x, double at_y, std::string_view what, std::string_view more);
+
+  const model::Roofline& roofline_;
+  std::span<const model::RooflinePoint> points_;
+  DrawingSize size_;
+  double least_intensity_ = 1.0 / 64;
+  double most_intensity_ = 64;
+  double least_flops_ = 1e8;
+  double most_flops_ = 1e12;
+  std::string out_;
+};
+
+// Whole octaves around the ridge of the topmost roofs and around all points; performance from the
+// lowest slope's start to above the highest ceiling, in whole decades below.
+void Drawing::choose_range() {
+  const double ridge = roofline_.ridge();
+  if (ridge > 0) {
+    // The flattest slope must still meet the highest ceiling inside the drawing.
+    const double last_ridge =
+        roofline_.ceilings.front().flops_per_second / roofline_.slopes.back().bytes_per_second;
+    least_intensity_ = std::exp2(std::floor(std::log2(ridge)) - 5);
+    most_intensity_ = std::exp2(std::ceil(std::log2(last_ridge)) + 2);
+    most_flops_ = roofline_.ceilings.front().flops_per_second * 2.2;
+  }
+  for (const model::RooflinePoint& point : points_) {
+    if (!(point.intensity > 0) || !(point.flops_per_second > 0)) continue;
+    least_intensity_ =
+        std::min(least_intensity_, std::exp2(std::floor(std::log2(point.intensity))));
+    most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(point.intensity))));
+    most_flops_ = std::max(most_flops_, point.flops_per_second * 1.5);
+  }
+  double lowest = most_flops_ / 1000;
+  if (!roofline_.slopes.empty())
+    lowest = roofline_.slopes.back().bytes_per_second * least_intensity_ * 2;
+  for (const model::RooflinePoint& point : points_)
+    if (point.flops_per_second > 0) lowest = std::min(lowest, point.flops_per_second);
+  least_flops_ = std::pow(10, std::floor(std::log10(lowest)));
+}
+
+double Drawing::x(double intensity) const {
+  const double share =
+      std::log(intensity / least_intensity_) / std::log(most_intensity_ / least_intensity_);
+  return kLeft + share * (size_.width - kLeft - kRight);
+}
+
+double Drawing::y(double flops) const {
+  const double share = std::log(flops / least_flops_) / std::log(most_flops_ / least_flops_);
+  return size_.height - kBottom - share * (size_.height - kTop - kBottom);
+}
+
+void Drawing::text(double at_x, double at_y, std::string_view what, std::string_view more) {
+  out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", at_x, at_y, more,
+                      escaped(what));
+}
+
+void Drawing::grid() {
+  const double bottom = size_.height - kBottom;
+  out_ += "<g stroke=\"#e4e4e4\">\n";
+  for (double at = least_intensity_; at <= most_intensity_ * 1.001; at *= 2)
+    out_ += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
+                        x(at), kTop, bottom);
+  for (double at = least_flops_; at <= most_flops_; at *= 10)
+    out_ += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\"/>\n",
+                        kLeft, y(at), size_.width - kRight);
+  out_ += "</g>\n";
+  for (double at = least_intensity_; at <= most_intensity_ * 1.001; at *= 2)
+    text(x(at), bottom + 18, at < 1 ? fmt::format("1/{:.0f}", 1 / at) : fmt::format("{:.0f}", at),
+         "text-anchor=\"middle\" fill=\"#444\"");
+  for (double at = least_flops_; at <= most_flops_; at *= 10)
+    text(kLeft - 8, y(at) + 4, with_si_prefix(at, ""), "text-anchor=\"end\" fill=\"#444\"");
+  text((kLeft + size_.width - kRight) / 2, size_.height - 16,
+       "arithmetic intensity, FLOP per byte loaded or stored", "text-anchor=\"middle\"");
+  out_ += fmt::format(
+      "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">FLOP/s</text>\n",
+      (kTop + bottom) / 2);
+}
+
+void Drawing::slopes() {
+  if (roofline_.ceilings.empty()) return;
+  const double top = roofline_.ceilings.front().flops_per_second;
+  for (std::size_t i = 0; i < roofline_.slopes.size(); ++i) {
+    const model::Slope& slope = roofline_.slopes[i];
+    const std::string_view colour = kSlopeColours[i % kSlopeColours.size()];
+    const double start = std::max(least_intensity_, least_flops_ / slope.bytes_per_second);
+    const double end = top / slope.bytes_per_second;
+    out_ += fmt::format(
+        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
+        "stroke-width=\"2\"{}/>\n",
+        x(start), y(slope.bytes_per_second * start), x(end), y(top), colour,
+        slope.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
+    // The words stand along their line, each a little further down than the one before.
+    const double angle = std::atan2(
+        y(slope.bytes_per_second * end) - y(slope.bytes_per_second * start), x(end) - x(start));
+    const double at = start * std::pow(end / start, 0.05);
+    out_ += fmt::format(
+        "<text transform=\"translate({:.1f} {:.1f}) rotate({:.2f})\" dy=\"-5\" "
+        "fill=\"{}\">{}</text>\n",
+        x(at), y(slope.bytes_per_second * at), angle * 180 / 3.14159265358979, colour,
+        escaped(slope.name + "  " + with_si_prefix(slope.bytes_per_second, "B/s")));
+  }
+}
+
+// Lines of nearly the same height share a row of words less: those that would overlap are moved up
+// to the next free place, with the line itself where it belongs.
+void Drawing::ceilings() {
+  if (roofline_.slopes.empty()) return;
+  const double steepest = roofline_.slopes.front().bytes_per_second;
+  double last_y = -1e9;
+  for (const model::Ceiling& ceiling : roofline_.ceilings) {
+    const double at = y(ceiling.flops_per_second);
+    const bool top = &ceiling == &roofline_.ceilings.front();
+    out_ += fmt::format(
+        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
+        "stroke-width=\"{}\"{}/>\n",
+        x(ceiling.flops_per_second / steepest), at, size_.width - kRight, at, top ? "#111" : "#888",
+        top ? "2" : "1",
+        ceiling.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
+    const double words = std::max(at - 4, last_y + kLineHeight);
+    last_y = words;
+    text(size_.width - kRight - 4, words,
+         ceiling.name + "  " + with_si_prefix(ceiling.flops_per_second, "FLOP/s"),
+         top ? "text-anchor=\"end\" font-weight=\"bold\"" : "text-anchor=\"end\" fill=\"#555\"");
+  }
+}
+
+// Area by share of time, so that what takes longest is seen first.
+void Drawing::marks() {
+  for (const model::RooflinePoint& point : points_) {
+    if (!(point.intensity > 0) || !(point.flops_per_second > 0)) continue;
+    const double radius = 4 + 10 * std::sqrt(std::clamp(point.weight, 0.0, 1.0));
+    out_ += fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"#CC3311\" fill-opacity=\"0.75\" "
+        "stroke=\"#fff\"><title>{}</title></circle>\n",
+        x(point.intensity), y(point.flops_per_second), radius,
+        escaped(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
+                            with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
+    text(x(point.intensity) + radius + 4, y(point.flops_per_second) + 4, point.name,
+         "fill=\"#222\"");
+  }
+}
+
+void Drawing::title() {
+  text(kLeft, 26, roofline_.machine.empty() ? "roofline" : roofline_.machine,
+       "font-size=\"17\" font-weight=\"bold\"");
+  text(kLeft, 45,
+       fmt::format(
+           "{} precision, {}; dashed: noisy", roofline_.precision == "sp" ? "single" : "double",
+           roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads)),
+       "fill=\"#555\"");
+}
+
+std::string Drawing::draw() {
+  out_ = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\" "
+      "font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
+      "<title>roofline of {2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+      size_.width, size_.height, escaped(roofline_.machine));
+  title();
+  grid();
+  slopes();
+  ceilings();
+  marks();
+  return out_ + "</svg>\n";
+}
+
+}  // namespace
+
+std::string roofline_svg(const model::Roofline& roofline,
+                         std::span<const model::RooflinePoint> points, DrawingSize size) {
+  return Drawing(roofline, points, size).draw();
+}
+
+}  // namespace loft::view

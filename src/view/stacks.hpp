@@ -1,0 +1,31 @@
+// Views of call stacks: for people, and for other tools that show them.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "sample/call_tree.hpp"
+#include "sample/named_profile.hpp"
+
+namespace loft::view {
+
+// An indented call tree; branches below `least_share` of their event are left out and counted.
+std::string tree_text(const sample::NamedProfile& profile, const sample::CallTree& tree,
+                      double least_share);
+
+// "main;compute;sqrt 42" per line, for flame graph tools. With several events, the event comes
+// first.
+std::string folded_stacks(const sample::NamedProfile& profile);
+
+// A flame graph that stands alone: no other file, nothing from the network.
+std::string flame_graph(const sample::NamedProfile& profile, const sample::CallTree& tree);
+
+// profile.proto, gzipped: for pprof.
+[[nodiscard]] Result<std::string> pprof_profile(const sample::NamedProfile& profile);
+
+// These three keep the moment of each sample; the profile must have its timeline.
+std::string speedscope_json(const sample::NamedProfile& profile);
+std::string firefox_json(const sample::NamedProfile& profile);
+std::string perfetto_trace(const sample::NamedProfile& profile);
+
+}  // namespace loft::view

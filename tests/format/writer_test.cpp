@@ -1,0 +1,107 @@
+#include "format/perf/writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "format/builders.hpp"
+#include "format/perf/header.hpp"
+#include "format/perf/records.hpp"
+
+namespace loft::format::perf {
+namespace {
+
+// A file in memory.
+class MemoryFile {
+ public:
+  WriteAt writer() {
+    return [this](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+      if (this->bytes.size() < offset + bytes.size()) this->bytes.resize(offset + bytes.size());
+      std::copy(bytes.begin(), bytes.end(),
+                this->bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+      return {};
+    };
+  }
+  Bytes bytes;
+};
+
+std::vector<WrittenEvent> one_event() {
+  return {{attr_bytes({}, kHostOrder), {11, 12}, "cpu-clock:u"}};
+}
+
+Bytes comm_record() {
+  ByteBuilder body;
+  body.u32(1).u32(1).text_padded("app", 8);
+  return record_bytes(RecordType::comm, 0, body);
+}
+
+std::size_t records_in(const Bytes& file, const FileHeader& header) {
+  RecordWalker walker(std::span(file).subspan(header.data.offset, header.data.size), header.order);
+  RawRecord record;
+  std::size_t count = 0;
+  while (walker.next(record)) ++count;
+  EXPECT_TRUE(walker.damages().empty());
+  return count;
+}
+
+TEST(RecordingWriter, WhatIsWrittenIsReadBack) {
+  MemoryFile file;
+  RecordingWriter writer(file.writer(), one_event());
+  ASSERT_TRUE(writer.start());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(writer.append(comm_record()));
+  ASSERT_TRUE(writer.finish_round());
+  writer.add_text(Feature::hostname, "box");
+  writer.add_texts(Feature::command_line, {"loft", "record"});
+  writer.add_build_ids({{true, {std::byte{0xAB}, std::byte{0xCD}}, "[kernel.kallsyms]"}});
+  writer.add_feature(200, {std::byte{1}});
+  ASSERT_TRUE(writer.finish());
+
+  const auto header = read_header(file.bytes);
+  ASSERT_TRUE(header);
+  EXPECT_TRUE(header->notes.empty());
+  EXPECT_EQ(records_in(file.bytes, *header), 4u);
+  perf_data::Metadata metadata;
+  metadata.events = header->events;
+  for (const auto& feature : header->features)
+    EXPECT_TRUE(read_feature(
+        feature.bit, std::span(file.bytes).subspan(feature.where.offset, feature.where.size),
+        header->order, metadata));
+  EXPECT_EQ(metadata.hostname, "box");
+  EXPECT_EQ(metadata.command_line, (std::vector<std::string>{"loft", "record"}));
+  ASSERT_EQ(metadata.build_ids.size(), 1u);
+  EXPECT_EQ(metadata.build_ids[0].build_id, "abcd");
+  EXPECT_TRUE(metadata.build_ids[0].is_kernel);
+  ASSERT_EQ(metadata.events.size(), 1u);
+  EXPECT_EQ(metadata.events[0].name, "cpu-clock:u");
+  EXPECT_EQ(metadata.events[0].ids, (std::vector<std::uint64_t>{11, 12}));
+  ASSERT_EQ(metadata.other_features.size(), 1u);
+  EXPECT_EQ(metadata.other_features[0].first, 200u);
+}
+
+TEST(RecordingWriter, AFileWhoseWriterDiedReadsUpToItsLastRecord) {
+  MemoryFile file;
+  RecordingWriter writer(file.writer(), one_event());
+  ASSERT_TRUE(writer.start());
+  ASSERT_TRUE(writer.append(comm_record()));
+  ASSERT_TRUE(writer.finish_round());
+  const auto official = read_header(file.bytes);
+  ASSERT_TRUE(official);
+  EXPECT_EQ(records_in(file.bytes, *official), 2u);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(writer.append(comm_record()));
+  Bytes cut = file.bytes;
+  cut.resize(cut.size() - 3);  // in the middle of a write
+  const auto header = read_header(cut);
+  ASSERT_TRUE(header);
+  EXPECT_TRUE(header->was_cut_off);
+  RecordWalker walker(std::span(cut).subspan(header->data.offset, header->data.size),
+                      header->order);
+  RawRecord record;
+  int count = 0;
+  while (walker.next(record)) ++count;
+  EXPECT_EQ(count, 6);
+}
+
+TEST(RecordingWriter, RefusesARecordThatIsTooLong) {
+  EXPECT_FALSE(make_record(RecordType::comm, 0, Bytes(70000)));
+}
+
+}  // namespace
+}  // namespace loft::format::perf

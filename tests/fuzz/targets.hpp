@@ -1,0 +1,30 @@
+// What is thrown at the readers. Each target takes any bytes and must neither crash nor hang nor
+// allocate beyond what the bytes justify; results are of no interest here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace loft::fuzz {
+
+using Bytes = std::span<const std::byte>;
+
+void fuzz_header(Bytes bytes);     // file header, attributes, feature sections
+void fuzz_records(Bytes bytes);    // the walk, resynchronization, every typed view
+void fuzz_samples(Bytes bytes);    // the first 64 bytes choose the layout
+void fuzz_tracing(Bytes bytes);    // tracing data and tracepoint fields
+void fuzz_recording(Bytes bytes);  // a whole recording, from its bytes to its report
+
+struct Target {
+  std::string_view name;
+  void (*run)(Bytes bytes);
+};
+inline constexpr Target kTargets[] = {{"header", fuzz_header},
+                                      {"records", fuzz_records},
+                                      {"samples", fuzz_samples},
+                                      {"tracing", fuzz_tracing},
+                                      {"recording", fuzz_recording}};
+
+}  // namespace loft::fuzz

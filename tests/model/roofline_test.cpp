@@ -1,0 +1,162 @@
+#include "model/roofline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/machine_compare.hpp"
+#include "view/machine.hpp"
+#include "view/roofline_svg.hpp"
+
+namespace loft::model {
+namespace {
+
+Roof peak(const char* op, const char* isa, double best, int threads = 1) {
+  Roof roof;
+  roof.isa = isa;
+  roof.precision = "dp";
+  roof.op = op;
+  roof.threads = threads;
+  roof.cpus = threads == 1 ? CpuList{1} : CpuList{1, 0};
+  roof.best = roof.median = best;
+  roof.verdict = Verdict::stable;
+  return roof;
+}
+
+Roof bandwidth(const char* level, const char* op, double best, int threads = 1) {
+  Roof roof = peak(op, "avx2", best, threads);
+  roof.kind = RoofKind::bandwidth;
+  roof.precision.clear();
+  roof.level = level;
+  return roof;
+}
+
+Machine sample() {
+  Machine machine;
+  machine.cpu = "Some <CPU> & more";
+  machine.roofs = {peak("add", "scalar", 6e9),        peak("fma", "avx2", 50e9),
+                   peak("mixed", "avx2", 64e9),       peak("div", "avx2", 2e9),
+                   bandwidth("L1", "load", 200e9),    bandwidth("L1", "2ld1st", 300e9),
+                   bandwidth("L2", "load", 100e9),    bandwidth("DRAM", "load", 20e9),
+                   peak("fma", "avx2", 98e9, 2),      bandwidth("L1", "load", 400e9, 2),
+                   bandwidth("DRAM", "load", 30e9, 2)};
+  return machine;
+}
+
+TEST(Roofline, TakesTheBestKernelOfEachLevel) {
+  const Roofline roofline = roofline_of(sample());
+  ASSERT_EQ(roofline.slopes.size(), 3u);
+  EXPECT_EQ(roofline.slopes[0].bytes_per_second, 300e9);
+  EXPECT_EQ(roofline.slopes[2].level, "DRAM");
+  EXPECT_EQ(roofline.ceilings[0].name, "FMA and ADD mixed, 256 bit");
+  EXPECT_EQ(roofline.ceilings.size(), 3u) << "division is no roof";
+}
+
+TEST(Roofline, IsTheLowerOfSlopeAndCeiling) {
+  const Roofline roofline = roofline_of(sample());
+  EXPECT_DOUBLE_EQ(roofline.attainable(0.1), 30e9);
+  EXPECT_DOUBLE_EQ(roofline.attainable(10), 64e9);
+  EXPECT_DOUBLE_EQ(roofline.ridge(), 64.0 / 300);
+  EXPECT_DOUBLE_EQ(roofline.attainable(roofline.ridge()), 64e9);
+}
+
+TEST(Roofline, LimitIsTheLowestRoofAboveThePoint) {
+  const Roofline roofline = roofline_of(sample());
+  const auto l2 = roofline.limit(0.05, 4e9);  // 80 GB/s: more than memory gives, less than L2
+  ASSERT_TRUE(l2);
+  EXPECT_EQ(l2->name, "L2 bandwidth");
+  EXPECT_DOUBLE_EQ(l2->share, 0.8);
+  const auto memory = roofline.limit(0.01, 0.1e9);
+  EXPECT_EQ(memory->name, "DRAM bandwidth");
+  EXPECT_TRUE(memory->is_bandwidth);
+  EXPECT_DOUBLE_EQ(memory->share, 0.5);
+  const auto fma = roofline.limit(100, 40e9);
+  EXPECT_EQ(fma->name, "FMA, 256 bit");
+  EXPECT_DOUBLE_EQ(fma->share, 0.8);
+}
+
+TEST(Roofline, APointAboveAllIsMeasuredAgainstTheTop) {
+  const Roofline roofline = roofline_of(sample());
+  const auto above = roofline.limit(100, 128e9);
+  ASSERT_TRUE(above);
+  EXPECT_EQ(above->name, "FMA and ADD mixed, 256 bit");
+  EXPECT_DOUBLE_EQ(above->share, 2);
+  const auto left = roofline.limit(0.01, 6e9);
+  EXPECT_EQ(left->name, "L1 bandwidth");
+}
+
+TEST(Roofline, WithoutRoofsOrIntensityThereIsNoLimit) {
+  EXPECT_FALSE(Roofline().limit(1, 1));
+  EXPECT_FALSE(roofline_of(sample()).limit(0, 1e9));
+  EXPECT_FALSE(roofline_of(sample()).limit(std::nan(""), 1e9));
+  EXPECT_EQ(Roofline().attainable(1), 0);
+}
+
+TEST(Roofline, TakesTheNearestThreadCountBelow) {
+  EXPECT_EQ(roofline_of(sample(), {8, "dp"}).threads, 2);
+  EXPECT_EQ(roofline_of(sample(), {8, "dp"}).slopes[0].bytes_per_second, 400e9);
+  EXPECT_EQ(roofline_of(sample(), {1, "dp"}).threads, 1);
+  EXPECT_TRUE(roofline_of(sample(), {1, "sp"}).ceilings.empty());
+}
+
+TEST(Roofline, LeavesOutWhatIsUnavailable) {
+  Machine machine = sample();
+  machine.roofs[2].verdict = Verdict::unavailable;
+  machine.roofs[2].best = 0;
+  EXPECT_EQ(roofline_of(machine).ceilings[0].op, "fma");
+}
+
+TEST(Comparison, PutsBothValuesInOneRow) {
+  Machine other = sample();
+  other.roofs[1].best = 100e9;
+  other.roofs.erase(other.roofs.begin());
+  const auto rows = compare(sample(), other);
+  int seen = 0;
+  for (const Comparison& row : rows) {
+    if (row.name == "FMA, 256 bit, double, 1 thread") {
+      EXPECT_DOUBLE_EQ(*row.ratio(), 2);
+      ++seen;
+    }
+    if (row.name == "ADD, scalar, double, 1 thread") {
+      EXPECT_FALSE(row.second) << "the other has none";
+      EXPECT_FALSE(row.ratio());
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 2);
+}
+
+TEST(RooflineSvg, DrawsEveryRoofAndEscapesNames) {
+  const Roofline roofline = roofline_of(sample());
+  const RooflinePoint point{"</svg><script>alert(1)</script>", 0.5, 10e9, 0.4};
+  const std::string svg = view::roofline_svg(roofline, std::span(&point, 1));
+  EXPECT_TRUE(svg.starts_with("<svg"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_EQ(svg.find("<script>"), std::string::npos);
+  EXPECT_NE(svg.find("Some &lt;CPU&gt; &amp; more"), std::string::npos);
+  EXPECT_NE(svg.find("L1 bandwidth"), std::string::npos);
+  EXPECT_NE(svg.find("DRAM bandwidth"), std::string::npos);
+  EXPECT_NE(svg.find("FMA, 256 bit"), std::string::npos);
+  EXPECT_NE(svg.find("<circle"), std::string::npos);
+  EXPECT_EQ(view::roofline_svg(roofline).find("<circle"), std::string::npos);
+}
+
+TEST(RooflineSvg, OfNothingIsStillADrawing) {
+  const std::string svg = view::roofline_svg(Roofline());
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+TEST(MachineText, SaysUnavailableAndWhy) {
+  Machine machine = sample();
+  machine.isas = {"avx2"};
+  machine.roofs[1].verdict = Verdict::unavailable;
+  machine.roofs[1].why = "this CPU has no fused multiply-add";
+  const std::string text = view::machine_text(machine);
+  EXPECT_NE(text.find("unavailable: this CPU has no"), std::string::npos);
+  EXPECT_NE(text.find("clock not known measured"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace loft::model

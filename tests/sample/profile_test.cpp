@@ -1,0 +1,153 @@
+#include "sample/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sample/call_tree.hpp"
+#include "sample/report.hpp"
+
+namespace loft::sample {
+namespace {
+
+// Three functions of one page each, named by the "kernel", so that no file is needed.
+class ProfileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* names[] = {"main", "work", "leaf"};
+    for (std::uint64_t i = 0; i < 3; ++i)
+      history.add_map({0,
+                       7,
+                       {0x1000 * (i + 1), 0x1000 * (i + 2), 0,
+                        history.intern({.path = "/bin/app", .only_symbol = names[i]})}});
+    history.add_comm({0, 7, 7, "app", false});
+    events.resize(1);
+    events[0].name = "cycles";
+    events[0].attr.sample_type = 0x1FF;
+  }
+
+  Sample sample(std::vector<std::uint64_t> chain, std::uint64_t period = 10) {
+    chain.insert(chain.begin(), perf_data::kContextUser);
+    chains.push_back(std::move(chain));
+    Sample made;
+    made.ip = chains.back()[1];
+    made.period = period;
+    made.pid = made.tid = 7;
+    made.time = 5;
+    made.mode = CpuMode::user;
+    made.call_chain = {reinterpret_cast<const std::byte*>(chains.back().data()),
+                       chains.back().size(), false};
+    return made;
+  }
+
+  Report run(ProfileOptions options, const std::vector<Sample>& samples, unsigned workers = 1) {
+    locations = std::make_unique<Locations>(history, store, Locations::Options{});
+    Profile profile(history, *locations, events, options);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      profile.worker(static_cast<unsigned>(i % workers))->add(samples[i]);
+    result = profile.finish();
+    ReportOptions shown;
+    shown.by = options.by;
+    return make_report({.metadata = {.events = events}}, result, *locations, history, shown);
+  }
+
+  TaskHistory history;
+  symbols::SymbolStore store;
+  std::vector<perf_data::EventDescription> events;
+  std::deque<std::vector<std::uint64_t>> chains;
+  std::unique_ptr<Locations> locations;
+  ProfileResult result;
+};
+
+TEST_F(ProfileTest, FunctionsCountTheirOwnSamples) {
+  const auto report =
+      run({}, {sample({0x3000, 0x2010, 0x1010}), sample({0x3000}), sample({0x2000}, 5)});
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].keys.function, "leaf");
+  EXPECT_EQ(report.rows[0].self.samples, 2u);
+  EXPECT_EQ(report.rows[0].self.period, 20u);
+  EXPECT_DOUBLE_EQ(report.rows[0].share, 0.8);
+  EXPECT_EQ(report.rows[1].keys.function, "work");
+}
+
+TEST_F(ProfileTest, ARecursiveFunctionCountsOncePerSample) {
+  ProfileOptions options;
+  options.inclusive = true;
+  const auto report = run(options, {sample({0x3000, 0x2010, 0x2010, 0x1010})});
+  for (const auto& row : report.rows) {
+    EXPECT_EQ(row.inclusive->samples, 1u) << row.keys.function;
+    EXPECT_DOUBLE_EQ(row.inclusive_share, 1.0);
+  }
+  EXPECT_EQ(report.rows.size(), 3u);
+}
+
+TEST_F(ProfileTest, AReturnAddressBehindACallBelongsToTheCaller) {
+  ProfileOptions options;
+  options.inclusive = true;
+  // 0x3000 is the first byte of leaf, and also where work's last call returns to.
+  const auto report = run(options, {sample({0x1000, 0x3000})});
+  ASSERT_EQ(report.rows.size(), 2u);
+  for (const auto& row : report.rows) EXPECT_NE(row.keys.function, "leaf");
+}
+
+TEST_F(ProfileTest, TheNumberOfWorkersChangesNothing) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 50; ++i) samples.push_back(sample({0x3000u - (i % 3) * 0x1000u, 0x1010}));
+  ProfileOptions options;
+  options.inclusive = options.tree = true;
+  const auto one = run(options, samples, 1);
+  const auto four = run(options, samples, 4);
+  ASSERT_EQ(one.rows.size(), four.rows.size());
+  for (std::size_t i = 0; i < one.rows.size(); ++i) {
+    EXPECT_EQ(one.rows[i].keys.function, four.rows[i].keys.function);
+    EXPECT_EQ(one.rows[i].self.samples, four.rows[i].self.samples);
+    EXPECT_EQ(one.rows[i].inclusive->period, four.rows[i].inclusive->period);
+  }
+}
+
+TEST_F(ProfileTest, TheTreeTurnsAround) {
+  ProfileOptions options;
+  options.tree = true;
+  run(options, {sample({0x3000, 0x2010, 0x1010}), sample({0x3000, 0x1010})});
+  const auto down = make_call_tree(result.tree, TreeOrder::from_callers, true);
+  const auto up = make_call_tree(result.tree, TreeOrder::from_callees, true);
+  const auto name = [&](const CallTree& tree, std::uint32_t node) {
+    return locations->function(tree.nodes[node].function).name;
+  };
+  const auto& first_down = down.nodes[down.events[0]].children;
+  ASSERT_EQ(first_down.size(), 1u);
+  EXPECT_EQ(name(down, first_down[0]), "main");
+  EXPECT_EQ(down.nodes[first_down[0]].total.samples, 2u);
+  const auto& first_up = up.nodes[up.events[0]].children;
+  ASSERT_EQ(first_up.size(), 1u);
+  EXPECT_EQ(name(up, first_up[0]), "leaf");
+  EXPECT_EQ(up.nodes[first_up[0]].children.size(), 2u);
+}
+
+TEST_F(ProfileTest, FiltersLeaveSamplesOutAndSayHowMany) {
+  ProfileOptions options;
+  options.filter.comms = {"a*"};
+  options.filter.from = 5;
+  auto late = sample({0x3000});
+  late.time = 4;
+  auto foreign = sample({0x3000});
+  foreign.tid = 8;
+  const auto report = run(options, {sample({0x3000}), late, foreign});
+  EXPECT_EQ(report.events[0].total.samples, 1u);
+  EXPECT_EQ(report.filtered_out, 2u);
+}
+
+TEST_F(ProfileTest, APeriodThatWasNotRecordedIsUnknown) {
+  events[0].attr.sample_type &= ~(1u << 8);
+  events[0].attr.freq = true;
+  const auto report = run({}, {sample({0x3000}), sample({0x2000})});
+  EXPECT_FALSE(report.events[0].period_is_known);
+  EXPECT_DOUBLE_EQ(report.rows[0].share, 0.5);
+}
+
+TEST_F(ProfileTest, AnAddressThatMapsNowhereHasOneRow) {
+  const auto report = run({}, {sample({0x9000}), sample({0xA000})});
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.rows[0].keys.function, "[not mapped]");
+}
+
+}  // namespace
+}  // namespace loft::sample

@@ -1,0 +1,224 @@
+// Reports of a small profile: what is printed, and that no name can break any output.
+#include "view/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <protozero/pbf_reader.hpp>
+
+#include "sample/named_profile.hpp"
+#include "view/recording_tables.hpp"
+#include "view/records.hpp"
+#include "view/stacks.hpp"
+
+namespace loft::view {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kEvil = "evil\x1b[31m\n</script><b>\"a\",b;c\xFF";
+
+class ReportViews : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* names[] = {"main", kEvil};
+    for (std::uint64_t i = 0; i < 2; ++i)
+      history.add_map({0,
+                       7,
+                       {0x1000 * (i + 1), 0x1000 * (i + 2), 0,
+                        history.intern({.path = "/bin/app", .only_symbol = names[i]})}});
+    history.add_comm({0, 7, 7, kEvil, false});
+    summary.path = "perf.data";
+    summary.bytes = 2048;
+    summary.records = {{"SAMPLE", 3}, {"MMAP", 2}};
+    summary.metadata.events.resize(1);
+    auto& event = summary.metadata.events[0];
+    event.name = "cpu-clock";
+    event.attr.type = 1;
+    event.attr.sample_type = 0x1FF;
+    locations = std::make_unique<sample::Locations>(history, store, sample::Locations::Options{});
+    sample::ProfileOptions options;
+    options.inclusive = options.tree = options.timeline = true;
+    sample::Profile profile(history, *locations, summary.metadata.events, options);
+    for (std::uint64_t i = 0; i < 3; ++i) profile.worker(0)->add(sample(i));
+    result = profile.finish();
+    report = sample::make_report(summary, result, *locations, history, {});
+    named.emplace(sample::NamedProfile{summary, result, *locations, history, report.events});
+  }
+
+  sample::Sample sample(std::uint64_t i) {
+    sample::Sample made;
+    made.ip = i == 0 ? 0x1000 : 0x2000;
+    made.time = 1'000'000'000 + i * 1'000'000;
+    made.period = 1'000'000;
+    made.pid = made.tid = 7;
+    made.mode = sample::CpuMode::user;
+    if (i != 0) made.call_chain = {reinterpret_cast<const std::byte*>(chain), 3, false};
+    return made;
+  }
+
+  const std::uint64_t chain[3] = {perf_data::kContextUser, 0x2000, 0x1010};
+  sample::TaskHistory history;
+  sample::symbols::SymbolStore store;
+  sample::RecordingSummary summary;
+  std::unique_ptr<sample::Locations> locations;
+  sample::ProfileResult result;
+  sample::Report report;
+  std::optional<sample::NamedProfile> named;
+};
+
+void expect_harmless(const std::string& text) {
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\xFF")));
+}
+
+TEST_F(ReportViews, TheTableShowsSharesSamplesAndTime) {
+  const std::string text = report_text(report, {});
+  EXPECT_THAT(text, HasSubstr("3 samples of 1 thread, 2.00 ms"));
+  EXPECT_THAT(text, HasSubstr("cpu-clock: 3 samples, period 3.00 ms"));
+  EXPECT_THAT(text, HasSubstr("100.00 %  33.33 %        1  1.00 ms  main"));
+  expect_harmless(text);
+}
+
+TEST_F(ReportViews, JsonKeepsItsPromisedFields) {
+  const auto json = nlohmann::json::parse(report_json(report));
+  EXPECT_EQ(json["schema"], "loft.report/1");
+  EXPECT_EQ(json["file"], "perf.data");
+  EXPECT_EQ(json["events"][0]["name"], "cpu-clock");
+  EXPECT_EQ(json["events"][0]["samples"], 3);
+  EXPECT_EQ(json["records"]["SAMPLE"], 3);
+  EXPECT_EQ(json["lost"], 0);
+  ASSERT_EQ(json["rows"].size(), 2u);
+  EXPECT_EQ(json["rows"][1]["function"], "main");
+  EXPECT_EQ(json["rows"][1]["binary"], "/bin/app");
+  EXPECT_EQ(json["rows"][1]["file"], nullptr);
+  EXPECT_EQ(json["rows"][1]["period"], 1000000);
+  EXPECT_NEAR(json["rows"][1]["share"].get<double>(), 1.0 / 3, 1e-9);
+}
+
+TEST_F(ReportViews, CsvQuotesNames) {
+  const std::string text = report_csv(report);
+  EXPECT_THAT(text, HasSubstr("\"\"a\"\",b;c"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  expect_harmless(text);
+  EXPECT_EQ(stat_table(summary), "type,records\nMMAP,2\nSAMPLE,3\n");
+  EXPECT_THAT(processes_table(history, result, true), HasSubstr(",2,,,3,3000000\n"));
+  EXPECT_THAT(results_table(report), HasSubstr("1000000,1,main,,/bin/app,cpu-clock\n"));
+}
+
+TEST_F(ReportViews, FoldedStacksGoFromCallerToCallee) {
+  const std::string text = folded_stacks(*named);
+  EXPECT_THAT(text, HasSubstr("main;evil"));
+  EXPECT_THAT(text, HasSubstr(" 2\n"));
+  EXPECT_THAT(text, HasSubstr("main 1\n"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  expect_harmless(text);
+}
+
+TEST_F(ReportViews, TheFlameGraphHasNoMarkupFromNames) {
+  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const std::string text = flame_graph(*named, tree);
+  EXPECT_THAT(text, HasSubstr("<title>main (3 samples, 100.00 %)</title>"));
+  EXPECT_THAT(text, Not(HasSubstr("<b>")));
+  EXPECT_EQ(text.find("</script>"), text.rfind("</script>"));
+  expect_harmless(text);
+}
+
+TEST_F(ReportViews, TheTreeIndentsCallees) {
+  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const std::string text = tree_text(*named, tree, 0);
+  EXPECT_THAT(text, HasSubstr("100.00 %   33.33 %  main\n"));
+  EXPECT_THAT(text, HasSubstr(" 66.67 %   66.67 %    evil"));
+  expect_harmless(text);
+}
+
+TEST_F(ReportViews, SpeedscopeAndFirefoxAreJsonWithEverySample) {
+  const auto speedscope = nlohmann::json::parse(speedscope_json(*named));
+  ASSERT_EQ(speedscope["profiles"].size(), 1u);
+  EXPECT_EQ(speedscope["profiles"][0]["samples"].size(), 3u);
+  EXPECT_EQ(speedscope["profiles"][0]["endValue"], 3000000);
+  const auto firefox = nlohmann::json::parse(firefox_json(*named));
+  ASSERT_EQ(firefox["threads"].size(), 1u);
+  const auto& thread = firefox["threads"][0];
+  EXPECT_EQ(thread["samples"]["length"], 3);
+  EXPECT_EQ(thread["stackTable"]["prefix"][1], 0);
+  EXPECT_EQ(thread["stringArray"][0], "main");
+}
+
+TEST_F(ReportViews, PerfettoHasOneSamplePacketPerSample) {
+  const std::string trace = perfetto_trace(*named);
+  protozero::pbf_reader packets(trace);
+  int samples = 0;
+  while (packets.next(1)) {
+    auto packet = packets.get_message();
+    while (packet.next())
+      if (packet.tag() == 66) {
+        ++samples;
+        packet.skip();
+      } else {
+        packet.skip();
+      }
+  }
+  EXPECT_EQ(samples, 3);
+}
+
+TEST_F(ReportViews, PprofIsGzipped) {
+  const auto packed = pprof_profile(*named);
+  ASSERT_TRUE(packed);
+  ASSERT_GT(packed->size(), 20u);
+  EXPECT_EQ(packed->substr(0, 2), "\x1f\x8b");
+}
+
+void describe(sample::FieldSink& sink) {
+  sink.begin({.number = 3,
+              .offset = 40,
+              .type = "SAMPLE",
+              .time = 1'500'000'000,
+              .pid = 7,
+              .tid = 8,
+              .comm = kEvil,
+              .event = "cycles"});
+  sink.address("ip", 0xABC);
+  sink.number("period", 12);
+  sink.begin_list("values");
+  sink.begin_group("");
+  sink.number("value", 1);
+  sink.end_group();
+  sink.end_list();
+  sink.begin_list("call_chain");
+  sink.frame({0x10, kEvil, "/bin/app"});
+  sink.end_list();
+  sink.end();
+}
+
+TEST(RecordViews, LinesAreReadable) {
+  RecordLines lines;
+  describe(lines);
+  const std::string text = lines.take();
+  EXPECT_THAT(text, HasSubstr("#3 1.500000000 SAMPLE cycles evil"));
+  EXPECT_THAT(text, HasSubstr(" 7/8 ip=0xabc period=12 values=[{value=1}]\n    0x10 evil"));
+  expect_harmless(text);
+}
+
+TEST(RecordViews, JsonIsOneObjectPerLine) {
+  RecordJson lines;
+  describe(lines);
+  const std::string text = lines.take();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["ip"], "0xabc");
+  EXPECT_EQ(json["values"][0]["value"], 1);
+  EXPECT_EQ(json["call_chain"][0]["address"], "0x10");
+}
+
+TEST(RecordViews, TheTableHasReadperfsColumns) {
+  RecordTable table;
+  describe(table);
+  EXPECT_EQ(RecordTable::header(), "nr,type,pid,tid,time,info\n");
+  EXPECT_EQ(table.take(), "3,SAMPLE,7,8,1500000000,ip=0xabc period=12\n");
+}
+
+}  // namespace
+}  // namespace loft::view
