@@ -135,6 +135,13 @@ UnitPlan plan_of(const UnitSource& source) {
   return {source.unit, static_cast<std::uint8_t>(ZydisRegisterGetId(source.reg)), source.lanes, source.lane_bytes};
 }
 
+bool destroys_mask(const InstructionFacts& facts, const UnitSource& source) {
+  const int number = ZydisRegisterGetId(source.reg);
+  const bool is_opmask = source.unit == Unit::mask_lanes || source.unit == Unit::mask_any;
+  const std::uint32_t written = is_opmask ? facts.registers.written.opmask : facts.registers.written.vector;
+  return (written >> number & 1) != 0;
+}
+
 // Most instructions show all they do in their bytes; classify() is asked about the others only.
 void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
   if (is_repeated(decoded)) {
@@ -155,8 +162,8 @@ void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction
     for (const UnitSource& source : facts.unit_sources()) {
       if (source.unit >= Unit::tile_rows) instruction.flow = refused(instruction, "an AMX tile instruction");
       instruction.units[instruction.unit_count++] = plan_of(source);
+      if (destroys_mask(facts, source)) instruction.units_before = true;
     }
-    instruction.units_before = is_gather_or_scatter(decoded);
   }
 }
 
