@@ -6,7 +6,9 @@
 namespace loft::engine {
 namespace {
 
-std::string program(const std::string& name) { return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name; }
+std::string program(const std::string& name) {
+  return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name;
+}
 
 std::uint64_t value_of(const EventVector& events, std::string_view text) {
   std::uint64_t value = 0;

@@ -22,7 +22,8 @@ std::vector<Program> read_programs() {
     if (line.empty() || line.front() == '#') continue;
     const std::size_t first = line.find(' ');
     const std::size_t second = line.find(' ', first + 1);
-    programs.push_back({std::string(line.substr(0, first)), std::string(line.substr(first + 1, second - first - 1)),
+    programs.push_back({std::string(line.substr(0, first)),
+                        std::string(line.substr(first + 1, second - first - 1)),
                         std::string(line.substr(second + 1))});
   }
   return programs;
