@@ -1,7 +1,8 @@
 // The memory that loft and the programs it runs under the engine share: one sparse memfd per run.
 //
-// The engine inside the program writes; loft reads, also while it runs and after it died. Nothing is
-// ever moved or taken back, so a reader needs no lock: a count of entries is published after them.
+// The engine inside the program writes; loft reads, also while it runs and after it died. Nothing
+// is ever moved or taken back, so a reader needs no lock: a count of entries is published after
+// them.
 //
 //   block table    what was translated: where it stood, its bytes, its size
 //   code bytes     the bytes of each block as they were when it was translated
@@ -31,9 +32,9 @@ inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
 enum class BlockKind : std::uint32_t {
   body,          // instructions that ran whole, so many times
   fall_through,  // no instructions: how often another block's conditional branch was not taken
-  units,         // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
-                 // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
-  extra_fall     // no instructions: more times that the branch of the block `next_fall` was not taken
+  units,  // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
+          // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
+  extra_fall  // no instructions: more times that the branch of the block `next_fall` was not taken
 };
 
 struct BlockEntry {
@@ -42,7 +43,7 @@ struct BlockEntry {
   std::uint32_t image;
   std::uint32_t next_fall;  // the block counted when this block's last branch was not taken, or 0;
                             // of units, the block they belong to
-  std::uint32_t size;  // bytes
+  std::uint32_t size;       // bytes
   std::uint16_t instructions;
   std::uint16_t kind;  // BlockKind
 };

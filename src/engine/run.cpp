@@ -24,7 +24,8 @@ bool is_executable_file(const std::string& path) {
 // As execvp finds it. A name with a slash is taken as it is.
 Result<std::string> find_program(const std::string& name) {
   const auto not_found = [&](const char* why) {
-    return failure(ErrorKind::not_found, "run '" + name + "'", why, "check the name, or give its path");
+    return failure(ErrorKind::not_found, "run '" + name + "'", why,
+                   "check the name, or give its path");
   };
   if (name.find('/') != std::string::npos) {
     if (is_executable_file(name)) return name;
@@ -44,14 +45,15 @@ Result<std::string> find_program(const std::string& name) {
 Result<Fd> raise_descriptor(int low) {
   rlimit limit{};
   int wanted = 1000;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024) wanted = static_cast<int>(limit.rlim_cur / 2);
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024)
+    wanted = static_cast<int>(limit.rlim_cur / 2);
   Fd high(::fcntl(low, F_DUPFD, wanted));
   if (!high.is_open()) return failure_of_errno(errno, "pass the counters to the program");
   return high;
 }
 
-// While it lives, variables that a dynamic loader obeys are called differently, so that they meet the
-// program's loader and not the engine's. The child takes the environment as it is at the fork.
+// While it lives, variables that a dynamic loader obeys are called differently, so that they meet
+// the program's loader and not the engine's. The child takes the environment as it is at the fork.
 class HiddenVariables {
  public:
   HiddenVariables() {
@@ -84,8 +86,8 @@ class HiddenVariables {
 Result<std::string> find_engine() {
   if (const char* given = std::getenv("LOFT_ENGINE"); given != nullptr && *given != '\0') {
     if (is_executable_file(given)) return std::string(given);
-    return failure(ErrorKind::not_found, "use the engine '" + std::string(given) + "'", "it is not an executable file",
-                   "correct or unset LOFT_ENGINE");
+    return failure(ErrorKind::not_found, "use the engine '" + std::string(given) + "'",
+                   "it is not an executable file", "correct or unset LOFT_ENGINE");
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -97,7 +99,8 @@ Result<std::string> find_engine() {
     }
   }
   return failure(ErrorKind::not_found, "find loft-engine, which runs programs for the virtual PMU",
-                 "it is neither beside loft nor in libexec/loft", "install loft as a whole, or set LOFT_ENGINE to its path");
+                 "it is neither beside loft nor in libexec/loft",
+                 "install loft as a whole, or set LOFT_ENGINE to its path");
 }
 
 Result<Run> Run::prepare(const std::vector<std::string>& command) {

@@ -23,7 +23,8 @@ class Run {
   [[nodiscard]] static Result<Run> prepare(const std::vector<std::string>& command);
 
   [[nodiscard]] Result<void> start() { return child_.start(); }
-  // The program's end. A program that the engine could not run to its end is an error that says why.
+  // The program's end. A program that the engine could not run to its end is an error that says
+  // why.
   [[nodiscard]] Result<ProcessEnd> wait();
   // The same error alone, for who waits for child() himself.
   [[nodiscard]] Result<void> check() const;

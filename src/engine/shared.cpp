@@ -47,7 +47,8 @@ std::uint32_t Shared::blocks() const { return std::min(header().blocks.load(), k
 
 BlockEntry Shared::block(std::uint32_t number) const {
   BlockEntry entry{};
-  if (number < kMaxBlocks) std::memcpy(&entry, tables_ + kBlocksOffset + number * sizeof entry, sizeof entry);
+  if (number < kMaxBlocks)
+    std::memcpy(&entry, tables_ + kBlocksOffset + number * sizeof entry, sizeof entry);
   return entry;
 }
 
@@ -76,7 +77,8 @@ std::vector<ImageEntry> Shared::images() const {
 }
 
 std::vector<MappingEntry> Shared::mappings() const {
-  auto entries = table<MappingEntry>(kMappingsOffset, std::min(header().mappings.load(), kMaxMappings));
+  auto entries =
+      table<MappingEntry>(kMappingsOffset, std::min(header().mappings.load(), kMaxMappings));
   for (MappingEntry& entry : entries) entry.path[kMaxPath - 1] = '\0';
   return entries;
 }
@@ -93,10 +95,12 @@ Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
     if (at < 0 && errno == ENXIO) break;
     if (at < 0) return failure_of_errno(errno, "find the counters of a thread");
     if (at >= end) break;
-    const auto bytes = std::min<std::size_t>(static_cast<std::size_t>(end - at), values.size() * sizeof values[0]);
+    const auto bytes =
+        std::min<std::size_t>(static_cast<std::size_t>(end - at), values.size() * sizeof values[0]);
     const ssize_t got = ::pread(memory_.get(), values.data(), bytes, at);
     if (got <= 0) return failure_of_errno(got < 0 ? errno : EIO, "read the counters of a thread");
-    const auto first = static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - base) / sizeof values[0]);
+    const auto first =
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - base) / sizeof values[0]);
     for (std::uint32_t i = 0; i < static_cast<std::size_t>(got) / sizeof values[0]; ++i)
       if (values[i] != 0) result.push_back({first + i, values[i]});
     at += got;

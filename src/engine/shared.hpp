@@ -29,7 +29,8 @@ class Shared {
 
   [[nodiscard]] int descriptor() const { return memory_.get(); }
 
-  // Numbers from 1 up to, not including, this exist. An entry whose address is 0 is not complete yet.
+  // Numbers from 1 up to, not including, this exist. An entry whose address is 0 is not complete
+  // yet.
   [[nodiscard]] std::uint32_t blocks() const;
   [[nodiscard]] BlockEntry block(std::uint32_t number) const;
   [[nodiscard]] std::span<const std::uint8_t> code(const BlockEntry& block) const;

@@ -21,7 +21,9 @@ void decode(std::span<const std::uint8_t> code, KindTable& kinds, std::vector<Ki
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   while (!code.empty()) {
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands))) return;
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands)))
+      return;
     out.push_back(kinds.intern(classify(instruction, operands).kind));
     code = code.subspan(instruction.length);
   }
@@ -93,11 +95,13 @@ Result<void> Tally::gather(std::uint32_t slot, const Choice& chosen, std::vector
     if (number >= blocks_.size() || !chosen(blocks_[number].entry)) continue;
     const Block& block = blocks_[number];
     if (block.count == 0) add_part(block, count, sums);
-    for (std::uint32_t i = 0; i < block.count; ++i) sums[kinds_of_blocks_[block.first + i]].executions += count;
+    for (std::uint32_t i = 0; i < block.count; ++i)
+      sums[kinds_of_blocks_[block.first + i]].executions += count;
     if (block.count == 0 || block.entry.next_fall == kNoBlock) continue;
     const KindId last = kinds_of_blocks_[block.first + block.count - 1];
     const std::size_t taken = index_of(kinds_[last], Unit::taken);
-    const std::uint64_t fell = block.entry.next_fall < dense.size() ? dense[block.entry.next_fall] : 0;
+    const std::uint64_t fell =
+        block.entry.next_fall < dense.size() ? dense[block.entry.next_fall] : 0;
     if (taken != kNoUnit) sums[last].units[taken] += count - fell;
   }
   return {};

@@ -44,7 +44,8 @@ class Tally {
   };
 
   void learn_blocks();
-  [[nodiscard]] Result<void> gather(std::uint32_t slot, const Choice& chosen, std::vector<Sum>& sums);
+  [[nodiscard]] Result<void> gather(std::uint32_t slot, const Choice& chosen,
+                                    std::vector<Sum>& sums);
   [[nodiscard]] EventVector events_of(const std::vector<Sum>& sums) const;
   void add_part(const Block& part, std::uint64_t value, std::vector<Sum>& sums) const;
 

@@ -20,7 +20,7 @@
 
 namespace loft::engine {
 
-// The arithmetic flags, as they stand in rflags, and the direction flag.
+// The arithmetic flags, as they stand in rflags.
 inline constexpr std::uint32_t kStatusFlags = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF |
                                               ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
                                               ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;

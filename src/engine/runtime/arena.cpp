@@ -53,7 +53,8 @@ std::uint64_t find_place(std::uint64_t pc) {
 }
 
 Arena* open_arena(std::uint64_t pc) {
-  if (g_count == kMaxArenas) stop(Message("the program's code is more than the engine's cache holds"));
+  if (g_count == kMaxArenas)
+    stop(Message("the program's code is more than the engine's cache holds"));
   Arena& arena = g_arenas[g_count];
   arena.start = reinterpret_cast<std::uint8_t*>(find_place(pc));
   arena.end = arena.start + kArenaBytes;
@@ -73,7 +74,8 @@ Arena* open_arena(std::uint64_t pc) {
 Arena* arena_near(std::uint64_t pc) {
   for (std::uint32_t i = g_count; i-- > 0;) {
     Arena& arena = g_arenas[i];
-    if (is_near(arena, pc) && arena.hot + kRoomForTrace < arena.cold && arena.trace_count + 1 < kMaxTraces)
+    if (is_near(arena, pc) && arena.hot + kRoomForTrace < arena.cold &&
+        arena.trace_count + 1 < kMaxTraces)
       return &arena;
   }
   return open_arena(pc);

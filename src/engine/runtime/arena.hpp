@@ -1,6 +1,6 @@
-// Where translated code lives: stretches of memory within reach of a 32-bit displacement from the code
-// they are made of, as many as the program's code lies apart. Hot code grows up from the bottom of an
-// arena; stubs and constants, which are rarely run, grow down from its top.
+// Where translated code lives: stretches of memory within reach of a 32-bit displacement from the
+// code they are made of, as many as the program's code lies apart. Hot code grows up from the
+// bottom of an arena; stubs and constants, which are rarely run, grow down from its top.
 #pragma once
 
 #include <cstdint>

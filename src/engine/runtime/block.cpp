@@ -6,7 +6,8 @@ namespace loft::engine::runtime {
 
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end) {
   const std::uint64_t wanted = end - pc < kMaxBlockBytes ? end - pc : kMaxBlockBytes;
-  const long got = engine_safe_copy(block.bytes, reinterpret_cast<const void*>(pc), static_cast<long>(wanted));
+  const long got =
+      engine_safe_copy(block.bytes, reinterpret_cast<const void*>(pc), static_cast<long>(wanted));
   const auto available = static_cast<std::uint32_t>(got);
   block.count = 0;
   block.size = 0;
@@ -35,8 +36,10 @@ class FlagSearch {
       if (pc < start_ || pc >= end_ || --left_ < 0) return false;
       std::uint8_t bytes[15];
       const std::uint64_t room = end_ - pc < sizeof bytes ? end_ - pc : sizeof bytes;
-      const long got = engine_safe_copy(bytes, reinterpret_cast<const void*>(pc), static_cast<long>(room));
-      const Instruction instruction = decode_instruction(pc, bytes, static_cast<std::uint32_t>(got));
+      const long got =
+          engine_safe_copy(bytes, reinterpret_cast<const void*>(pc), static_cast<long>(room));
+      const Instruction instruction =
+          decode_instruction(pc, bytes, static_cast<std::uint32_t>(got));
       if ((instruction.flags_read & ~dead) != 0) return false;
       dead |= instruction.flags_written;
       if (dead == kArithmeticFlags) return instruction.flow == Flow::next;
@@ -88,7 +91,8 @@ std::uint32_t dead_behind(const Block& block, std::uint64_t start, std::uint64_t
 
 std::uint32_t position_with(const Block& block, std::uint32_t dead) {
   std::uint32_t best = kNoDeadFlags;
-  for (std::uint32_t i = block.count; i-- > 0;) {  // flags written before they are read, from behind
+  for (std::uint32_t i = block.count;
+       i-- > 0;) {  // flags written before they are read, from behind
     const Instruction& instruction = block.instructions[i];
     dead = (dead | instruction.flags_written) & ~instruction.flags_read;
     if (dead == kArithmeticFlags) best = i;

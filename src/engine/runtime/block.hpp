@@ -18,12 +18,12 @@ struct Block {
   std::uint32_t size;
 };
 
-// Reads the block at `pc` out of the program's memory, but nothing from `end` on. There is always at
-// least one instruction; where the memory is no code it is an invalid one.
+// Reads the block at `pc` out of the program's memory, but nothing from `end` on. There is always
+// at least one instruction; where the memory is no code it is an invalid one.
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end);
 
-// Before which instruction the flags may be changed, or kNoDeadFlags. Looks beyond the block's end, but
-// only at code from `start` to `end`, which must not be writable.
+// Before which instruction the flags may be changed, or kNoDeadFlags. Looks beyond the block's end,
+// but only at code from `start` to `end`, which must not be writable.
 std::uint32_t counter_position(const Block& block, std::uint64_t start, std::uint64_t end);
 
 // A general register that the block overwrites before anything reads it or could fault, or -1.

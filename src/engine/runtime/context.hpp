@@ -23,7 +23,20 @@ inline constexpr std::uint64_t kEngineStackTop = 512u << 10;
 inline constexpr std::uint64_t kSignalStackBase = 512u << 10;
 
 // Numbers of general registers as the hardware encodes them.
-enum Register : std::uint8_t { kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi, kR8, kR9, kR10, kR11 };
+enum Register : std::uint8_t {
+  kRax,
+  kRcx,
+  kRdx,
+  kRbx,
+  kRsp,
+  kRbp,
+  kRsi,
+  kRdi,
+  kR8,
+  kR9,
+  kR10,
+  kR11
+};
 
 enum ContextState : std::uint32_t { kFree, kRunning, kEnding };
 
@@ -51,12 +64,12 @@ struct Context {
 
   // Signals.
   struct Actions* actions;
-  siginfo_t held;                  // the one that `pending` announces
-  std::uint64_t held_mask;         // the program's mask when it arrived
-  std::uint64_t blocked_sync;      // faults that the program believes to have blocked
-  std::uint64_t forced;            // the held signal is a fault of the program itself
-  std::uint64_t stepping;          // single-stepping out of a sequence of ours
-  stack_t program_stack;           // the program's alternate stack, as it set it
+  siginfo_t held;              // the one that `pending` announces
+  std::uint64_t held_mask;     // the program's mask when it arrived
+  std::uint64_t blocked_sync;  // faults that the program believes to have blocked
+  std::uint64_t forced;        // the held signal is a fault of the program itself
+  std::uint64_t stepping;      // single-stepping out of a sequence of ours
+  stack_t program_stack;       // the program's alternate stack, as it set it
 
   // Bookkeeping.
   std::uint32_t slot;
@@ -67,7 +80,8 @@ struct Context {
   Context* next;  // all contexts of this process
 
   std::uint64_t* counters() {
-    return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint8_t*>(this) + kCountersFromContext);
+    return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint8_t*>(this) +
+                                            kCountersFromContext);
   }
 };
 

@@ -30,7 +30,8 @@ void follow_link(Context* context) {
   }
   go_to(context, pc, false);
   const Holding holding(cache_lock());
-  if (const Trace* trace = find_trace(pc)) connect(link_number(static_cast<std::uint32_t>(context->exit_link)), *trace);
+  if (const Trace* trace = find_trace(pc))
+    connect(link_number(static_cast<std::uint32_t>(context->exit_link)), *trace);
 }
 
 }  // namespace

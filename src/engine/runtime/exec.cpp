@@ -79,14 +79,16 @@ long count_words(std::uint64_t array) {
 }
 
 bool is_for_a_loader(const char* variable) {
-  return std::strncmp(variable, "LD_", 3) == 0 || std::strncmp(variable, "GLIBC_TUNABLES=", 15) == 0;
+  return std::strncmp(variable, "LD_", 3) == 0 ||
+         std::strncmp(variable, "GLIBC_TUNABLES=", 15) == 0;
 }
 
 // The environment with the variables hidden that the engine's own loader must not see.
 char** hide_variables(Words& words, std::uint64_t environment, long count) {
   auto** result = static_cast<char**>(words.take(static_cast<std::uint64_t>(count + 1) * 8));
   if (result == nullptr) return nullptr;
-  if (count > 0) std::memcpy(result, reinterpret_cast<void*>(environment), static_cast<std::size_t>(count) * 8);
+  if (count > 0)
+    std::memcpy(result, reinterpret_cast<void*>(environment), static_cast<std::size_t>(count) * 8);
   for (long i = 0; i < count; ++i) {
     char start[16] = {};
     engine_safe_copy(start, result[i], sizeof start - 1);
@@ -105,12 +107,14 @@ bool split_line(char* line, char*& interpreter, char*& argument) {
   if (*argument != '\0') *argument++ = '\0';
   argument += std::strspn(argument, " \t");
   std::size_t length = std::strlen(argument);
-  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t')) argument[--length] = '\0';
+  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t'))
+    argument[--length] = '\0';
   return *interpreter != '\0';
 }
 
 bool is_privileged(const struct stat& status) {
-  const bool other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<uid_t>(kernel(SYS_geteuid));
+  const bool other_user =
+      (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<uid_t>(kernel(SYS_geteuid));
   const bool other_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
                            status.st_gid != static_cast<gid_t>(kernel(SYS_getegid));
   return other_user || other_group;
@@ -127,31 +131,39 @@ const char* program_path() { return g_program; }
 
 long inspect_program(const char* path, char* line, std::uint32_t room) {
   struct stat status {};
-  if (const long result = kernel(SYS_stat, word(path), word(&status)); is_error(result)) return result;
+  if (const long result = kernel(SYS_stat, word(path), word(&status)); is_error(result))
+    return result;
   if (!S_ISREG(status.st_mode)) return -EACCES;
   constexpr std::uint64_t kExecute = 1;
   constexpr std::uint64_t kEffectiveIds = 0x200;
-  if (const long result = kernel(SYS_faccessat2, static_cast<std::uint64_t>(AT_FDCWD), word(path), kExecute, kEffectiveIds);
+  if (const long result = kernel(SYS_faccessat2, static_cast<std::uint64_t>(AT_FDCWD), word(path),
+                                 kExecute, kEffectiveIds);
       is_error(result))
     return result;
   const long file = kernel(SYS_open, word(path), O_RDONLY | O_CLOEXEC);
-  if (is_error(file)) stop(Message("cannot run a program that may be executed but not read: ").add(path));
+  if (is_error(file))
+    stop(Message("cannot run a program that may be executed but not read: ").add(path));
   const long got = kernel(SYS_read, static_cast<std::uint64_t>(file), word(line), room - 1);
   kernel(SYS_close, static_cast<std::uint64_t>(file));
   if (got < 4) return -ENOEXEC;
   line[got] = '\0';
   if (line[0] == '#' && line[1] == '!') return 1;
-  if (std::memcmp(line, ELFMAG, SELFMAG) != 0 || got < static_cast<long>(sizeof(Elf64_Ehdr))) return -ENOEXEC;
+  if (std::memcmp(line, ELFMAG, SELFMAG) != 0 || got < static_cast<long>(sizeof(Elf64_Ehdr)))
+    return -ENOEXEC;
   if (is_privileged(status))
-    stop(Message("cannot run ").add(path).add(": it is set-user-ID or set-group-ID, and would lose that under the engine"));
+    stop(Message("cannot run ")
+             .add(path)
+             .add(": it is set-user-ID or set-group-ID, and would lose that under the engine"));
   Elf64_Ehdr header;
   std::memcpy(&header, line, sizeof header);
-  if (header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_X86_64))
+  if (header.e_ident[EI_CLASS] == ELFCLASS32 &&
+      (header.e_machine == EM_386 || header.e_machine == EM_X86_64))
     stop(Message("cannot run ").add(path).add(": it is a 32-bit program"));
   return header.e_machine == EM_X86_64 ? 0 : -ENOEXEC;
 }
 
-long run_exec(Context* context, const char* path, std::uint64_t arguments, std::uint64_t environment) {
+long run_exec(Context* context, const char* path, std::uint64_t arguments,
+              std::uint64_t environment) {
   const long argument_count = count_words(arguments);
   const long variable_count = count_words(environment);
   if (argument_count < 0) return argument_count;
@@ -159,11 +171,14 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments, std::
   Words words(context);
   char** variables = hide_variables(words, environment, variable_count);
   constexpr long kExtra = kEngineArguments + 3 * kMaxScripts;
-  auto** list = static_cast<char**>(words.take(static_cast<std::uint64_t>(kExtra + argument_count + 2) * 8));
+  auto** list =
+      static_cast<char**>(words.take(static_cast<std::uint64_t>(kExtra + argument_count + 2) * 8));
   if (variables == nullptr || list == nullptr) return -E2BIG;
   // The program's words stand at the end; scripts put theirs in front of them.
   char** first = list + kExtra;
-  if (argument_count > 0) std::memcpy(first, reinterpret_cast<void*>(arguments), static_cast<std::size_t>(argument_count) * 8);
+  if (argument_count > 0)
+    std::memcpy(first, reinterpret_cast<void*>(arguments),
+                static_cast<std::size_t>(argument_count) * 8);
   if (argument_count == 0) first[0] = words.copy("");
   char* name = words.copy(path);
   char* file = name;
@@ -185,7 +200,8 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments, std::
   char number[16];
   char* digit = number + sizeof number - 1;
   *digit = '\0';
-  for (int rest = shared_descriptor(); *--digit = static_cast<char>('0' + rest % 10), (rest /= 10) != 0;) {
+  for (int rest = shared_descriptor();
+       *--digit = static_cast<char>('0' + rest % 10), (rest /= 10) != 0;) {
   }
   *--first = name;
   *--first = file;

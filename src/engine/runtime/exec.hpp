@@ -12,10 +12,11 @@ void open_exec(const char* engine, const char* program);
 const char* program_path();
 
 // execve and execveat of the program. Returns only an error, the one that the kernel would give.
-long run_exec(Context* context, const char* path, std::uint64_t arguments, std::uint64_t environment);
+long run_exec(Context* context, const char* path, std::uint64_t arguments,
+              std::uint64_t environment);
 
-// What kind of file is to be run: 0 for a program of this machine, 1 for a script (its interpreter line
-// is then in `line`), or an error of execve.
+// What kind of file is to be run: 0 for a program of this machine, 1 for a script (its interpreter
+// line is then in `line`), or an error of execve.
 long inspect_program(const char* path, char* line, std::uint32_t room);
 
 }  // namespace loft::engine::runtime

@@ -31,14 +31,16 @@ struct Frame {
 static_assert(sizeof(siginfo_t) == 128);
 
 bool write(std::uint64_t to, const void* from, std::uint64_t bytes) {
-  return engine_safe_copy(reinterpret_cast<void*>(to), from, static_cast<long>(bytes)) == static_cast<long>(bytes);
+  return engine_safe_copy(reinterpret_cast<void*>(to), from, static_cast<long>(bytes)) ==
+         static_cast<long>(bytes);
 }
 
 // Where the frame goes: below the red zone, or on the program's alternate stack.
 std::uint64_t stack_for(Context* context, std::uint64_t rsp, const Action& action) {
   stack_t& stack = context->program_stack;
   const std::uint64_t base = word(stack.ss_sp);
-  const bool usable = (action.flags & SA_ONSTACK) != 0 && (stack.ss_flags & SS_DISABLE) == 0 && stack.ss_size != 0;
+  const bool usable =
+      (action.flags & SA_ONSTACK) != 0 && (stack.ss_flags & SS_DISABLE) == 0 && stack.ss_size != 0;
   if (usable && !(rsp > base && rsp - base <= stack.ss_size)) return base + stack.ss_size;
   return rsp - kRedZone;
 }
@@ -73,8 +75,8 @@ bool push_frame(Context* context, ucontext_t* user, const siginfo_t& info, const
   reg(user, REG_RSI) = at + offsetof(Frame, info);
   reg(user, REG_RDX) = at + offsetof(Frame, user);
   reg(user, REG_RAX) = 0;
-  reg(user, REG_EFL) &= ~0x10500ull;           // RF, DF, TF
-  user->uc_mcontext.fpregs = nullptr;          // a handler starts with a fresh one
+  reg(user, REG_EFL) &= ~0x10500ull;   // RF, DF, TF
+  user->uc_mcontext.fpregs = nullptr;  // a handler starts with a fresh one
   return true;
 }
 

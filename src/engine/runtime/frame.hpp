@@ -10,7 +10,8 @@
 
 namespace loft::engine::runtime {
 
-// struct ucontext of the kernel: the front of glibc's ucontext_t, without what glibc keeps behind it.
+// struct ucontext of the kernel: the front of glibc's ucontext_t, without what glibc keeps behind
+// it.
 struct KernelUserContext {
   static constexpr int kRip = 16;
   static constexpr int kFpstate = 23;
@@ -22,8 +23,8 @@ struct KernelUserContext {
 };
 static_assert(sizeof(KernelUserContext) == 304);
 
-// Builds the frame of `info` for `action` on the program's stack and makes `user` the state in which
-// its handler starts. False when the stack cannot take it.
+// Builds the frame of `info` for `action` on the program's stack and makes `user` the state in
+// which its handler starts. False when the stack cannot take it.
 bool push_frame(Context* context, ucontext_t* user, const siginfo_t& info, const Action& action,
                 std::uint64_t pc, std::uint64_t mask);
 

@@ -16,16 +16,21 @@ Flow refused(Instruction& instruction, const char* reason) {
 
 Flow flow_of_branch(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
   const bool direct = decoded.raw.imm[0].is_relative;
-  if (decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return refused(instruction, "a far branch");
-  if (!direct && decoded.operand_width != 64) return refused(instruction, "an indirect branch of 16 bits");
-  if (direct) instruction.target = instruction.pc + decoded.length + static_cast<std::uint64_t>(decoded.raw.imm[0].value.s);
+  if (decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+    return refused(instruction, "a far branch");
+  if (!direct && decoded.operand_width != 64)
+    return refused(instruction, "an indirect branch of 16 bits");
+  if (direct)
+    instruction.target =
+        instruction.pc + decoded.length + static_cast<std::uint64_t>(decoded.raw.imm[0].value.s);
   switch (decoded.mnemonic) {
     case ZYDIS_MNEMONIC_JMP:
       return direct ? Flow::jump : Flow::jump_indirect;
     case ZYDIS_MNEMONIC_CALL:
       return direct ? Flow::call : Flow::call_indirect;
     case ZYDIS_MNEMONIC_RET:
-      if (decoded.raw.imm[0].size != 0) instruction.pop_bytes = static_cast<std::uint16_t>(decoded.raw.imm[0].value.u);
+      if (decoded.raw.imm[0].size != 0)
+        instruction.pop_bytes = static_cast<std::uint16_t>(decoded.raw.imm[0].value.u);
       return decoded.operand_width == 16 ? refused(instruction, "a return of 16 bits") : Flow::ret;
     case ZYDIS_MNEMONIC_LOOP:
     case ZYDIS_MNEMONIC_LOOPE:
@@ -60,7 +65,9 @@ Flow flow_of(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
     case ZYDIS_MNEMONIC_HLT:
       return Flow::trap;
     default:
-      return decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_NONE ? Flow::next : flow_of_branch(decoded, instruction);
+      return decoded.meta.branch_type == ZYDIS_BRANCH_TYPE_NONE
+                 ? Flow::next
+                 : flow_of_branch(decoded, instruction);
   }
 }
 
@@ -77,7 +84,8 @@ bool leaves_flags_when_count_is_zero(const ZydisDecodedInstruction& decoded) {
     case ZYDIS_MNEMONIC_SHRD:
       return true;
     default:
-      return (decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+      return (decoded.attributes &
+              (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
   }
 }
 
@@ -93,20 +101,24 @@ void note_flags(const ZydisDecodedInstruction& decoded, Instruction& instruction
   if (leaves_flags_when_count_is_zero(decoded)) return;
   // What a manual calls undefined is unchanged on some CPUs; AF after logic is 0 on all.
   const std::uint32_t undefined = is_logic(decoded.mnemonic) ? flags->undefined : 0;
-  instruction.flags_written = (flags->modified | flags->set_0 | flags->set_1 | undefined) & kArithmeticFlags;
+  instruction.flags_written =
+      (flags->modified | flags->set_0 | flags->set_1 | undefined) & kArithmeticFlags;
   if (decoded.mnemonic == ZYDIS_MNEMONIC_CMPXCHG || decoded.mnemonic == ZYDIS_MNEMONIC_CMPXCHG8B ||
       decoded.mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B)
     instruction.flags_written &= 0x40;  // the last two change ZF alone
 }
 
 bool is_repeated(const ZydisDecodedInstruction& decoded) {
-  return decoded.meta.category == ZYDIS_CATEGORY_STRINGOP || decoded.meta.category == ZYDIS_CATEGORY_IOSTRINGOP
-             ? (decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0
+  return decoded.meta.category == ZYDIS_CATEGORY_STRINGOP ||
+                 decoded.meta.category == ZYDIS_CATEGORY_IOSTRINGOP
+             ? (decoded.attributes &
+                (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0
              : false;
 }
 
 bool is_gather_or_scatter(const ZydisDecodedInstruction& decoded) {
-  return decoded.meta.category == ZYDIS_CATEGORY_AVX2GATHER || decoded.meta.category == ZYDIS_CATEGORY_GATHER ||
+  return decoded.meta.category == ZYDIS_CATEGORY_AVX2GATHER ||
+         decoded.meta.category == ZYDIS_CATEGORY_GATHER ||
          decoded.meta.category == ZYDIS_CATEGORY_SCATTER;
 }
 
@@ -132,7 +144,16 @@ bool is_state_move(ZydisInstructionCategory category, ZydisMnemonic mnemonic) {
 }
 
 UnitPlan plan_of(const UnitSource& source) {
-  return {source.unit, static_cast<std::uint8_t>(ZydisRegisterGetId(source.reg)), source.lanes, source.lane_bytes};
+  return {source.unit, static_cast<std::uint8_t>(ZydisRegisterGetId(source.reg)), source.lanes,
+          source.lane_bytes};
+}
+
+bool destroys_mask(const InstructionFacts& facts, const UnitSource& source) {
+  const int number = ZydisRegisterGetId(source.reg);
+  const bool is_opmask = source.unit == Unit::mask_lanes || source.unit == Unit::mask_any;
+  const std::uint32_t written =
+      is_opmask ? facts.registers.written.opmask : facts.registers.written.vector;
+  return (written >> number & 1) != 0;
 }
 
 // Most instructions show all they do in their bytes; classify() is asked about the others only.
@@ -150,13 +171,16 @@ void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction
   } else if (may_be_masked(decoded)) {
     ZydisDecodedInstruction again;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length, &again, operands))) return;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length,
+                                             &again, operands)))
+      return;
     const InstructionFacts facts = classify(again, operands);
     for (const UnitSource& source : facts.unit_sources()) {
-      if (source.unit >= Unit::tile_rows) instruction.flow = refused(instruction, "an AMX tile instruction");
+      if (source.unit >= Unit::tile_rows)
+        instruction.flow = refused(instruction, "an AMX tile instruction");
       instruction.units[instruction.unit_count++] = plan_of(source);
+      if (destroys_mask(facts, source)) instruction.units_before = true;
     }
-    instruction.units_before = is_gather_or_scatter(decoded);
   }
 }
 
@@ -168,28 +192,33 @@ std::uint32_t mask_of(ZydisRegister reg) {
 
 }  // namespace
 
-void open_decoder() { ZydisDecoderInit(&g_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
+void open_decoder() {
+  ZydisDecoderInit(&g_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+}
 
-Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available) {
+Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
+                               std::uint32_t available) {
   Instruction instruction;
   instruction.pc = pc;
   instruction.bytes = bytes;
   ZydisDecodedInstruction decoded;
   ZydisDecoderContext context;
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&g_decoder, &context, bytes, available, &decoded))) {
+  if (!ZYAN_SUCCESS(
+          ZydisDecoderDecodeInstruction(&g_decoder, &context, bytes, available, &decoded))) {
     instruction.flow = Flow::invalid;
     return instruction;
   }
   instruction.length = decoded.length;
   instruction.flow = flow_of(decoded, instruction);
-  if ((decoded.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS) != 0 || decoded.mnemonic == ZYDIS_MNEMONIC_RDGSBASE ||
-      decoded.mnemonic == ZYDIS_MNEMONIC_WRGSBASE)
+  if ((decoded.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS) != 0 ||
+      decoded.mnemonic == ZYDIS_MNEMONIC_RDGSBASE || decoded.mnemonic == ZYDIS_MNEMONIC_WRGSBASE)
     instruction.flow = refused(instruction, "an instruction that uses the gs segment");
   if ((decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0) {
     instruction.modrm_offset = decoded.raw.modrm.offset;
     if (decoded.raw.modrm.mod == 0 && decoded.raw.modrm.rm == 5) {
       instruction.rip_offset = decoded.raw.disp.offset;
-      instruction.rip_target = instruction.next_pc() + static_cast<std::uint64_t>(decoded.raw.disp.value);
+      instruction.rip_target =
+          instruction.next_pc() + static_cast<std::uint64_t>(decoded.raw.disp.value);
     }
   }
   if (instruction.rip_offset != 0 && decoded.address_width == 32)
@@ -208,7 +237,8 @@ RegisterUse register_use(const Instruction& instruction) {
   ZydisDecodedInstruction decoded;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   RegisterUse use{0, 0, false};
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length, &decoded, operands))) {
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, instruction.bytes, instruction.length,
+                                           &decoded, operands))) {
     use.read = 0xFFFF;
     use.memory = true;
     return use;

@@ -1,5 +1,5 @@
-// One instruction of the program as the translator needs it: how it ends a block, what it does to the
-// flags, and which of its bytes depend on where it stands.
+// One instruction of the program as the translator needs it: how it ends a block, what it does to
+// the flags, and which of its bytes depend on where it stands.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kArithmeticFlags = 0x8D5;  // CF PF AF ZF SF OF
 // Something about an instruction that only its run shows, and where to read it.
 struct UnitPlan {
   Unit unit = Unit::none;
-  std::uint8_t reg = 0;         // number of the mask or vector register
+  std::uint8_t reg = 0;  // number of the mask or vector register
   std::uint8_t lanes = 0;
   std::uint8_t lane_bytes = 0;  // of a vector register whose sign bits count
 };
@@ -56,7 +56,8 @@ struct Instruction {
 };
 
 // Decodes the instruction at the start of `bytes`. The bytes must outlive the result.
-Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available);
+Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
+                               std::uint32_t available);
 
 // General registers that it reads or writes, as a mask of their numbers. Slower: looks at operands.
 std::uint32_t registers_touched(const Instruction& instruction);

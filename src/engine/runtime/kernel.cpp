@@ -8,7 +8,8 @@
 namespace loft::engine::runtime {
 
 bool copy_string(char* to, std::size_t room, std::uint64_t from) {
-  const long got = engine_safe_copy(to, reinterpret_cast<const void*>(from), static_cast<long>(room - 1));
+  const long got =
+      engine_safe_copy(to, reinterpret_cast<const void*>(from), static_cast<long>(room - 1));
   if (got <= 0) return false;
   to[got] = '\0';
   return true;
@@ -44,7 +45,8 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 void Lock::take() {
   std::uint32_t free = 0;
-  if (__atomic_compare_exchange_n(&state_, &free, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
+  if (__atomic_compare_exchange_n(&state_, &free, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return;
   while (__atomic_exchange_n(&state_, 2u, __ATOMIC_ACQUIRE) != 0)
     kernel(SYS_futex, word(&state_), FUTEX_WAIT_PRIVATE, 2, 0);
 }

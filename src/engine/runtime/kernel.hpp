@@ -35,8 +35,9 @@ extern "C" long engine_safe_copy(void* to, const void* from, long bytes);
 // A string of the program, cut to `room`; false when its memory cannot be read.
 bool copy_string(char* to, std::size_t room, std::uint64_t from);
 
-// Address space for the engine's large tables, zero, costing nothing before it is written. It lies apart
-// from where the kernel puts libraries, so that code and its copies stay within reach of each other.
+// Address space for the engine's large tables, zero, costing nothing before it is written. It lies
+// apart from where the kernel puts libraries, so that code and its copies stay within reach of each
+// other.
 void* reserve(std::uint64_t bytes);
 
 // Memory of the engine's own: page-wise from the kernel, never given back, zero.

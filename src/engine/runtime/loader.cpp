@@ -47,13 +47,15 @@ void open_image(Image& image, const char* path) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_machine != EM_X86_64 || (header.e_type != ET_EXEC && header.e_type != ET_DYN))
     refuse(path, "it is not a 64-bit x86 program");
-  if (header.e_phnum == 0 || header.e_phnum > kMaxHeaders || header.e_phentsize != sizeof(Elf64_Phdr))
+  if (header.e_phnum == 0 || header.e_phnum > kMaxHeaders ||
+      header.e_phentsize != sizeof(Elf64_Phdr))
     refuse(path, "its program headers are not usable");
   read_at(image, image.segments, header.e_phnum * sizeof(Elf64_Phdr), header.e_phoff);
 }
 
 int protection_of(const Elf64_Phdr& segment) {
-  return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+  return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+         ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
@@ -68,17 +70,20 @@ void reserve_image(Image& image) {
     if (segment.p_memsz < segment.p_filesz || segment.p_vaddr + segment.p_memsz < segment.p_vaddr)
       refuse(image.path, "a segment has an impossible size");
     if (page_down(segment.p_vaddr) < low) low = page_down(segment.p_vaddr);
-    if (page_up(segment.p_vaddr + segment.p_memsz) > high) high = page_up(segment.p_vaddr + segment.p_memsz);
+    if (page_up(segment.p_vaddr + segment.p_memsz) > high)
+      high = page_up(segment.p_vaddr + segment.p_memsz);
     if (segment.p_align > alignment && segment.p_align <= (1u << 30)) alignment = segment.p_align;
   }
   if (low >= high) refuse(image.path, "it has no segment to load");
   const bool fixed = image.header.e_type == ET_EXEC;
   const std::uint64_t room = high - low + (fixed ? 0 : alignment - kPage);
-  const long memory = kernel(SYS_mmap, fixed ? low : 0, room, PROT_NONE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0), ~0ull, 0);
+  const long memory = kernel(
+      SYS_mmap, fixed ? low : 0, room, PROT_NONE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0), ~0ull, 0);
   if (is_error(memory) || (fixed && static_cast<std::uint64_t>(memory) != low))
     refuse(image.path, "the addresses it must have are taken");
-  const std::uint64_t base = (static_cast<std::uint64_t>(memory) + alignment - 1) & ~(alignment - 1);
+  const std::uint64_t base =
+      (static_cast<std::uint64_t>(memory) + alignment - 1) & ~(alignment - 1);
   image.bias = fixed ? 0 : base - low;
 }
 
@@ -88,8 +93,8 @@ void map_segment(const Image& image, const Elf64_Phdr& segment) {
   const std::uint64_t end = image.bias + segment.p_vaddr + segment.p_memsz;
   const auto protection = static_cast<std::uint64_t>(protection_of(segment));
   if (segment.p_filesz != 0) {
-    const long memory = kernel(SYS_mmap, start, file_end - start, protection, MAP_PRIVATE | MAP_FIXED, image.file,
-                               page_down(segment.p_offset));
+    const long memory = kernel(SYS_mmap, start, file_end - start, protection,
+                               MAP_PRIVATE | MAP_FIXED, image.file, page_down(segment.p_offset));
     if (is_error(memory)) refuse(image.path, "a segment cannot be mapped");
   }
   const std::uint64_t zero_start = segment.p_filesz == 0 ? start : page_up(file_end);
@@ -132,7 +137,8 @@ LoadedProgram load_program(const char* path) {
     const Elf64_Phdr& segment = program.segments[i];
     if (segment.p_type == PT_GNU_STACK) loaded.executable_stack = (segment.p_flags & PF_X) != 0;
     if (segment.p_type != PT_INTERP) continue;
-    if (segment.p_filesz == 0 || segment.p_filesz > sizeof interpreter_path) refuse(path, "its interpreter's name is too long");
+    if (segment.p_filesz == 0 || segment.p_filesz > sizeof interpreter_path)
+      refuse(path, "its interpreter's name is too long");
     read_at(program, interpreter_path, segment.p_filesz, segment.p_offset);
     interpreter_path[segment.p_filesz - 1] = '\0';
   }

@@ -1,5 +1,6 @@
-// loft-engine: becomes another program and counts its blocks. Started by loft, see layout.hpp for its
-// arguments. It prepares with its own libc; once the program runs, that libc is never called again.
+// loft-engine: becomes another program and counts its blocks. Started by loft, see layout.hpp for
+// its arguments. It prepares with its own libc; once the program runs, that libc is never called
+// again.
 #include <elf.h>
 #include <linux/limits.h>
 #include <sys/auxv.h>
@@ -127,8 +128,13 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   if (result == 0) return;
   static Context before_any;
   if (result == 1)
-    result = run_exec(&before_any, path, word(stack.arguments + kEngineArguments), word(stack.environment));
-  stop(Message("cannot run ").add(path).add(": error ").add_number(static_cast<std::uint64_t>(-result)).add(" of execve"));
+    result = run_exec(&before_any, path, word(stack.arguments + kEngineArguments),
+                      word(stack.environment));
+  stop(Message("cannot run ")
+           .add(path)
+           .add(": error ")
+           .add_number(static_cast<std::uint64_t>(-result))
+           .add(" of execve"));
 }
 
 [[noreturn]] void run(char** arguments) {

@@ -29,7 +29,8 @@ constexpr int kGreg[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, R
 // The last point at or before the offset.
 const MapPoint* find_point(const Trace& trace, std::uint64_t offset) {
   const MapPoint* found = nullptr;
-  for (std::uint32_t i = 0; i < trace.points && trace.map[i].code <= offset; ++i) found = &trace.map[i];
+  for (std::uint32_t i = 0; i < trace.points && trace.map[i].code <= offset; ++i)
+    found = &trace.map[i];
   return found;
 }
 
@@ -48,7 +49,8 @@ Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
     reg(user, REG_EFL) = *reinterpret_cast<const std::uint64_t*>(context->engine_stack - 8);
   const MapPoint* before = after - 1;
   // The kernel starts an interrupted call again by going back to the instruction, which then ran.
-  const bool ran = rip == word(&engine_syscall_instruction) && reg(user, REG_RCX) == word(&engine_syscall_done);
+  const bool ran =
+      rip == word(&engine_syscall_instruction) && reg(user, REG_RCX) == word(&engine_syscall_done);
   if (!ran) uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
   return {Where::program, trace->pc + before->pc};
 }
@@ -66,7 +68,8 @@ void give_back_registers(Context* context, ucontext_t* user, const MapPoint& poi
 
 Place locate(Context* context, ucontext_t* user, bool fault) {
   const std::uint64_t rip = reg(user, REG_RIP);
-  if (rip >= word(&engine_syscall) && rip <= word(&engine_syscall_done)) return in_syscall(context, user, rip);
+  if (rip >= word(&engine_syscall) && rip <= word(&engine_syscall_done))
+    return in_syscall(context, user, rip);
   if (rip >= word(&engine_resume) && rip < word(&engine_resume_end)) return {Where::resuming, 0};
   if (arena_of(rip) == nullptr) return {Where::engine, 0};
   const Trace* trace = find_trace_at(rip);

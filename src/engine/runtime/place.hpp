@@ -10,10 +10,10 @@
 namespace loft::engine::runtime {
 
 enum class Where : std::uint8_t {
-  program,  // exactly at `pc`
-  between,  // in a sequence of ours that soon ends at an exact place
-  resuming, // on the way back into the program; can be started again
-  engine,   // inside the engine
+  program,   // exactly at `pc`
+  between,   // in a sequence of ours that soon ends at an exact place
+  resuming,  // on the way back into the program; can be started again
+  engine,    // inside the engine
 };
 
 struct Place {
@@ -21,8 +21,9 @@ struct Place {
   std::uint64_t pc;
 };
 
-// Finds the place. Where the program is, its registers and flags in `user` are made the program's, and
-// what its block had counted too much is taken back. With `fault` the instruction itself failed.
+// Finds the place. Where the program is, its registers and flags in `user` are made the program's,
+// and what its block had counted too much is taken back. With `fault` the instruction itself
+// failed.
 Place locate(Context* context, ucontext_t* user, bool fault);
 
 }  // namespace loft::engine::runtime

@@ -32,7 +32,8 @@ Use* g_spare = nullptr;
 Page* slot_of(std::uint64_t address) {
   if (g_pages == nullptr) g_pages = static_cast<Page*>(reserve(kMaxPages * sizeof(Page)));
   std::uint64_t at = (address / kPage * 0x9E3779B97F4A7C15ull >> 32) & (kMaxPages - 1);
-  while (g_pages[at].address != 0 && g_pages[at].address != address) at = (at + 1) & (kMaxPages - 1);
+  while (g_pages[at].address != 0 && g_pages[at].address != address)
+    at = (at + 1) & (kMaxPages - 1);
   return &g_pages[at];
 }
 
@@ -46,7 +47,8 @@ Page& add_page(std::uint64_t address) {
   Page* page = slot_of(address);
   if (page->address == 0) {
     page->address = address;
-    if (++g_used == kMaxPages / 2) stop(Message("the program has more code than the engine can watch"));
+    if (++g_used == kMaxPages / 2)
+      stop(Message("the program has more code than the engine can watch"));
   }
   return *page;
 }
@@ -114,7 +116,8 @@ bool unprotect_code(std::uint64_t address) {
 }
 
 void forget_protection(std::uint64_t start, std::uint64_t end) {
-  for (std::uint64_t address = start & ~(kPage - 1); address < end && address - start < kMaxPages * kPage; address += kPage)
+  for (std::uint64_t address = start & ~(kPage - 1);
+       address < end && address - start < kMaxPages * kPage; address += kPage)
     if (Page* page = find_page(address)) page->is_protected = false;
 }
 

@@ -1,7 +1,8 @@
 // Which traces were made of which page, so that they can be forgotten when its bytes change.
 //
-// Code that can be written: its pages lose their write permission when they are translated. The first
-// write faults; the engine then forgets the page's translations and gives the permission back.
+// Code that can be written: its pages lose their write permission when they are translated. The
+// first write faults; the engine then forgets the page's translations and gives the permission
+// back.
 #pragma once
 
 #include <cstdint>

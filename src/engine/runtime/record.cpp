@@ -33,9 +33,12 @@ SharedHeader* shared_header() { return reinterpret_cast<SharedHeader*>(g_tables)
 int shared_descriptor() { return g_descriptor; }
 
 void open_record(int descriptor, const char* program) {
-  const long memory = kernel(SYS_mmap, word(reserve(kTablesEnd)), kTablesEnd, PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(descriptor), 0);
-  if (is_error(memory)) stop(Message("the engine was started without the memory of a run; use loft stat --source virtual"));
+  const long memory =
+      kernel(SYS_mmap, word(reserve(kTablesEnd)), kTablesEnd, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(descriptor), 0);
+  if (is_error(memory))
+    stop(Message(
+        "the engine was started without the memory of a run; use loft stat --source virtual"));
   const auto* header = reinterpret_cast<const SharedHeader*>(memory);
   if (header->magic != kSharedMagic) stop(Message("the engine is of another version than loft"));
   g_tables = reinterpret_cast<std::uint8_t*>(memory);
@@ -67,7 +70,8 @@ std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std
 
 namespace {
 
-std::uint32_t record_part(std::uint32_t block, BlockKind kind, std::uint32_t instruction, std::uint32_t unit) {
+std::uint32_t record_part(std::uint32_t block, BlockKind kind, std::uint32_t instruction,
+                          std::uint32_t unit) {
   const std::uint32_t number = shared_header()->blocks.fetch_add(1);
   if (number >= kMaxBlocks) stop(Message("the program has more code than the engine can record"));
   BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
@@ -86,15 +90,20 @@ std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::
   return record_part(block, BlockKind::units, instruction, unit);
 }
 
-std::uint32_t record_extra_fall(std::uint32_t block) { return record_part(block, BlockKind::extra_fall, 0, 0); }
+std::uint32_t record_extra_fall(std::uint32_t block) {
+  return record_part(block, BlockKind::extra_fall, 0, 0);
+}
 
 void record_fall(std::uint32_t block, std::uint32_t fall) {
   table<BlockEntry>(kBlocksOffset)[block].next_fall = fall;
 }
 
-const BlockEntry& recorded_block(std::uint32_t block) { return table<BlockEntry>(kBlocksOffset)[block]; }
+const BlockEntry& recorded_block(std::uint32_t block) {
+  return table<BlockEntry>(kBlocksOffset)[block];
+}
 
-void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset, const char* path) {
+void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
+                    const char* path) {
   const std::uint32_t number = shared_header()->mappings.fetch_add(1);
   if (number >= kMaxMappings) stop(Message("more mappings of code than the engine can record"));
   MappingEntry& entry = table<MappingEntry>(kMappingsOffset)[number];
@@ -120,7 +129,8 @@ void open_counters(Context* context) {
   SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[slot];
   entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
   entry.image = g_image;
-  entry.started_ns = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
+  entry.started_ns = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
+                     static_cast<std::uint64_t>(now.tv_nsec);
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
   context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
   __atomic_store_n(&entry.thread, context->thread, __ATOMIC_RELEASE);

@@ -26,7 +26,8 @@ std::uint32_t record_extra_fall(std::uint32_t block);
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);
 
-void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset, const char* path);
+void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
+                    const char* path);
 
 // Gives the context counters of its own, at the place where its code looks for them. In a child
 // process of fork this replaces the parent's.

@@ -66,12 +66,14 @@ bool find_line(std::uint64_t pc, char* buffer, std::size_t room, MapsLine& found
   std::size_t held = 0;
   bool success = false;
   for (;;) {
-    const long got = kernel(SYS_read, static_cast<std::uint64_t>(file), word(buffer) + held, room - held);
+    const long got =
+        kernel(SYS_read, static_cast<std::uint64_t>(file), word(buffer) + held, room - held);
     if (got <= 0) break;
     held += static_cast<std::size_t>(got);
     char* line = buffer;
     char* const end = buffer + held;
-    while (char* newline = static_cast<char*>(std::memchr(line, '\n', static_cast<std::size_t>(end - line)))) {
+    while (char* newline =
+               static_cast<char*>(std::memchr(line, '\n', static_cast<std::size_t>(end - line)))) {
       *newline = '\0';
       found = parse_line(line);
       if (pc >= found.start && pc < found.end) {
@@ -90,10 +92,12 @@ bool find_line(std::uint64_t pc, char* buffer, std::size_t room, MapsLine& found
 }
 
 Region* free_place() {
-  if (g_regions == nullptr) g_regions = static_cast<Region*>(allocate(kMaxRegions * sizeof(Region)));
+  if (g_regions == nullptr)
+    g_regions = static_cast<Region*>(allocate(kMaxRegions * sizeof(Region)));
   for (std::uint32_t i = 0; i < g_count; ++i)
     if (!g_regions[i].live) return &g_regions[i];
-  if (g_count == kMaxRegions) stop(Message("the program has more regions of code than the engine can follow"));
+  if (g_count == kMaxRegions)
+    stop(Message("the program has more regions of code than the engine can follow"));
   return &g_regions[g_count++];
 }
 

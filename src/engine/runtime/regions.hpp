@@ -1,5 +1,5 @@
-// Which memory of the program may be executed, and what file it is. Learnt from /proc/self/maps when
-// code is first met there; forgotten when the program unmaps, remaps or re-protects it.
+// Which memory of the program may be executed, and what file it is. Learnt from /proc/self/maps
+// when code is first met there; forgotten when the program unmaps, remaps or re-protects it.
 #pragma once
 
 #include <cstdint>

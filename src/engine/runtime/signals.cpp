@@ -40,11 +40,14 @@ std::uint64_t& reg(ucontext_t* user, int which) {
   return reinterpret_cast<std::uint64_t&>(user->uc_mcontext.gregs[which]);
 }
 
-std::uint64_t& mask_of(ucontext_t* user) { return *reinterpret_cast<std::uint64_t*>(&user->uc_sigmask); }
+std::uint64_t& mask_of(ucontext_t* user) {
+  return *reinterpret_cast<std::uint64_t*>(&user->uc_sigmask);
+}
 
 void on_signal(int signal, siginfo_t* info, void* memory);
 
-// The kernel's action for what the program wants: the same for default and ignore, ours for a handler.
+// The kernel's action for what the program wants: the same for default and ignore, ours for a
+// handler.
 long install(int signal, const Action& wanted) {
   Action action = wanted;
   const bool fault = (kFaults & bit_of(signal)) != 0;
@@ -74,12 +77,14 @@ void die_or_ignore(Context* context, ucontext_t* user, const siginfo_t& info, st
   siginfo_t copy = info;
   const auto process = static_cast<std::uint64_t>(kernel(SYS_getpid));
   const auto thread = static_cast<std::uint64_t>(kernel(SYS_gettid));
-  if (is_error(kernel(SYS_rt_tgsigqueueinfo, process, thread, static_cast<std::uint64_t>(signal), word(&copy))))
+  if (is_error(kernel(SYS_rt_tgsigqueueinfo, process, thread, static_cast<std::uint64_t>(signal),
+                      word(&copy))))
     kernel(SYS_tgkill, process, thread, static_cast<std::uint64_t>(signal));
 }
 
 // Gives the signal to the program, whose state in `user` is exact and whose place is `pc`.
-void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uint64_t pc, bool forced) {
+void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uint64_t pc,
+             bool forced) {
   const int signal = info.si_signo;
   Action& action = context->actions->of[signal];
   const std::uint64_t old_mask = (mask_of(user) & kAllButFaults) | context->blocked_sync;
@@ -124,9 +129,14 @@ void on_fault(Context* context, ucontext_t* user, const siginfo_t& info) {
   const std::uint64_t at = reg(user, REG_RIP);
   const Place place = locate(context, user, true);
   if (place.where != Where::program)
-    stop(Message("the engine itself failed with signal ").add_number(static_cast<std::uint64_t>(info.si_signo))
-             .add(" at ").add_hex(at).add(" touching ").add_hex(word(info.si_addr))
-             .add(", after the program's ").add_place(context->next_pc));
+    stop(Message("the engine itself failed with signal ")
+             .add_number(static_cast<std::uint64_t>(info.si_signo))
+             .add(" at ")
+             .add_hex(at)
+             .add(" touching ")
+             .add_hex(word(info.si_addr))
+             .add(", after the program's ")
+             .add_place(context->next_pc));
   constexpr std::uint64_t kWrite = 2;
   if (info.si_signo == SIGSEGV && (reg(user, REG_ERR) & kWrite) != 0) {
     const Holding holding(cache_lock());
@@ -171,7 +181,8 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
   }
   if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped))
     return deliver_held(context, user, context->next_pc);
-  if (signal == SIGTRAP && context->stepping != 0 && info->si_code == kTraceTrap) return on_step(context, user);
+  if (signal == SIGTRAP && context->stepping != 0 && info->si_code == kTraceTrap)
+    return on_step(context, user);
   if (fault) return on_fault(context, user, *info);
   on_message(context, user, *info);
 }
@@ -201,7 +212,8 @@ void open_signal_stack(Context* context) {
 }
 
 void hold_fault(Context* context, std::uint64_t pc) {
-  if (context->pending != 0) return;  // that one first; this fault comes again when it is tried again
+  if (context->pending != 0)
+    return;  // that one first; this fault comes again when it is tried again
   const std::uint64_t all = kAllButFaults;
   kernel(SYS_rt_sigprocmask, SIG_SETMASK, word(&all), word(&context->held_mask), 8);
   std::memset(&context->held, 0, sizeof context->held);
@@ -212,22 +224,26 @@ void hold_fault(Context* context, std::uint64_t pc) {
   context->pending = 1;
 }
 
-long change_action(Context* context, int signal, std::uint64_t action, std::uint64_t old, std::uint64_t size) {
+long change_action(Context* context, int signal, std::uint64_t action, std::uint64_t old,
+                   std::uint64_t size) {
   if (size != 8 || signal < 1 || signal > 64) return -EINVAL;
   Action wanted{};
   if (action != 0) {
     if (signal == SIGKILL || signal == SIGSTOP) return -EINVAL;
-    if (engine_safe_copy(&wanted, reinterpret_cast<void*>(action), sizeof wanted) != sizeof wanted) return -EFAULT;
+    if (engine_safe_copy(&wanted, reinterpret_cast<void*>(action), sizeof wanted) != sizeof wanted)
+      return -EFAULT;
     wanted.mask &= ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
   }
   Action& mine = context->actions->of[signal];
-  if (old != 0 && engine_safe_copy(reinterpret_cast<void*>(old), &mine, sizeof mine) != sizeof mine) return -EFAULT;
+  if (old != 0 && engine_safe_copy(reinterpret_cast<void*>(old), &mine, sizeof mine) != sizeof mine)
+    return -EFAULT;
   if (action == 0) return 0;
   mine = wanted;
   return install(signal, wanted);
 }
 
-long change_mask(Context* context, int how, std::uint64_t set, std::uint64_t old, std::uint64_t size) {
+long change_mask(Context* context, int how, std::uint64_t set, std::uint64_t old,
+                 std::uint64_t size) {
   if (size != 8) return -EINVAL;
   std::uint64_t now = 0;
   kernel(SYS_rt_sigprocmask, SIG_SETMASK, 0, word(&now), 8);
@@ -260,10 +276,12 @@ long change_stack(Context* context, std::uint64_t stack, std::uint64_t old) {
   const std::uint64_t rsp = context->regs[kRsp];
   const stack_t before = context->program_stack;
   const std::uint64_t start = word(before.ss_sp);
-  const bool on_it = (before.ss_flags & SS_DISABLE) == 0 && rsp > start && rsp - start <= before.ss_size;
+  const bool on_it =
+      (before.ss_flags & SS_DISABLE) == 0 && rsp > start && rsp - start <= before.ss_size;
   stack_t wanted{};
   if (stack != 0) {
-    if (engine_safe_copy(&wanted, reinterpret_cast<void*>(stack), sizeof wanted) != sizeof wanted) return -EFAULT;
+    if (engine_safe_copy(&wanted, reinterpret_cast<void*>(stack), sizeof wanted) != sizeof wanted)
+      return -EFAULT;
     if (on_it) return -EPERM;
     const int mode = wanted.ss_flags & ~static_cast<int>(1u << 31);
     if (mode != SS_DISABLE && mode != SS_ONSTACK && mode != 0) return -EINVAL;
@@ -273,14 +291,17 @@ long change_stack(Context* context, std::uint64_t stack, std::uint64_t old) {
   }
   stack_t told = before;
   if (on_it) told.ss_flags |= SS_ONSTACK;
-  if (old != 0 && engine_safe_copy(reinterpret_cast<void*>(old), &told, sizeof told) != sizeof told) return -EFAULT;
+  if (old != 0 && engine_safe_copy(reinterpret_cast<void*>(old), &told, sizeof told) != sizeof told)
+    return -EFAULT;
   return 0;
 }
 
 void return_from_handler(Context* context) {
   KernelUserContext user{};
-  if (engine_safe_copy(&user, reinterpret_cast<void*>(context->regs[kRsp]), sizeof user) != sizeof user)
-    stop(Message("the program returns from a signal without a frame, after ").add_place(context->next_pc));
+  if (engine_safe_copy(&user, reinterpret_cast<void*>(context->regs[kRsp]), sizeof user) !=
+      sizeof user)
+    stop(Message("the program returns from a signal without a frame, after ")
+             .add_place(context->next_pc));
   context->next_pc = user.registers[KernelUserContext::kRip];
   user.registers[KernelUserContext::kRip] = word(&engine_leave_for_signal);
   context->program_stack = user.stack;

@@ -1,15 +1,16 @@
 // Signals of the program under the engine.
 //
-// The kernel calls our handler; the program's handler runs from the code cache with a frame that looks
-// as if the kernel had made it natively. A signal is delivered where the program's state is exact:
+// The kernel calls our handler; the program's handler runs from the code cache with a frame that
+// looks as if the kernel had made it natively. A signal is delivered where the program's state is
+// exact:
 //
 //   at an instruction copied from the program   at once
 //   in a system call                             at once: before it, or after it with its result
 //   inside a sequence of ours                    single-stepped to its end, then
 //   inside the engine                            held, and delivered before the program goes on
 //
-// Faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) are never blocked in the kernel, because the engine
-// uses them itself; whether the program believes them blocked is kept in the context.
+// Faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) are never blocked in the kernel, because the
+// engine uses them itself; whether the program believes them blocked is kept in the context.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,10 @@ void open_signal_stack(Context* context);
 void hold_fault(Context* context, std::uint64_t pc);
 
 // The system calls; the results are the kernel's.
-long change_action(Context* context, int signal, std::uint64_t action, std::uint64_t old, std::uint64_t size);
-long change_mask(Context* context, int how, std::uint64_t set, std::uint64_t old, std::uint64_t size);
+long change_action(Context* context, int signal, std::uint64_t action, std::uint64_t old,
+                   std::uint64_t size);
+long change_mask(Context* context, int how, std::uint64_t set, std::uint64_t old,
+                 std::uint64_t size);
 long change_stack(Context* context, std::uint64_t stack, std::uint64_t old);
 [[noreturn]] void return_from_handler(Context* context);
 

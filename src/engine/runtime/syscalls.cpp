@@ -26,13 +26,17 @@ std::uint64_t engine_harmless_syscalls[8];
 namespace loft::engine::runtime {
 namespace {
 
-constexpr int kSeen[] = {
-    SYS_mmap,         SYS_munmap,      SYS_mprotect,     SYS_mremap,      SYS_pkey_mprotect, SYS_clone,
-    SYS_clone3,       SYS_fork,        SYS_vfork,        SYS_execve,      SYS_execveat,      SYS_rt_sigaction,
-    SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit,      SYS_exit_group,    SYS_arch_prctl,
-    SYS_rseq,         SYS_prctl,       SYS_seccomp,      SYS_readlink,    SYS_readlinkat,    SYS_open,
-    SYS_openat,       SYS_close,       SYS_close_range,  SYS_dup2,        SYS_dup3,          SYS_modify_ldt,
-    SYS_shmat,        SYS_shmdt,       SYS_remap_file_pages};
+constexpr int kSeen[] = {SYS_mmap,           SYS_munmap,        SYS_mprotect,
+                         SYS_mremap,         SYS_pkey_mprotect, SYS_clone,
+                         SYS_clone3,         SYS_fork,          SYS_vfork,
+                         SYS_execve,         SYS_execveat,      SYS_rt_sigaction,
+                         SYS_rt_sigprocmask, SYS_rt_sigreturn,  SYS_sigaltstack,
+                         SYS_exit,           SYS_exit_group,    SYS_arch_prctl,
+                         SYS_rseq,           SYS_prctl,         SYS_seccomp,
+                         SYS_readlink,       SYS_readlinkat,    SYS_open,
+                         SYS_openat,         SYS_close,         SYS_close_range,
+                         SYS_dup2,           SYS_dup3,          SYS_modify_ldt,
+                         SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages};
 
 struct Call {
   Context* context;
@@ -54,11 +58,14 @@ void forget_code(std::uint64_t start, std::uint64_t bytes) {
 
 long change_memory(const Call& call) {
   // Before, so that no thread finds code of the old; after, for those that came in between.
-  const bool replaces = call.number != SYS_mmap || (call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+  const bool replaces =
+      call.number != SYS_mmap || (call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
   if (replaces) forget_code(call.a, call.b);
   const long result = call.in_kernel();
-  if (call.number == SYS_mremap && !is_error(result)) forget_code(static_cast<std::uint64_t>(result), call.c);
-  if (call.number == SYS_mmap && !is_error(result)) forget_code(static_cast<std::uint64_t>(result), call.b);
+  if (call.number == SYS_mremap && !is_error(result))
+    forget_code(static_cast<std::uint64_t>(result), call.c);
+  if (call.number == SYS_mmap && !is_error(result))
+    forget_code(static_cast<std::uint64_t>(result), call.b);
   if (call.number == SYS_mprotect && !is_error(result)) forget_code(call.a, call.b);
   return result;
 }
@@ -81,7 +88,8 @@ long read_link(std::uint64_t buffer, std::uint64_t room) {
   const std::uint64_t size = std::strlen(program_path());
   const auto told = static_cast<long>(size < room ? size : room);
   if (told <= 0) return -EINVAL;
-  if (engine_safe_copy(reinterpret_cast<void*>(buffer), program_path(), told) != told) return -EFAULT;
+  if (engine_safe_copy(reinterpret_cast<void*>(buffer), program_path(), told) != told)
+    return -EFAULT;
   return told;
 }
 
@@ -93,10 +101,12 @@ long files(const Call& call) {
     case SYS_readlinkat:
       return names_own_executable(call.b) ? read_link(call.c, call.d) : call.in_kernel();
     case SYS_open:
-      return names_own_executable(call.a) ? kernel(SYS_open, word(program_path()), call.b, call.c) : call.in_kernel();
-    case SYS_openat:
-      return names_own_executable(call.b) ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
+      return names_own_executable(call.a) ? kernel(SYS_open, word(program_path()), call.b, call.c)
                                           : call.in_kernel();
+    case SYS_openat:
+      return names_own_executable(call.b)
+                 ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
+                 : call.in_kernel();
     case SYS_close:
       return static_cast<std::uint32_t>(call.a) == mine ? -EBADF : call.in_kernel();
     case SYS_dup2:
@@ -107,7 +117,8 @@ long files(const Call& call) {
       const auto last = static_cast<std::uint32_t>(call.b);
       if (first > mine || last < mine) return call.in_kernel();
       const long result = first < mine ? kernel(call.number, first, mine - 1, call.c) : 0;
-      return is_error(result) || last == mine ? result : kernel(call.number, mine + 1, last, call.c);
+      return is_error(result) || last == mine ? result
+                                              : kernel(call.number, mine + 1, last, call.c);
     }
   }
 }
@@ -121,8 +132,11 @@ long execute(const Call& call) {
     return run_exec(call.context, path, call.b, call.c);
   }
   if (!copy_string(path, PATH_MAX, call.b)) return -EFAULT;
-  if (path[0] == '/' || static_cast<int>(call.a) == AT_FDCWD) return run_exec(call.context, path, call.c, call.d);
-  if (path[0] != '\0') stop(Message("cannot run execveat relative to a directory descriptor, at ").add_place(call.next_pc));
+  if (path[0] == '/' || static_cast<int>(call.a) == AT_FDCWD)
+    return run_exec(call.context, path, call.c, call.d);
+  if (path[0] != '\0')
+    stop(Message("cannot run execveat relative to a directory descriptor, at ")
+             .add_place(call.next_pc));
   Message link("/proc/self/fd/");
   link.add_number(call.a);
   const long size = kernel(SYS_readlink, word(link.text()), word(path), PATH_MAX - 1);
@@ -139,11 +153,15 @@ long control(const Call& call) {
         context->program_fs = call.b;
         return 0;
       case ARCH_GET_FS:
-        return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_fs, 8) == 8 ? 0 : -EFAULT;
+        return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_fs, 8) == 8
+                   ? 0
+                   : -EFAULT;
       case ARCH_SET_GS:
         stop(Message("cannot run a program that sets the gs segment, at ").add_place(call.next_pc));
       case ARCH_GET_GS:
-        return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_gs, 8) == 8 ? 0 : -EFAULT;
+        return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_gs, 8) == 8
+                   ? 0
+                   : -EFAULT;
       default:
         return call.in_kernel();
     }
@@ -152,8 +170,10 @@ long control(const Call& call) {
     char name[16];
     if (copy_string(name, sizeof name, call.b)) name_slot(context, name);
   }
-  // A filter would also hit the engine's own calls, so none is put in place; the program goes on as if.
-  if (call.number == SYS_seccomp || (call.number == SYS_prctl && call.a == PR_SET_SECCOMP)) return 0;
+  // A filter would also hit the engine's own calls, so none is put in place; the program goes on as
+  // if.
+  if (call.number == SYS_seccomp || (call.number == SYS_prctl && call.a == PR_SET_SECCOMP))
+    return 0;
   return call.in_kernel();
 }
 
@@ -195,7 +215,8 @@ long perform(const Call& call) {
     case SYS_seccomp:
       return control(call);
     case SYS_rseq:
-      return -ENOSYS;  // restartable sequences cannot be restarted in copied code; libc does without
+      return -ENOSYS;  // restartable sequences cannot be restarted in copied code; libc does
+                       // without
     case SYS_modify_ldt:
       stop(Message("cannot run modify_ldt, called at ").add_place(call.next_pc));
     case SYS_readlink:
@@ -230,8 +251,11 @@ void open_syscalls() {
 std::uint64_t run_syscall(Context* context) {
   const std::uint64_t* regs = context->regs;
   const std::uint64_t next_pc = place_behind(context);
-  const Call call{context,     static_cast<long>(regs[kRax]), regs[kRdi], regs[kRsi], regs[kRdx],
-                  regs[kR10], regs[kR8],                     regs[kR9],  next_pc};
+  const Call call{context,    static_cast<long>(regs[kRax]),
+                  regs[kRdi], regs[kRsi],
+                  regs[kRdx], regs[kR10],
+                  regs[kR8],  regs[kR9],
+                  next_pc};
   const long result = perform(call);
   context->regs[kRax] = static_cast<std::uint64_t>(result);
   context->regs[kRcx] = next_pc;

@@ -15,8 +15,9 @@
 extern "C" {
 void engine_dispatch();
 void engine_syscall();
-long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid, std::uint64_t child_tid,
-                  std::uint64_t tls, loft::engine::runtime::Context* child);
+long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
+                  std::uint64_t child_tid, std::uint64_t tls,
+                  loft::engine::runtime::Context* child);
 long engine_clone3(void* arguments, std::uint64_t size, loft::engine::runtime::Context* child);
 void engine_dispatch_c(loft::engine::runtime::Context* context);
 }
@@ -27,7 +28,8 @@ namespace {
 Context* g_contexts = nullptr;  // guarded by cache_lock()
 
 bool thread_is_gone(const Context& context) {
-  const long result = kernel(SYS_tgkill, static_cast<std::uint64_t>(kernel(SYS_getpid)), context.thread, 0);
+  const long result =
+      kernel(SYS_tgkill, static_cast<std::uint64_t>(kernel(SYS_getpid)), context.thread, 0);
   return result == -ESRCH;
 }
 
@@ -72,7 +74,8 @@ void leave_syscall(Context* context, std::uint64_t result, std::uint64_t next_pc
 }
 
 // A context that starts as a copy of its parent's state after the system call.
-Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack, std::uint64_t next_pc) {
+Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack,
+                    std::uint64_t next_pc) {
   const Holding holding(cache_lock());
   Context* child = take_context();
   std::memcpy(child->regs, parent->regs, sizeof child->regs);
@@ -82,7 +85,8 @@ Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack, s
   child->xsave_compact = parent->xsave_compact;
   child->blocked_sync = parent->blocked_sync;
   child->actions = (flags & CLONE_SIGHAND) != 0 ? parent->actions : copy_actions(*parent->actions);
-  std::memcpy(reinterpret_cast<void*>(child->xsave_area), reinterpret_cast<void*>(parent->xsave_area), kXsaveBytes);
+  std::memcpy(reinterpret_cast<void*>(child->xsave_area),
+              reinterpret_cast<void*>(parent->xsave_area), kXsaveBytes);
   if ((flags & CLONE_VFORK) != 0) child->program_stack = parent->program_stack;
   if (stack != 0) child->regs[kRsp] = stack;
   leave_syscall(child, 0, next_pc);
@@ -91,7 +95,8 @@ Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack, s
 
 void release_child(Context* child) {
   const Holding holding(cache_lock());
-  if (child->exec_memory != nullptr) kernel(SYS_munmap, word(child->exec_memory), child->exec_bytes);
+  if (child->exec_memory != nullptr)
+    kernel(SYS_munmap, word(child->exec_memory), child->exec_bytes);
   child->exec_memory = nullptr;
   child->state = kFree;
 }
@@ -139,11 +144,13 @@ long run_clone(Context* context, std::uint64_t flags, std::uint64_t stack, std::
   return result;
 }
 
-long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size, std::uint64_t next_pc) {
+long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
+                std::uint64_t next_pc) {
   clone_args wanted{};
   if (size < 64) return -EINVAL;
   if (size > sizeof wanted) return -E2BIG;
-  if (engine_safe_copy(&wanted, reinterpret_cast<void*>(arguments), static_cast<long>(size)) != static_cast<long>(size))
+  if (engine_safe_copy(&wanted, reinterpret_cast<void*>(arguments), static_cast<long>(size)) !=
+      static_cast<long>(size))
     return -EFAULT;
   const std::uint64_t stack = wanted.stack == 0 ? 0 : wanted.stack + wanted.stack_size;
   const std::uint64_t flags = wanted.flags;
@@ -151,7 +158,8 @@ long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size, s
     wanted.stack = wanted.stack_size = 0;
     const Holding holding(cache_lock());
     const long result = kernel(SYS_clone3, word(&wanted), size);
-    if (result == 0) become_own_process(context, stack, (flags & CLONE_SETTLS) != 0 ? wanted.tls : 0);
+    if (result == 0)
+      become_own_process(context, stack, (flags & CLONE_SETTLS) != 0 ? wanted.tls : 0);
     return result;
   }
   Context* child = make_child(context, flags, stack, next_pc);

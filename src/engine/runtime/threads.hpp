@@ -1,4 +1,5 @@
-// Threads and processes that the program starts: each thread gets a context and counters of its own.
+// Threads and processes that the program starts: each thread gets a context and counters of its
+// own.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ Context* open_first_context(std::uint64_t engine_fs);
 // clone, fork, vfork, clone3. `next_pc` is where parent and child go on.
 long run_clone(Context* context, std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
                std::uint64_t child_tid, std::uint64_t tls, std::uint64_t next_pc);
-long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size, std::uint64_t next_pc);
+long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
+                std::uint64_t next_pc);
 
 // The thread ends; never returns.
 [[noreturn]] void run_exit(Context* context, std::uint64_t status);

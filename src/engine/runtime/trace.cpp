@@ -31,7 +31,8 @@ std::uint32_t g_link_count = 1;
 // The table of indirect branches lies below 2 GiB, so that code needs no register to reach it. Each
 // entry is the first of a chain of entry codes for targets with the same low 16 bits.
 constexpr std::uint64_t kTableEntries = 65536;
-constexpr std::uint64_t kTablePlaces[] = {0x7fe00000, 0x7f000000, 0x70000000, 0x60000000, 0x38000000};
+constexpr std::uint64_t kTablePlaces[] = {0x7fe00000, 0x7f000000, 0x70000000, 0x60000000,
+                                          0x38000000};
 constexpr std::uint64_t kStates = 1024;
 constexpr std::uint64_t kTableBytes = kTableEntries * 8 + kStates * 2;
 std::uint64_t* g_table = nullptr;
@@ -78,11 +79,13 @@ void open_cache() {
     g_table = reinterpret_cast<std::uint64_t*>(memory);
     break;
   }
-  if (g_table == nullptr) stop(Message("no memory below 2 GiB is free for the engine's branch table"));
+  if (g_table == nullptr)
+    stop(Message("no memory below 2 GiB is free for the engine's branch table"));
   for (std::uint64_t i = 0; i < kTableEntries; ++i) g_table[i] = word(&engine_indirect_miss);
   auto* states = reinterpret_cast<std::uint16_t*>(g_table + kTableEntries);
   const std::uint64_t enabled = __builtin_ia32_xgetbv(0);
-  for (std::uint64_t i = 0; i < kStates; ++i) states[i] = static_cast<std::uint16_t>(xsave_bytes(i & enabled));
+  for (std::uint64_t i = 0; i < kStates; ++i)
+    states[i] = static_cast<std::uint16_t>(xsave_bytes(i & enabled));
 }
 
 std::uint32_t state_table() { return static_cast<std::uint32_t>(word(g_table + kTableEntries)); }
@@ -121,7 +124,8 @@ const Trace* find_trace_at(std::uint64_t address) {
 }
 
 std::uint32_t add_link(const Link& link) {
-  if (g_link_count == kMaxLinks) stop(Message("the program has more branches than the engine can follow"));
+  if (g_link_count == kMaxLinks)
+    stop(Message("the program has more branches than the engine can follow"));
   g_links[g_link_count] = link;
   return g_link_count++;
 }
@@ -135,13 +139,14 @@ void connect(const Link& link, const Trace& trace) {
     Emitter(veneer).jump_far(word(trace.code));
     distance = veneer - (link.displacement + 4);
   }
-  __atomic_store_n(reinterpret_cast<std::int32_t*>(link.displacement), static_cast<std::int32_t>(distance),
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<std::int32_t*>(link.displacement),
+                   static_cast<std::int32_t>(distance), __ATOMIC_RELEASE);
 }
 
 std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_into_code) {
   const std::uint8_t* next = reinterpret_cast<const std::uint8_t*>(g_table[trace.pc & 0xFFFF]);
-  if (next == reinterpret_cast<const std::uint8_t*>(&engine_indirect_miss)) next = trace.arena->miss;
+  if (next == reinterpret_cast<const std::uint8_t*>(&engine_indirect_miss))
+    next = trace.arena->miss;
   if (!fits_32(next - at)) {
     std::uint8_t* veneer = take_cold(*trace.arena, 16);
     Emitter(veneer).jump_far(word(next));

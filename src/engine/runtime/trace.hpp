@@ -10,11 +10,11 @@ struct Arena;
 
 // What an address inside a trace means for the program.
 enum class Point : std::uint8_t {
-  clean,          // exactly at `pc`, all state is the program's
-  ours,           // inside a sequence of ours; the state is the program's again further on
-  branch_spilled, // rax and rcx are in spill0 and spill1
-  lent,           // register `reg` is in spill2
-  repeating       // at `pc`, but the iterations still to do are counted in the trace's unit number `reg`
+  clean,           // exactly at `pc`, all state is the program's
+  ours,            // inside a sequence of ours; the state is the program's again further on
+  branch_spilled,  // rax and rcx are in spill0 and spill1
+  lent,            // register `reg` is in spill2
+  repeating  // at `pc`, but the iterations still to do are counted in the trace's unit number `reg`
 };
 
 struct MapPoint {
@@ -81,7 +81,8 @@ void forget_trace(Trace& trace);
 void open_cache();
 // The address that `jmp [rcx * 8 + table]` uses.
 std::uint32_t indirect_table();
-// A table of the bytes of an xsave area, 16 bits each, by the lowest ten bits of its component mask.
+// A table of the bytes of an xsave area, 16 bits each, by the lowest ten bits of its component
+// mask.
 std::uint32_t state_table();
 
 }  // namespace loft::engine::runtime

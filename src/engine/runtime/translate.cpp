@@ -5,79 +5,16 @@
 #include <new>
 
 #include "engine/runtime/arena.hpp"
-#include "engine/runtime/block.hpp"
 #include "engine/runtime/context.hpp"
-#include "engine/runtime/emitter.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/regions.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/translation.hpp"
 #include "engine/runtime/units.hpp"
 
 namespace loft::engine::runtime {
-namespace {
-
-constexpr std::uint32_t kMaxBlocksOfTrace = 8;
-constexpr std::uint32_t kMaxUnitsOfTrace = 255;
-constexpr std::uint32_t kMaxPoints = kMaxBlocksOfTrace * (kMaxInstructions * 4 + 16);
-
-std::uint32_t counter_offset(std::uint32_t block) {
-  return static_cast<std::uint32_t>(kCountersFromContext + std::uint64_t{block} * 8);
-}
-
-// The condition's number in the opcode of a jcc, short (7x rel8) or long (0F 8x rel32).
-std::uint8_t condition_of(const Instruction& branch) {
-  const bool is_long = branch.length >= 6;
-  return branch.bytes[branch.length - (is_long ? 5 : 2)] & 15;
-}
-
-// Makes one trace. The state of the making lives here; the methods are the steps, top down.
-class Translation {
- public:
-  Translation(std::uint64_t pc, bool indirect, const Region& region);
-  Trace* run();
-
- private:
-  bool add_block();  // false when the trace ends here
-  void emit_body();
-  [[nodiscard]] bool is_short_loop() const;
-  void emit_loop();
-  [[nodiscard]] std::uint32_t place_of_counter() const;
-  bool emit_end(const Instruction& last);
-  void emit_plain(const Instruction& instruction);
-  void emit_copy(const Instruction& instruction);
-  void emit_far_operand(const Instruction& instruction);
-  void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
-  void emit_conditional(const Instruction& branch);
-  void emit_counted_loop(const Instruction& branch);
-  void emit_return_address(std::uint64_t pc);
-  void emit_indirect(const Instruction& branch);
-  void emit_ret(const Instruction& branch);
-  void emit_lookup();
-  void emit_syscall(const Instruction& instruction);
-  void emit_jump_to(std::uint64_t target);
-  void finish_conditional_without_next();
-  std::uint8_t* way_to(std::uint64_t target, std::uint8_t* displacement);
-  void point(Point kind, std::uint8_t reg = 0);
-
-  Emitter emit_;
-  Trace* trace_;
-  const Region& region_;
-  Block block_;
-  std::uint64_t next_pc_;
-  std::uint32_t index_ = 0;         // of the instruction being emitted, in its block
-  std::uint64_t at_pc_ = 0;         // its address
-  std::uint32_t falls_from_ = 0;    // the block whose branch falls into the next one
-  std::uint8_t round_ = 0;          // of an unrolled loop
-  bool indirect_;
-  std::uint32_t points_ = 0;
-  std::uint32_t blocks_ = 0;
-  std::uint32_t unit_count_ = 0;
-  std::uint32_t units_[kMaxUnitsOfTrace];
-  MapPoint map_[kMaxPoints];
-  BlockPoint block_points_[kMaxBlocksOfTrace + 1];
-};
 
 Translation::Translation(std::uint64_t pc, bool indirect, const Region& region)
     : emit_(nullptr), region_(region), next_pc_(pc), indirect_(indirect) {
@@ -119,10 +56,15 @@ Trace* Translation::run() {
 }
 
 void Translation::point(Point kind, std::uint8_t reg) {
-  if (points_ == kMaxPoints) stop(Message("a block has more parts than the engine foresaw, at ").add_place(trace_->pc));
+  if (points_ == kMaxPoints)
+    stop(Message("a block has more parts than the engine foresaw, at ").add_place(trace_->pc));
   map_[points_++] = {static_cast<std::uint16_t>(emit_.at() - trace_->code),
-                     static_cast<std::uint16_t>(at_pc_ - trace_->pc), kind,
-                     static_cast<std::uint8_t>(blocks_ - 1), static_cast<std::uint8_t>(index_), reg, round_};
+                     static_cast<std::uint16_t>(at_pc_ - trace_->pc),
+                     kind,
+                     static_cast<std::uint8_t>(blocks_ - 1),
+                     static_cast<std::uint8_t>(index_),
+                     reg,
+                     round_};
 }
 
 bool Translation::add_block() {
@@ -138,7 +80,8 @@ bool Translation::add_block() {
     emit_jump_to(next_pc_);
     return false;
   }
-  const std::uint32_t number = record_block(next_pc_, block_.bytes, block_.size, block_.count, BlockKind::body);
+  const std::uint32_t number =
+      record_block(next_pc_, block_.bytes, block_.size, block_.count, BlockKind::body);
   if (falls_from_ != 0) record_fall(falls_from_, number);
   falls_from_ = 0;
   block_points_[blocks_++] = {number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1};
@@ -169,13 +112,16 @@ void Translation::emit_body() {
 
 std::uint32_t Translation::place_of_counter() const {
   // Code that may be rewritten promises nothing about what follows.
-  return region_.writable ? counter_position(block_, 0, 0) : counter_position(block_, region_.start, region_.end);
+  return region_.writable ? counter_position(block_, 0, 0)
+                          : counter_position(block_, region_.start, region_.end);
 }
 
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc || block_.count > 24) return false;
+  if (blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc ||
+      block_.count > 24)
+    return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
     if (block_.instructions[i].unit_count != 0) return false;
   return true;
@@ -192,7 +138,8 @@ void Translation::emit_loop() {
     for (std::uint32_t i = 0; i < block_.count; ++i) {
       index_ = i;
       at_pc_ = block_.instructions[i].pc;
-      if (round_ == kRounds - 1 && i == (position == kNoDeadFlags ? 0 : position)) emit_counter(number, position, kRounds);
+      if (round_ == kRounds - 1 && i == (position == kNoDeadFlags ? 0 : position))
+        emit_counter(number, position, kRounds);
       if (i + 1 < block_.count) emit_plain(block_.instructions[i]);
     }
     if (round_ == kRounds - 1) break;
@@ -240,9 +187,11 @@ void Translation::emit_plain(const Instruction& instruction) {
   if (instruction.unit_count == 0) return emit_copy(instruction);
   std::uint32_t* numbers = units_ + unit_count_;
   if (unit_count_ + instruction.unit_count > kMaxUnitsOfTrace)
-    stop(Message("a block has more masked instructions than the engine foresaw, at ").add_place(instruction.pc));
+    stop(Message("a block has more masked instructions than the engine foresaw, at ")
+             .add_place(instruction.pc));
   for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
-    numbers[i] = record_units(block_points_[blocks_ - 1].number, index_, static_cast<std::uint32_t>(instruction.units[i].unit));
+    numbers[i] = record_units(block_points_[blocks_ - 1].number, index_,
+                              static_cast<std::uint32_t>(instruction.units[i].unit));
   point(Point::clean);
   UnitEmitter units(emit_);
   if (instruction.units[0].unit == Unit::iterations) {
@@ -267,7 +216,8 @@ void Translation::emit_copy(const Instruction& instruction) {
     emit_.bytes(instruction.bytes, instruction.length);
     return;
   }
-  const std::int64_t distance = static_cast<std::int64_t>(instruction.rip_target - (word(emit_.at()) + instruction.length));
+  const std::int64_t distance =
+      static_cast<std::int64_t>(instruction.rip_target - (word(emit_.at()) + instruction.length));
   if (!fits_32(distance)) return emit_far_operand(instruction);
   std::uint8_t* copy = emit_.at();
   emit_.bytes(instruction.bytes, instruction.length);
@@ -281,193 +231,19 @@ void Translation::emit_far_operand(const Instruction& instruction) {
   std::uint8_t reg = kRax;
   for (const std::uint8_t candidate : {kRbx, kRsi, kRdi, kRdx, kRcx, kRax})
     if ((used & 1u << candidate) == 0) reg = candidate;
-  if ((used & 1u << reg) != 0) stop(Message("no register is free for a far operand at ").add_place(instruction.pc));
+  if ((used & 1u << reg) != 0)
+    stop(Message("no register is free for a far operand at ").add_place(instruction.pc));
   emit_.store_context(CTX_SPILL2, reg);
   emit_.load_value(reg, instruction.rip_target);
   point(Point::lent, reg);
   std::uint8_t* copy = emit_.at();
   emit_.bytes(instruction.bytes, instruction.length);
-  copy[instruction.modrm_offset] = static_cast<std::uint8_t>((copy[instruction.modrm_offset] & 0x38) | 0x80 | reg);
+  copy[instruction.modrm_offset] =
+      static_cast<std::uint8_t>((copy[instruction.modrm_offset] & 0x38) | 0x80 | reg);
   std::memset(copy + instruction.rip_offset, 0, 4);
   point(Point::lent, reg);
   emit_.load_context(reg, CTX_SPILL2);
 }
-
-bool Translation::emit_end(const Instruction& last) {
-  switch (last.flow) {
-    case Flow::conditional:
-      emit_conditional(last);
-      return true;
-    case Flow::counted_loop:
-      emit_counted_loop(last);
-      return true;
-    case Flow::syscall:
-      emit_syscall(last);
-      return true;
-    case Flow::jump:
-      point(Point::clean);
-      emit_jump_to(last.target);
-      return false;
-    case Flow::call:
-      point(Point::clean);
-      emit_return_address(last.next_pc());
-      emit_jump_to(last.target);
-      return false;
-    case Flow::jump_indirect:
-    case Flow::call_indirect:
-      emit_indirect(last);
-      return false;
-    case Flow::ret:
-      emit_ret(last);
-      return false;
-    case Flow::trap:
-      point(Point::clean);
-      emit_.bytes(last.bytes, last.length);
-      ++index_;
-      at_pc_ = last.next_pc();
-      point(Point::clean);  // where int3 leaves the program
-      emit_jump_to(last.next_pc());
-      return false;
-    case Flow::invalid:
-      point(Point::clean);
-      emit_.put(0x0F, 0x0B);
-      return false;
-    default:
-      stop(Message("cannot run ").add(last.reason).add(" at ").add_place(last.pc));
-  }
-}
-
-// Where a branch goes: straight to the target's trace, or to a stub that has it made.
-std::uint8_t* Translation::way_to(std::uint64_t target, std::uint8_t* displacement) {
-  if (target == trace_->pc) return trace_->code;
-  const Trace* known = find_trace(target);
-  if (known != nullptr && fits_32(known->code - displacement)) return known->code;
-  const std::uint32_t number = add_link({target, displacement, trace_->arena});
-  std::uint8_t* stub = take_cold(*trace_->arena, 24);
-  Emitter cold(stub);
-  cold.store_context_value(CTX_EXIT_LINK, number);
-  cold.jump_context(CTX_DISPATCH);
-  return stub;
-}
-
-void Translation::emit_jump_to(std::uint64_t target) {
-  emit_.align_patch(1);
-  std::uint8_t* displacement = emit_.at() + 1;
-  const std::uint8_t* way = way_to(target, displacement);
-  emit_.put(0xE9);
-  emit_.put_32(static_cast<std::uint32_t>(way - (displacement + 4)));
-}
-
-void Translation::emit_conditional(const Instruction& branch) {
-  emit_.align_patch(2);
-  point(Point::clean);
-  std::uint8_t* displacement = emit_.at() + 2;
-  const std::uint8_t* way = way_to(branch.target, displacement);
-  emit_.put(0x0F, 0x80 | condition_of(branch));
-  emit_.put_32(static_cast<std::uint32_t>(way - (displacement + 4)));
-  falls_from_ = block_points_[blocks_ - 1].number;
-}
-
-// loop, jrcxz: taken, they hop over a short jump that stands for falling through.
-void Translation::emit_counted_loop(const Instruction& branch) {
-  point(Point::clean);
-  emit_.bytes(branch.bytes, branch.length - 1u);
-  emit_.put(2);
-  std::uint8_t* skip = emit_.at();
-  emit_.put(0xEB, 0);
-  emit_jump_to(branch.target);
-  skip[1] = static_cast<std::uint8_t>(emit_.at() - (skip + 2));
-  falls_from_ = block_points_[blocks_ - 1].number;
-}
-
-// The trace ends behind a conditional branch: a counter alone says how often it fell through.
-void Translation::finish_conditional_without_next() {
-  if (falls_from_ == 0) return;
-  const std::uint32_t number = record_block(next_pc_, nullptr, 0, 0, BlockKind::fall_through);
-  record_fall(falls_from_, number);
-  point(Point::ours);
-  emit_.store_context(CTX_SPILL2, kRax);
-  emit_.load_context(kRax, counter_offset(number));
-  emit_.add_without_flags(kRax, 1);
-  emit_.store_context(counter_offset(number), kRax);
-  emit_.load_context(kRax, CTX_SPILL2);
-}
-
-void Translation::emit_return_address(std::uint64_t pc) {
-  if (pc < 0x80000000) {
-    emit_.put(0x68);
-    emit_.put_32(static_cast<std::uint32_t>(pc));
-  } else {
-    std::uint8_t* literal = take_cold(*trace_->arena, 8);
-    std::memcpy(literal, &pc, sizeof pc);
-    emit_.put(0xFF, 0x35);
-    emit_.put_32(static_cast<std::uint32_t>(literal - (emit_.at() + 4)));
-  }
-  point(Point::ours);
-}
-
-// jmp or call through a register or memory: its operand is loaded into rax instead.
-void Translation::emit_indirect(const Instruction& branch) {
-  point(Point::clean);
-  emit_.store_context(CTX_SPILL0, kRax);
-  emit_.store_context(CTX_SPILL1, kRcx);
-  point(Point::branch_spilled);
-  const std::uint8_t* bytes = branch.bytes;
-  const std::uint32_t opcode_at = branch.modrm_offset - 1u;
-  std::uint8_t rex = 0x48;
-  for (std::uint32_t i = 0; i < opcode_at; ++i) {
-    if (bytes[i] == 0x64 || bytes[i] == 0x67) emit_.put(bytes[i]);
-    if (bytes[i] >> 4 == 4) rex = static_cast<std::uint8_t>(0x48 | (bytes[i] & 3));
-  }
-  if (branch.rip_offset != 0) {
-    emit_.load_value(kRax, branch.rip_target);
-    emit_.put(0x48, 0x8B, 0x00);  // mov rax, [rax]
-  } else {
-    emit_.put(rex, 0x8B, bytes[opcode_at + 1] & 0xC7);
-    emit_.bytes(bytes + opcode_at + 2, branch.length - opcode_at - 2);
-  }
-  if (branch.flow == Flow::call_indirect) {
-    point(Point::branch_spilled);
-    emit_return_address(branch.next_pc());
-  }
-  emit_lookup();
-}
-
-void Translation::emit_ret(const Instruction& branch) {
-  point(Point::clean);
-  emit_.store_context(CTX_SPILL0, kRax);
-  emit_.store_context(CTX_SPILL1, kRcx);
-  point(Point::branch_spilled);
-  emit_.put(0x58);  // pop rax
-  if (branch.pop_bytes != 0) {
-    emit_.put(0x48, 0x8D, 0xA4, 0x24);  // lea rsp, [rsp + n]
-    emit_.put_32(branch.pop_bytes);
-  }
-  emit_lookup();
-}
-
-// rax: the target. Jumps to the first entry code for its low 16 bits, which checks the rest.
-void Translation::emit_lookup() {
-  point(Point::ours);
-  emit_.put(0x0F, 0xB7, 0xC8);        // movzx ecx, ax
-  emit_.put(0xFF, 0x24, 0xCD);        // jmp [rcx * 8 + table]
-  emit_.put_32(indirect_table());
-}
-
-void Translation::emit_syscall(const Instruction& instruction) {
-  point(Point::clean);
-  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
-  emit_.put_32(9 + 8);
-  point(Point::ours);
-  emit_.store_context(CTX_SYSCALL_RETURN, kRcx);
-  emit_.jump_context(CTX_SYSCALL);
-  ++index_;
-  at_pc_ = instruction.next_pc();
-  point(Point::clean);  // rcx is what the instruction leaves in it
-  emit_.load_value(kRcx, instruction.next_pc());
-}
-
-}  // namespace
 
 Trace* translate(std::uint64_t pc, bool indirect) {
   const Region* region = find_region(pc);
@@ -478,7 +254,8 @@ Trace* translate(std::uint64_t pc, bool indirect) {
   return trace;
 }
 
-void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset, const MapPoint& point) {
+void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset,
+                  const MapPoint& point) {
   const BlockPoint& block = trace.block[point.block];
   std::uint64_t* counters = context->counters();
   const BlockEntry& whole = recorded_block(block.number);
@@ -495,7 +272,9 @@ void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offse
   const std::uint64_t start = trace.pc + block.pc;
   const auto size = static_cast<std::uint32_t>(trace.pc + point.pc - start);
   std::uint8_t bytes[kMaxBlockBytes];
-  if (size > sizeof bytes || engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size) return;
+  if (size > sizeof bytes ||
+      engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size)
+    return;
   counters[record_block(start, bytes, size, point.index, BlockKind::body)] += 1;
 }
 

@@ -1,5 +1,5 @@
-// Code that adds up what only the run of an instruction shows: iterations of a string instruction, lanes
-// of a mask, bytes of an xsave area. All registers and flags are as before afterwards.
+// Code that adds up what only the run of an instruction shows: iterations of a string instruction,
+// lanes of a mask, bytes of an xsave area. All registers and flags are as before afterwards.
 #pragma once
 
 #include <cstdint>

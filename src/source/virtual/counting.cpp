@@ -65,8 +65,8 @@ Result<Reading> VirtualRun::read() {
   const auto slots = run_.shared().slots();
   for (std::uint32_t i = 0; i < slots.size(); ++i) {
     LOFT_TRY(const auto events, tally_.of_slot(i));
-    reading.threads.push_back({static_cast<pid_t>(slots[i].process), static_cast<pid_t>(slots[i].thread),
-                               slots[i].name, chosen(events)});
+    reading.threads.push_back({static_cast<pid_t>(slots[i].process),
+                               static_cast<pid_t>(slots[i].thread), slots[i].name, chosen(events)});
   }
   return reading;
 }
@@ -85,9 +85,10 @@ const std::vector<event::VirtualName>& event_names() {
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   if (!request.pids.empty() || request.whole_machine || request.split == Split::cpus)
-    return failure(ErrorKind::unsupported, "count with the virtual PMU",
-                   "it counts programs that loft starts, not running processes, whole machines or CPUs",
-                   "give the program after --, without -p, --system and --per-core");
+    return failure(
+        ErrorKind::unsupported, "count with the virtual PMU",
+        "it counts programs that loft starts, not running processes, whole machines or CPUs",
+        "give the program after --, without -p, --system and --per-core");
   LOFT_TRY(auto run, engine::Run::prepare(request.command));
   return std::make_unique<VirtualRun>(request, std::move(run));
 }

@@ -1,5 +1,5 @@
-// expect(FUNCTION, EVENT, VALUE) says "expect FUNCTION EVENT VALUE" when the program ends. Plain loops
-// instead of printf: these programs are also run step by step.
+// expect(FUNCTION, EVENT, VALUE) says "expect FUNCTION EVENT VALUE" when the program ends. Plain
+// loops instead of printf: these programs are also run step by step.
 #pragma once
 
 #include <unistd.h>

@@ -19,15 +19,18 @@ static void expect_bytes(const char* function, long loaded, long stored) {
   expect(function, "store_bytes-store_bytes_stack", stored);
 }
 
-KERNEL void triad(int n, double* restrict x, const double* restrict y, const double* restrict z, double s) {
+KERNEL void triad(int n, double* restrict x, const double* restrict y, const double* restrict z,
+                  double s) {
   for (int i = 0; i < n; ++i) x[i] = y[i] + s * z[i];
 }
 
-WIDE void triad_wide(int n, double* restrict x, const double* restrict y, const double* restrict z, double s) {
+WIDE void triad_wide(int n, double* restrict x, const double* restrict y, const double* restrict z,
+                     double s) {
   for (int i = 0; i < n; ++i) x[i] = y[i] + s * z[i];
 }
 
-WIDE void triad_wide_single(int n, float* restrict x, const float* restrict y, const float* restrict z, float s) {
+WIDE void triad_wide_single(int n, float* restrict x, const float* restrict y,
+                            const float* restrict z, float s) {
   for (int i = 0; i < n; ++i) x[i] = y[i] + s * z[i];
 }
 
@@ -40,8 +43,8 @@ WIDE void dgemm_row_wide(int n, double left, const double* restrict y, double* r
   for (int j = 0; j < n; ++j) z[j] += left * y[j];
 }
 
-static void dgemm(int n, void (*row)(int, double, const double* restrict, double* restrict), const double* x,
-                  const double* y, double* z) {
+static void dgemm(int n, void (*row)(int, double, const double* restrict, double* restrict),
+                  const double* x, const double* y, double* z) {
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < n; ++k) row(n, x[i * n + k], y + k * n, z + i * n);
 }
@@ -49,11 +52,13 @@ static void dgemm(int n, void (*row)(int, double, const double* restrict, double
 // Five points: four sums and a product for each inner point.
 KERNEL void stencil_row(int n, const double* restrict above, const double* restrict here,
                         const double* restrict below, double* restrict out, double factor) {
-  for (int j = 1; j < n - 1; ++j) out[j] = factor * (here[j] + here[j - 1] + here[j + 1] + above[j] + below[j]);
+  for (int j = 1; j < n - 1; ++j)
+    out[j] = factor * (here[j] + here[j - 1] + here[j + 1] + above[j] + below[j]);
 }
 
 // Radix 2, decimation in time: ten operations for each of n/2 log2(n) butterflies.
-KERNEL void fft(int n, double* restrict re, double* restrict im, const double* restrict wr, const double* restrict wi) {
+KERNEL void fft(int n, double* restrict re, double* restrict im, const double* restrict wr,
+                const double* restrict wi) {
   for (int half = 1, step = n / 2; half < n; half *= 2, step /= 2)
     for (int start = 0; start < n; start += 2 * half)
       for (int k = 0; k < half; ++k) {
@@ -69,8 +74,8 @@ KERNEL void fft(int n, double* restrict re, double* restrict im, const double* r
 }
 
 // A product and a sum for each element that is not zero.
-KERNEL void sparse(int rows, const int* restrict start, const int* restrict column, const double* restrict value,
-                   const double* restrict x, double* restrict y) {
+KERNEL void sparse(int rows, const int* restrict start, const int* restrict column,
+                   const double* restrict value, const double* restrict x, double* restrict y) {
   for (int i = 0; i < rows; ++i) {
     double sum = 0;
     for (int k = start[i]; k < start[i + 1]; ++k) sum += value[k] * x[column[k]];

@@ -27,7 +27,8 @@ AVX2 void gather_add(int n, double* x, const double* y, const int* at) {
     const __m128i narrow = _mm_cmpgt_epi32(_mm_set1_epi32(n - i), lane);
     const __m256i mask = _mm256_cvtepi32_epi64(narrow);
     const __m128i index = _mm_maskload_epi32(at + i, narrow);
-    const __m256d found = _mm256_mask_i32gather_pd(_mm256_setzero_pd(), y, index, _mm256_castsi256_pd(mask), 8);
+    const __m256d found =
+        _mm256_mask_i32gather_pd(_mm256_setzero_pd(), y, index, _mm256_castsi256_pd(mask), 8);
     _mm256_maskstore_pd(x + i, mask, _mm256_add_pd(found, found));
   }
 }
@@ -54,7 +55,8 @@ AVX512 void triad_opmask(int n, double* x, const double* y, const double* z, dou
   const __m512d factor = _mm512_set1_pd(s);
   for (int i = 0; i < n; i += 8) {
     const __mmask8 mask = (__mmask8)(n - i >= 8 ? 0xFF : (1u << (n - i)) - 1);
-    const __m512d left = _mm512_maskz_loadu_pd(mask, y + i), right = _mm512_maskz_loadu_pd(mask, z + i);
+    const __m512d left = _mm512_maskz_loadu_pd(mask, y + i),
+                  right = _mm512_maskz_loadu_pd(mask, z + i);
     _mm512_mask_storeu_pd(x + i, mask, _mm512_mask_fmadd_pd(right, mask, factor, left));
   }
 }
@@ -82,7 +84,9 @@ AVX512 long compress(int n, double* x, const double* y) {
 
 AVX512 void no_lanes(double* x, const double* y, __mmask8 mask) {
   for (int i = 0; i < 10; ++i)
-    _mm512_mask_storeu_pd(x, mask, _mm512_mask_add_pd(_mm512_setzero_pd(), mask, _mm512_maskz_loadu_pd(mask, y), _mm512_set1_pd(1)));
+    _mm512_mask_storeu_pd(x, mask,
+                          _mm512_mask_add_pd(_mm512_setzero_pd(), mask,
+                                             _mm512_maskz_loadu_pd(mask, y), _mm512_set1_pd(1)));
 }
 
 static void run_avx512(void) {
@@ -113,7 +117,8 @@ int main(void) {
     column[i] = (i * 37) % 512;
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) run_avx2();
-  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq"))
     run_avx512();
   return say_expectations();
 }

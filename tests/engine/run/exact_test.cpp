@@ -1,11 +1,14 @@
 // Programs whose counts are known, under the engine: exact to the last instruction.
 #include "base/text.hpp"
+#include "engine/classify/single_step.hpp"
 #include "under_engine.hpp"
 
 namespace loft::engine {
 namespace {
 
-std::string program(const std::string& name) { return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name; }
+std::string program(const std::string& name) {
+  return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name;
+}
 
 std::uint64_t value_of(const EventVector& events, std::string_view text) {
   std::uint64_t value = 0;
@@ -62,6 +65,34 @@ TEST(Exact, EveryClassOfInstruction) {
     EXPECT_EQ(std::to_string(value_of(events, words[0])), words[1]) << words[0];
   }
 }
+
+class ExactKernels : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExactKernels, CountWhatTheyPromiseUnderTheEngine) {
+  const std::string path = program(GetParam());
+  const auto functions = functions_of(path);
+  ASSERT_TRUE(functions);
+  const auto ran = under_engine({path});
+  ASSERT_TRUE(ran.run);
+  ASSERT_EQ(ran.outcome.status, 0) << ran.outcome.output;
+  Tally tally(ran.run->shared());
+  const auto expected = lines_of(ran.outcome.output, "expect ");
+  EXPECT_GT(expected.size(), 5u);
+  for (const auto& words : expected) {
+    ASSERT_EQ(words.size(), 3u);
+    const auto function = functions->find(std::string(words[0]));
+    ASSERT_NE(function, functions->end()) << words[0];
+    const auto [start, end] = function->second;
+    const auto events = tally.of_slot(0, [start = start, end = end](const BlockEntry& block) {
+      return block.address >= start && block.address < end;
+    });
+    ASSERT_TRUE(events);
+    EXPECT_EQ(std::to_string(value_of(*events, words[1])), words[2]) << words[0] << " " << words[1];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExactKernels, testing::Values("kernels", "masks"),
+                         [](const auto& which) { return std::string(which.param); });
 
 }  // namespace
 }  // namespace loft::engine

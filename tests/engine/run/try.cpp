@@ -1,10 +1,10 @@
-// Runs a command under the engine and says on standard error what was counted: a tool for tests and for
-// looking at the engine alone.
+// Runs a command under the engine and says on standard error what was counted: a tool for tests and
+// for looking at the engine alone.
 //
 //   loft_engine_try [-q] COMMAND...      with -q it keeps silent about counts
+#include <fmt/format.h>
 #include <cstdio>
 #include <cstring>
-#include <fmt/format.h>
 
 #include "engine/run.hpp"
 
@@ -33,9 +33,11 @@ int main(int argc, char** argv) {
       if (!counts) return failed(counts.error());
       std::uint64_t instructions = 0;
       for (const auto& [block, count] : *counts)
-        if (const auto entry = shared.block(block); entry.kind == 0) instructions += entry.instructions * count;
+        if (const auto entry = shared.block(block); entry.kind == 0)
+          instructions += entry.instructions * count;
       total += instructions;
-      fmt::print(stderr, "engine: {} {} {} {}\n", slots[i].process, slots[i].thread, slots[i].name, instructions);
+      fmt::print(stderr, "engine: {} {} {} {}\n", slots[i].process, slots[i].thread, slots[i].name,
+                 instructions);
     }
     fmt::print(stderr, "engine: instructions {} blocks {}\n", total, shared.blocks() - 1);
   }

@@ -29,7 +29,9 @@ inline void PrintTo(const Outcome& outcome, std::ostream* out) {
   *out << "status " << outcome.status << ", output:\n" << outcome.output;
 }
 
-inline std::string sample(const std::string& name) { return std::string(LOFT_SAMPLES) + "/" + name; }
+inline std::string sample(const std::string& name) {
+  return std::string(LOFT_SAMPLES) + "/" + name;
+}
 
 // Sends the test's own output to a file while the child is started, and reads it back.
 class Captured {

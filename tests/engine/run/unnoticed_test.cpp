@@ -19,7 +19,8 @@ TEST_P(Unnoticed, SampleBehavesAsNatively) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
-                         testing::Values("signals.c", "threads.cpp", "processes.c", "self_modifying.c", "storm.c"),
+                         testing::Values("signals.c", "threads.cpp", "processes.c",
+                                         "self_modifying.c", "storm.c"),
                          [](const auto& which) {
                            std::string name = which.param;
                            return name.substr(0, name.find('.'));
@@ -27,7 +28,8 @@ INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
 
 TEST(Engine, KeepsWhatAKilledProgramCounted) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
-  auto run = Run::prepare({"/bin/sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; kill -9 $$"});
+  auto run = Run::prepare(
+      {"/bin/sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; kill -9 $$"});
   ASSERT_TRUE(run) << to_string(run.error());
   ASSERT_TRUE(run->start());
   const auto end = run->wait();
@@ -85,7 +87,8 @@ TEST(Engine, CountsThreadsApartAndTheirSumIsTheTotal) {
     std::uint64_t instructions = 0;
     for (const auto& [block, count] : *counts) {
       const BlockEntry entry = ran.run->shared().block(block);
-      if (entry.kind == static_cast<std::uint16_t>(BlockKind::body)) instructions += entry.instructions * count;
+      if (entry.kind == static_cast<std::uint16_t>(BlockKind::body))
+        instructions += entry.instructions * count;
     }
     EXPECT_GT(instructions, 10000u) << "thread " << slots[i].thread;
     sum += instructions;

@@ -1,0 +1,186 @@
+// How a block ends: branches, calls, returns, system calls.
+#include <cstring>
+
+#include "engine/runtime/arena.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/stop.hpp"
+#include "engine/runtime/translation.hpp"
+
+namespace loft::engine::runtime {
+
+bool Translation::emit_end(const Instruction& last) {
+  switch (last.flow) {
+    case Flow::conditional:
+      emit_conditional(last);
+      return true;
+    case Flow::counted_loop:
+      emit_counted_loop(last);
+      return true;
+    case Flow::syscall:
+      emit_syscall(last);
+      return true;
+    case Flow::jump:
+      point(Point::clean);
+      emit_jump_to(last.target);
+      return false;
+    case Flow::call:
+      point(Point::clean);
+      emit_return_address(last.next_pc());
+      emit_jump_to(last.target);
+      return false;
+    case Flow::jump_indirect:
+    case Flow::call_indirect:
+      emit_indirect(last);
+      return false;
+    case Flow::ret:
+      emit_ret(last);
+      return false;
+    case Flow::trap:
+      point(Point::clean);
+      emit_.bytes(last.bytes, last.length);
+      ++index_;
+      at_pc_ = last.next_pc();
+      point(Point::clean);  // where int3 leaves the program
+      emit_jump_to(last.next_pc());
+      return false;
+    case Flow::invalid:
+      point(Point::clean);
+      emit_.put(0x0F, 0x0B);
+      return false;
+    default:
+      stop(Message("cannot run ").add(last.reason).add(" at ").add_place(last.pc));
+  }
+}
+
+// Where a branch goes: straight to the target's trace, or to a stub that has it made.
+std::uint8_t* Translation::way_to(std::uint64_t target, std::uint8_t* displacement) {
+  if (target == trace_->pc) return trace_->code;
+  const Trace* known = find_trace(target);
+  if (known != nullptr && fits_32(known->code - displacement)) return known->code;
+  const std::uint32_t number = add_link({target, displacement, trace_->arena});
+  std::uint8_t* stub = take_cold(*trace_->arena, 24);
+  Emitter cold(stub);
+  cold.store_context_value(CTX_EXIT_LINK, number);
+  cold.jump_context(CTX_DISPATCH);
+  return stub;
+}
+
+void Translation::emit_jump_to(std::uint64_t target) {
+  emit_.align_patch(1);
+  std::uint8_t* displacement = emit_.at() + 1;
+  const std::uint8_t* way = way_to(target, displacement);
+  emit_.put(0xE9);
+  emit_.put_32(static_cast<std::uint32_t>(way - (displacement + 4)));
+}
+
+void Translation::emit_conditional(const Instruction& branch) {
+  emit_.align_patch(2);
+  point(Point::clean);
+  std::uint8_t* displacement = emit_.at() + 2;
+  const std::uint8_t* way = way_to(branch.target, displacement);
+  emit_.put(0x0F, 0x80 | condition_of(branch));
+  emit_.put_32(static_cast<std::uint32_t>(way - (displacement + 4)));
+  falls_from_ = block_points_[blocks_ - 1].number;
+}
+
+// loop, jrcxz: taken, they hop over a short jump that stands for falling through.
+void Translation::emit_counted_loop(const Instruction& branch) {
+  point(Point::clean);
+  emit_.bytes(branch.bytes, branch.length - 1u);
+  emit_.put(2);
+  std::uint8_t* skip = emit_.at();
+  emit_.put(0xEB, 0);
+  emit_jump_to(branch.target);
+  skip[1] = static_cast<std::uint8_t>(emit_.at() - (skip + 2));
+  falls_from_ = block_points_[blocks_ - 1].number;
+}
+
+// The trace ends behind a conditional branch: a counter alone says how often it fell through.
+void Translation::finish_conditional_without_next() {
+  if (falls_from_ == 0) return;
+  const std::uint32_t number = record_block(next_pc_, nullptr, 0, 0, BlockKind::fall_through);
+  record_fall(falls_from_, number);
+  point(Point::ours);
+  emit_.store_context(CTX_SPILL2, kRax);
+  emit_.load_context(kRax, counter_offset(number));
+  emit_.add_without_flags(kRax, 1);
+  emit_.store_context(counter_offset(number), kRax);
+  emit_.load_context(kRax, CTX_SPILL2);
+}
+
+void Translation::emit_return_address(std::uint64_t pc) {
+  if (pc < 0x80000000) {
+    emit_.put(0x68);
+    emit_.put_32(static_cast<std::uint32_t>(pc));
+  } else {
+    std::uint8_t* literal = take_cold(*trace_->arena, 8);
+    std::memcpy(literal, &pc, sizeof pc);
+    emit_.put(0xFF, 0x35);
+    emit_.put_32(static_cast<std::uint32_t>(literal - (emit_.at() + 4)));
+  }
+  point(Point::ours);
+}
+
+// jmp or call through a register or memory: its operand is loaded into rax instead.
+void Translation::emit_indirect(const Instruction& branch) {
+  point(Point::clean);
+  emit_.store_context(CTX_SPILL0, kRax);
+  emit_.store_context(CTX_SPILL1, kRcx);
+  point(Point::branch_spilled);
+  const std::uint8_t* bytes = branch.bytes;
+  const std::uint32_t opcode_at = branch.modrm_offset - 1u;
+  std::uint8_t rex = 0x48;
+  for (std::uint32_t i = 0; i < opcode_at; ++i) {
+    if (bytes[i] == 0x64 || bytes[i] == 0x67) emit_.put(bytes[i]);
+    if (bytes[i] >> 4 == 4) rex = static_cast<std::uint8_t>(0x48 | (bytes[i] & 3));
+  }
+  if (branch.rip_offset != 0) {
+    emit_.load_value(kRax, branch.rip_target);
+    emit_.put(0x48, 0x8B, 0x00);  // mov rax, [rax]
+  } else {
+    emit_.put(rex, 0x8B, bytes[opcode_at + 1] & 0xC7);
+    emit_.bytes(bytes + opcode_at + 2, branch.length - opcode_at - 2);
+  }
+  if (branch.flow == Flow::call_indirect) {
+    point(Point::branch_spilled);
+    emit_return_address(branch.next_pc());
+  }
+  emit_lookup();
+}
+
+void Translation::emit_ret(const Instruction& branch) {
+  point(Point::clean);
+  emit_.store_context(CTX_SPILL0, kRax);
+  emit_.store_context(CTX_SPILL1, kRcx);
+  point(Point::branch_spilled);
+  emit_.put(0x58);  // pop rax
+  if (branch.pop_bytes != 0) {
+    emit_.put(0x48, 0x8D, 0xA4, 0x24);  // lea rsp, [rsp + n]
+    emit_.put_32(branch.pop_bytes);
+  }
+  emit_lookup();
+}
+
+// rax: the target. Jumps to the first entry code for its low 16 bits, which checks the rest.
+void Translation::emit_lookup() {
+  point(Point::ours);
+  emit_.put(0x0F, 0xB7, 0xC8);  // movzx ecx, ax
+  emit_.put(0xFF, 0x24, 0xCD);  // jmp [rcx * 8 + table]
+  emit_.put_32(indirect_table());
+}
+
+void Translation::emit_syscall(const Instruction& instruction) {
+  point(Point::clean);
+  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
+  emit_.put_32(9 + 8);
+  point(Point::ours);
+  emit_.store_context(CTX_SYSCALL_RETURN, kRcx);
+  emit_.jump_context(CTX_SYSCALL);
+  ++index_;
+  at_pc_ = instruction.next_pc();
+  point(Point::clean);  // rcx is what the instruction leaves in it
+  emit_.load_value(kRcx, instruction.next_pc());
+}
+
+}  // namespace loft::engine::runtime

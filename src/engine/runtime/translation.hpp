@@ -1,0 +1,76 @@
+// The making of one trace, step by step: translate.cpp has blocks, counters and plain instructions,
+// ends.cpp what ends a block.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/runtime/block.hpp"
+#include "engine/runtime/context.hpp"
+#include "engine/runtime/emitter.hpp"
+#include "engine/runtime/regions.hpp"
+#include "engine/runtime/trace.hpp"
+
+namespace loft::engine::runtime {
+
+inline constexpr std::uint32_t kMaxBlocksOfTrace = 8;
+inline constexpr std::uint32_t kMaxUnitsOfTrace = 255;
+inline constexpr std::uint32_t kMaxPoints = kMaxBlocksOfTrace * (kMaxInstructions * 4 + 16);
+
+inline std::uint32_t counter_offset(std::uint32_t block) {
+  return static_cast<std::uint32_t>(kCountersFromContext + std::uint64_t{block} * 8);
+}
+
+// The condition's number in the opcode of a jcc, short (7x rel8) or long (0F 8x rel32).
+inline std::uint8_t condition_of(const Instruction& branch) {
+  const bool is_long = branch.length >= 6;
+  return branch.bytes[branch.length - (is_long ? 5 : 2)] & 15;
+}
+
+// Makes one trace. The state of the making lives here; the methods are the steps, top down.
+class Translation {
+ public:
+  Translation(std::uint64_t pc, bool indirect, const Region& region);
+  Trace* run();
+
+ private:
+  bool add_block();  // false when the trace ends here
+  void emit_body();
+  [[nodiscard]] bool is_short_loop() const;
+  void emit_loop();
+  [[nodiscard]] std::uint32_t place_of_counter() const;
+  bool emit_end(const Instruction& last);
+  void emit_plain(const Instruction& instruction);
+  void emit_copy(const Instruction& instruction);
+  void emit_far_operand(const Instruction& instruction);
+  void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
+  void emit_conditional(const Instruction& branch);
+  void emit_counted_loop(const Instruction& branch);
+  void emit_return_address(std::uint64_t pc);
+  void emit_indirect(const Instruction& branch);
+  void emit_ret(const Instruction& branch);
+  void emit_lookup();
+  void emit_syscall(const Instruction& instruction);
+  void emit_jump_to(std::uint64_t target);
+  void finish_conditional_without_next();
+  std::uint8_t* way_to(std::uint64_t target, std::uint8_t* displacement);
+  void point(Point kind, std::uint8_t reg = 0);
+
+  Emitter emit_;
+  Trace* trace_;
+  const Region& region_;
+  Block block_;
+  std::uint64_t next_pc_;
+  std::uint32_t index_ = 0;       // of the instruction being emitted, in its block
+  std::uint64_t at_pc_ = 0;       // its address
+  std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one
+  std::uint8_t round_ = 0;        // of an unrolled loop
+  bool indirect_;
+  std::uint32_t points_ = 0;
+  std::uint32_t blocks_ = 0;
+  std::uint32_t unit_count_ = 0;
+  std::uint32_t units_[kMaxUnitsOfTrace];
+  MapPoint map_[kMaxPoints];
+  BlockPoint block_points_[kMaxBlocksOfTrace + 1];
+};
+
+}  // namespace loft::engine::runtime
