@@ -16,7 +16,8 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 void put(std::ofstream& out, Bytes bytes) {
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
 }
 
 void put_u64(std::ofstream& out, std::uint64_t value) {
@@ -65,7 +66,8 @@ int repeat(const char* from, std::uint64_t times, const char* to) {
     put_u64(out, feature.where.offset + moved);
     put_u64(out, feature.where.size);
   }
-  const std::uint64_t table = header->data.offset + header->data.size + header->features.size() * 16;
+  const std::uint64_t table =
+      header->data.offset + header->data.size + header->features.size() * 16;
   put(out, file->bytes().subspan(table));
   out.seekp(48);  // the size of the data in the header
   put_u64(out, size);

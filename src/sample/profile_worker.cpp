@@ -130,6 +130,7 @@ void ProfileWorker::collect_chain(const Sample& sample) {
       mode = mode_of_mark(address);
       continue;
     }
+    if (address == 0) continue;  // where a chain of frame pointers ends
     if (mode == CpuMode::user && sample.user_registers != nullptr) break;  // the stack knows better
     // The chain starts with the sampled instruction itself; the sample knows it more exactly. A
     // chain of another mode (user frames of a sample in the kernel) starts with a caller.

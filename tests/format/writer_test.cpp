@@ -13,10 +13,9 @@ namespace {
 class MemoryFile {
  public:
   WriteAt writer() {
-    return [this](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
-      if (this->bytes.size() < offset + bytes.size()) this->bytes.resize(offset + bytes.size());
-      std::copy(bytes.begin(), bytes.end(),
-                this->bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    return [this](std::uint64_t offset, std::span<const std::byte> more) -> Result<void> {
+      if (bytes.size() < offset + more.size()) bytes.resize(offset + more.size());
+      std::copy(more.begin(), more.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
       return {};
     };
   }
@@ -34,7 +33,9 @@ Bytes comm_record() {
 }
 
 std::size_t records_in(const Bytes& file, const FileHeader& header) {
-  RecordWalker walker(std::span(file).subspan(header.data.offset, header.data.size), header.order);
+  const std::span<const std::byte> data =
+      std::span(file).subspan(header.data.offset, header.data.size);
+  RecordWalker walker(data, header.order);
   RawRecord record;
   std::size_t count = 0;
   while (walker.next(record)) ++count;
@@ -91,8 +92,9 @@ TEST(RecordingWriter, AFileWhoseWriterDiedReadsUpToItsLastRecord) {
   const auto header = read_header(cut);
   ASSERT_TRUE(header);
   EXPECT_TRUE(header->was_cut_off);
-  RecordWalker walker(std::span(cut).subspan(header->data.offset, header->data.size),
-                      header->order);
+  const std::span<const std::byte> data =
+      std::span(cut).subspan(header->data.offset, header->data.size);
+  RecordWalker walker(data, header->order);
   RawRecord record;
   int count = 0;
   while (walker.next(record)) ++count;

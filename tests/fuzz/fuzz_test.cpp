@@ -2,7 +2,7 @@
 // a fixed seed. The open-ended search is scripts/fuzz.
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <cstring>
 #include <random>
 
 #include "base/file.hpp"

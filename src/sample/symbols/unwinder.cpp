@@ -192,8 +192,8 @@ class Walk {
 
     UserRegisters caller = registers_;
     caller.value[numbers_.stack_pointer] = *cfa;
-    std::optional<std::uint64_t> back = register_value(row.return_register);
-    if (!is_arm64_) back.reset();  // pushed by the call: a row without its rule is no row
+    std::optional<std::uint64_t> back;  // pushed by the call: a row without its rule is no row
+    if (is_arm64_) back = register_value(row.return_register);
     for (const RegisterRule& rule : row.rules) {
       const auto value = value_by(rule, table, *cfa);
       if (rule.number == row.return_register) {
@@ -205,7 +205,7 @@ class Walk {
       caller.known = value ? caller.known | bit : caller.known & ~bit;
     }
     if (!back) return stop(Unwinder::End::stack_copied);
-    return move_to(caller, *back, row.is_signal_frame);
+    return move_to(caller, back.value_or(0), row.is_signal_frame);
   }
 
   // Code without tables, from a JIT most often: it may keep a frame pointer.
