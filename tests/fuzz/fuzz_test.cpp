@@ -68,7 +68,7 @@ void mutate(std::string& input, std::mt19937_64& random) {
 
 class Fuzz : public testing::TestWithParam<Target> {};
 INSTANTIATE_TEST_SUITE_P(Targets, Fuzz, testing::ValuesIn(kTargets),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
 
 TEST_P(Fuzz, KeptInputsAndTheirMutationsAreHarmless) {
   const auto inputs = inputs_of(GetParam().name);

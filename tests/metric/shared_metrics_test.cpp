@@ -42,7 +42,9 @@ TEST(SharedMetrics, EveryDefinitionHoldsItsExpectations) {
   Library library;
   load_path(library, kShare, Tier::shared);
   for (const Diagnostic& diagnostic : library.diagnostics()) ADD_FAILURE() << to_string(diagnostic);
-  for (const std::string& name : *list_directory(kShare))
+  const auto names = list_directory(kShare);
+  ASSERT_TRUE(names);
+  for (const std::string& name : *names)
     if (name.ends_with(".metrics")) expect_clean(library, file_at(kShare + "/" + name));
 }
 
