@@ -81,7 +81,8 @@ Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event
 }
 
 bool all_virtual(const std::vector<event::Event>& events) {
-  return std::ranges::all_of(events, [](const auto& event) { return event.encoding.pmu == "virtual"; });
+  return std::ranges::all_of(events,
+                             [](const auto& event) { return event.encoding.pmu == "virtual"; });
 }
 
 // Who counts, when nobody was asked for by name: the virtual PMU, where there are no hardware
@@ -206,8 +207,9 @@ void add_stat(CLI::App& app, Action& action) {
       ->add_option("-e,--event", flags->events,
                    "events, event sets or metrics, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
-  command->add_option("--source", flags->source,
-                      "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
+  command
+      ->add_option("--source", flags->source,
+                   "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
       ->check(CLI::IsMember({"perf_events", "virtual"}));
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')

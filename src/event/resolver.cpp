@@ -343,7 +343,8 @@ Failure Resolver::unknown(std::string_view name) {
       known.insert(known.end(), traced->begin(), traced->end());
   if (options_.virtual_names != nullptr)
     for (const VirtualName& entry : options_.virtual_names())
-      known.push_back(options_.virtual_first ? entry.name : std::string(kVirtualPrefix) + entry.name);
+      known.push_back(options_.virtual_first ? entry.name
+                                             : std::string(kVirtualPrefix) + entry.name);
   const auto near = nearest(name, known);
   return failure(
       ErrorKind::not_found, "find the event " + quoted(name), "nothing here has this name",

@@ -29,8 +29,8 @@
 #include "event/grammar.hpp"
 #include "event/kernel_names.hpp"
 #include "event/pmu.hpp"
-#include "event/virtual_names.hpp"
 #include "event/presets.hpp"
+#include "event/virtual_names.hpp"
 
 namespace loft::event {
 

@@ -16,8 +16,8 @@ struct VirtualName {
   std::string description;
 };
 
-// Gives the table when it is first needed. `virtual::flops` resolves to pmu "virtual" with the index
-// in this table as its config.
+// Gives the table when it is first needed. `virtual::flops` resolves to pmu "virtual" with the
+// index in this table as its config.
 using VirtualNames = const std::vector<VirtualName>& (*)();
 
 }  // namespace loft::event

@@ -186,8 +186,22 @@ class InfixReader {
     if (word.empty()) return at_column(start + 1, "a name is empty");
     if (dialect_ == Dialect::perf) std::ranges::replace(word, '@', '/');
     skip_blanks();
-    if (at_ < text_.size() && text_[at_] == '(') return call(word, start + 1);
+    if (at_ < text_.size() && text_[at_] == '(') {
+      if (dialect_ == Dialect::perf && word == "source_count") return source_count(start + 1);
+      return call(word, start + 1);
+    }
     formula_.push_name(word, start + 1);
+    wants_operand_ = false;
+    return {};
+  }
+
+  // perf's number of units that count an event: a quantity of its own, named as it is written, and
+  // not available until somebody supplies it.
+  Result<void> source_count(std::size_t column) {
+    const auto end = text_.find(')', at_);
+    if (end == std::string_view::npos) return at_column(column, "this parenthesis is never closed");
+    formula_.push_name("source_count" + std::string(text_.substr(at_, end + 1 - at_)), column);
+    at_ = end + 1;
     wants_operand_ = false;
     return {};
   }

@@ -14,10 +14,11 @@ namespace loft::event {
 
 // What a virtual PMU would offer.
 inline const std::vector<VirtualName>& some_virtual_names() {
-  static const std::vector<VirtualName> names{
-      {"instructions", "", "Instructions"}, {"loads", "", "Memory reads"},
-      {"load_bytes", "B", "Bytes read"},    {"flops", "", "Floating-point operations"},
-      {"branch_misses", "", "Mispredicted"}};
+  static const std::vector<VirtualName> names{{"instructions", "", "Instructions"},
+                                              {"loads", "", "Memory reads"},
+                                              {"load_bytes", "B", "Bytes read"},
+                                              {"flops", "", "Floating-point operations"},
+                                              {"branch_misses", "", "Mispredicted"}};
   return names;
 }
 

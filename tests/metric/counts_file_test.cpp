@@ -242,7 +242,7 @@ TEST(Uncertainty, FewWindowsGiveNoInterval) {
 TEST(JoinRuns, AlignsByInstructions) {
   const auto quantity = [](std::uint64_t value) { return Quantity::exact(Number::of(value)); };
   const std::vector<metric::Run> runs{{1000, {{"a", quantity(10)}, {"x", quantity(5)}}},
-                              {2000, {{"b", quantity(40)}, {"x", quantity(14)}}}};
+                                      {2000, {{"b", quantity(40)}, {"x", quantity(14)}}}};
   const auto joined = join_runs(runs);
   ASSERT_TRUE(joined);
   EXPECT_DOUBLE_EQ(number(*joined, "a"), 10);

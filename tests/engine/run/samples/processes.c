@@ -1,6 +1,7 @@
 // fork, vfork, exec, failed exec, scripts and the links of /proc.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 extern char** environ;
 
@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
   }
   setenv("SAMPLE", "kept", 1);
   char self[PATH_MAX] = {0};
-  printf("link of self: %d\n", readlink("/proc/self/exe", self, sizeof self - 1) > 0 && strstr(self, "processes.c") != NULL);
+  printf("link of self: %d\n", readlink("/proc/self/exe", self, sizeof self - 1) > 0 &&
+                                   strstr(self, "processes.c") != NULL);
 
   pid_t child = fork();
   if (child == 0) _exit(7);
@@ -37,7 +38,8 @@ int main(int argc, char** argv) {
   const int spawned = posix_spawn(&child, self, NULL, NULL, words, environ);
   const int status = ended(child);
   printf("spawn: %d, %d\n", spawned, status);
-  printf("spawn of nothing: %d\n", posix_spawn(&child, "/nonexistent", NULL, NULL, words, environ) == ENOENT);
+  printf("spawn of nothing: %d\n",
+         posix_spawn(&child, "/nonexistent", NULL, NULL, words, environ) == ENOENT);
 
   child = vfork();
   if (child == 0) {

@@ -1,5 +1,5 @@
-// Code that is written, run, rewritten and run again, by one thread and by two; and code unmapped and
-// replaced by other code at the same place.
+// Code that is written, run, rewritten and run again, by one thread and by two; and code unmapped
+// and replaced by other code at the same place.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +22,8 @@ static void* compile(void* memory) {
 }
 
 int main(void) {
-  unsigned char* memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned char* memory =
+      mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   unsigned sum = 0;
   for (unsigned i = 0; i < 500; ++i) {
     write_return(memory, i);
@@ -47,7 +48,8 @@ int main(void) {
   sum = 0;
   for (unsigned i = 0; i < 50; ++i) {
     munmap(memory, 4096);
-    mmap(memory, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    mmap(memory, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+         -1, 0);
     write_return(memory, i * 5);
     sum += ((unsigned (*)(void))memory)();
   }

@@ -43,7 +43,8 @@ static void on_user(int number) {
   stack_t stack;
   sigaltstack(NULL, &stack);
   const int inside = &here >= (char*)stack.ss_sp && &here < (char*)stack.ss_sp + stack.ss_size;
-  printf("signal %d, on the other stack: %d, flagged: %d\n", number, inside, (stack.ss_flags & SS_ONSTACK) != 0);
+  printf("signal %d, on the other stack: %d, flagged: %d\n", number, inside,
+         (stack.ss_flags & SS_ONSTACK) != 0);
 }
 
 static void handle(int number, void (*handler)(int), int flags) {
@@ -94,7 +95,10 @@ static void faults(void) {
   }
   handle_info(SIGFPE, on_division);
   long quotient;
-  asm volatile("xor %%edx, %%edx; mov $5, %%eax; xor %%ecx, %%ecx; div %%ecx" : "=a"(quotient) : : "rcx", "rdx");
+  asm volatile("xor %%edx, %%edx; mov $5, %%eax; xor %%ecx, %%ecx; div %%ecx"
+               : "=a"(quotient)
+               :
+               : "rcx", "rdx");
   printf("quotient: %ld\n", quotient);
 }
 
@@ -116,7 +120,8 @@ static void stacks_and_masks(void) {
   printf("pending: %d\n", sigismember(&pending, SIGUSR1));
   sigsuspend(&none);
   sigprocmask(SIG_BLOCK, NULL, &now.sa_mask);
-  printf("all blocked again: %d %d\n", sigismember(&now.sa_mask, SIGUSR1), sigismember(&now.sa_mask, SIGSEGV));
+  printf("all blocked again: %d %d\n", sigismember(&now.sa_mask, SIGUSR1),
+         sigismember(&now.sa_mask, SIGSEGV));
 }
 
 int main(void) {
