@@ -14,6 +14,7 @@ namespace loft::source::checks {
 std::vector<Check> all(const SystemRoot& root = {});
 
 std::vector<Check> counters(const SystemRoot& root);    // hardware, software, tracepoints, sampling
+std::vector<Check> virtual_counters(const SystemRoot&);  // our own, where the hardware has none
 std::vector<Check> other_pmus(const SystemRoot& root);  // every PMU that the kernel publishes
 std::vector<Check> probes(const SystemRoot& root);      // user-space functions
 std::vector<Check> bpf(const SystemRoot& root);         // programs in the kernel
