@@ -23,8 +23,9 @@ TEST(DoctorCommand, SaysForEveryCheckWhetherItWorksAndWhy) {
     const std::string status = check["status"];
     EXPECT_TRUE(status == "ok" || status == "limited" || status == "missing") << status;
   }
-  for (const char* id : {"hardware-counters", "virtual-pmu", "software-events", "bpf", "btf", "energy-powercap",
-                         "privileges", "descriptors", "locked-memory", "seccomp"})
+  for (const char* id :
+       {"hardware-counters", "virtual-pmu", "software-events", "bpf", "btf", "energy-powercap",
+        "privileges", "descriptors", "locked-memory", "seccomp"})
     EXPECT_TRUE(ids.contains(id)) << id;
 }
 
