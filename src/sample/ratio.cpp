@@ -65,7 +65,8 @@ std::optional<Ratio> ratio_of(const RunCounts& run, std::size_t index) {
     return Ratio{std::string(rule.name), rule.factor * event.value() / other->value(),
                  std::string(rule.unit), std::max(event.total.origin, other->total.origin)};
   }
-  if (wall <= 0) return std::nullopt;
+  // Under the virtual PMU time is the engine's, not the program's: no rate follows from it.
+  if (wall <= 0 || run.source == "virtual") return std::nullopt;
   if (event.unit == "Joules") return Ratio{"power", event.value() / wall, "W", event.total.origin};
   if (!event.unit.empty()) return std::nullopt;
   return Ratio{event.name + " per second", event.value() / wall, "1/s", event.total.origin};

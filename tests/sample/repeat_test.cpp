@@ -58,6 +58,12 @@ TEST(Ratio, HasNoValueWhenItsDivisorIsZeroOrMissing) {
   EXPECT_EQ(ratio->unit, "1/s") << "cycles are 0: no instructions per cycle";
 }
 
+TEST(Ratio, GivesNoRateFromTheTimeOfTheVirtualPmu) {
+  RunCounts run = run_with(Count::exact(5));
+  run.source = "virtual";
+  EXPECT_FALSE(ratio_of(run, 0));
+}
+
 TEST(Ratio, KnowsAnEventWithModifiersAndPmu) {
   EXPECT_EQ(plain_name("instructions:u"), "instructions");
   EXPECT_EQ(plain_name("cpu_core/instructions/u"), "instructions");
