@@ -1,5 +1,5 @@
-// triad [SECONDS] [THREADS]: a = b + s * c over arrays larger than the caches, on every thread, for
-// about that long. Few operations on many bytes: memory is the limit, not the arithmetic.
+// triad [ROUNDS] [THREADS]: a = b + s * c and back over arrays larger than the caches, on every
+// thread. Few operations on many bytes: memory is the limit, not the arithmetic.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,14 +17,13 @@ void triad(Array& a, const Array& b, const Array& c, double s) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = b[i] + s * c[i];
 }
 
-void work(Clock::time_point deadline, double& result, long& rounds) {
+void work(long rounds, double& result) {
   Array a(kElements, 0.0);
   Array b(kElements, 1.0);
   const Array c(kElements, 2.0);
-  while (Clock::now() < deadline) {
+  for (long i = 0; i < rounds; ++i) {
     triad(a, b, c, 0.5);
     triad(b, a, c, -0.5);
-    rounds += 2;
   }
   result = b[kElements / 2];
 }
@@ -32,28 +31,21 @@ void work(Clock::time_point deadline, double& result, long& rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
+  const long rounds = argc > 1 ? std::atol(argv[1]) : 250;
   const long count = argc > 2 ? std::atol(argv[2]) : 2;
-  if (seconds <= 0 || count <= 0 || count > 1024) {
-    std::fputs("usage: triad [SECONDS] [THREADS]\n", stderr);
+  if (rounds <= 0 || count <= 0 || count > 1024) {
+    std::fputs("usage: triad [ROUNDS] [THREADS]\n", stderr);
     return 2;
   }
-  const auto length =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   const auto start = Clock::now();
-  const auto threads_wanted = static_cast<std::size_t>(count);
-  std::vector<double> results(threads_wanted);
-  std::vector<long> rounds(threads_wanted);
+  std::vector<double> results(static_cast<std::size_t>(count));
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < threads_wanted; ++i)
-    threads.emplace_back(work, start + length, std::ref(results[i]), std::ref(rounds[i]));
+  for (double& result : results) threads.emplace_back(work, rounds, std::ref(result));
   for (std::thread& thread : threads) thread.join();
 
-  long total = 0;
-  for (const long n : rounds) total += n;
   const std::chrono::duration<double> elapsed = Clock::now() - start;
-  const double bytes = static_cast<double>(total) * kElements * 3 * sizeof(double);
-  std::printf("triad: %ld threads, %ld rounds, %.1f GB/s, check %g\n", count, total,
+  const double bytes = static_cast<double>(rounds * count) * kElements * 6 * sizeof(double);
+  std::printf("triad: %ld rounds on %ld threads, %.1f GB/s, check %g\n", rounds, count,
               bytes / elapsed.count() / 1e9, results[0]);
   return 0;
 }

@@ -23,13 +23,17 @@ Result<Pipe> make_pipe() {
 }
 
 // Runs in the child: waits for the gate, then becomes the program. Only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, const Fd& gate, const Fd& verdict) {
+[[noreturn]] void become(char* const* arguments, StandardStreams streams, const Fd& gate,
+                         const Fd& verdict) {
   char go = 0;
   ssize_t got = 0;
   do got = ::read(gate.get(), &go, 1);
   while (got < 0 && errno == EINTR);
   if (got != 1) ::_exit(0);  // the parent gave up
-  ::execvp(arguments[0], arguments);
+  const auto put = [](int from, int at) { return from < 0 || ::dup2(from, at) >= 0; };
+  if (put(streams.in, STDIN_FILENO) && put(streams.out, STDOUT_FILENO) &&
+      put(streams.err, STDERR_FILENO))
+    ::execvp(arguments[0], arguments);
   const int reason = errno;
   // Nothing can be done about a parent that is gone.
   [[maybe_unused]] const ssize_t told = ::write(verdict.get(), &reason, sizeof reason);
@@ -60,7 +64,8 @@ Failure exec_failure(int number, const std::string& name) {
 
 }  // namespace
 
-Result<ChildProcess> ChildProcess::prepare(const std::vector<std::string>& command) {
+Result<ChildProcess> ChildProcess::prepare(const std::vector<std::string>& command,
+                                           StandardStreams streams) {
   if (command.empty() || command[0].empty())
     return failure(ErrorKind::invalid_input, "run a program", "no command was given",
                    "write it after --, as in: loft stat -- ./app");
@@ -74,7 +79,7 @@ Result<ChildProcess> ChildProcess::prepare(const std::vector<std::string>& comma
   if (pid < 0) return failure_of_errno(errno, "start a process");
   if (pid == 0) {
     gate.write_end = Fd();  // or the read would never see the parent's end
-    become(arguments.data(), gate.read_end, verdict.write_end);
+    become(arguments.data(), streams, gate.read_end, verdict.write_end);
   }
   return ChildProcess(pid, std::move(gate.write_end), std::move(verdict.read_end), command[0]);
 }

@@ -34,11 +34,19 @@ struct ProcessEnd {
   [[nodiscard]] int shell_status() const { return signal == 0 ? exit_code : 128 + signal; }
 };
 
+// What a program gets as its input and outputs instead of loft's own; -1 leaves one as it is.
+struct StandardStreams {
+  int in = -1;
+  int out = -1;
+  int err = -1;
+};
+
 class ChildProcess {
  public:
   // Forks and stops before exec. The error of a program that cannot be found or run comes from
   // start(), with kind no_such_command (127) or cannot_execute (126).
-  [[nodiscard]] static Result<ChildProcess> prepare(const std::vector<std::string>& command);
+  [[nodiscard]] static Result<ChildProcess> prepare(const std::vector<std::string>& command,
+                                                    StandardStreams streams = {});
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;

@@ -1,11 +1,10 @@
 // loft machine: measure the roofs, latencies and constants of this machine, once.
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/machine_at_hand.hpp"
 #include "cli/output.hpp"
 #include "machine/file.hpp"
 #include "machine/measure.hpp"
@@ -51,21 +50,6 @@ Result<void> show(const model::Machine& machine, const MachineFlags& flags, Term
   return write_result(flags.output, text, Stream::out, terminal);
 }
 
-machine::MeasureOptions options_of(const MachineFlags& flags, Terminal& terminal) {
-  machine::MeasureOptions options;
-  options.full = flags.full;
-  if (terminal.notes_is_terminal())
-    options.progress = [&terminal, last = std::string()](double share,
-                                                         std::string_view doing) mutable {
-      std::string line = fmt::format("\r{:3.0f} % {:<32}", share * 100, doing);
-      if (line == last) return;
-      last = line;
-      terminal.note(line);
-      (void)terminal.flush();  // a failure shows again at the end
-    };
-  return options;
-}
-
 // A machine file of -o goes there instead of to the cache.
 Result<std::string> file_to_write(const MachineFlags& flags) {
   LOFT_TRY(const auto identity, machine::this_machine());
@@ -80,8 +64,7 @@ Result<int> run_measure(const MachineFlags& flags, Terminal& terminal) {
     LOFT_TRY([[maybe_unused]] const Format format, choose_format(flags.output));
   }
   LOFT_TRY(const auto path, file_to_write(flags));
-  LOFT_TRY(auto measured, machine::measure(options_of(flags, terminal)));
-  if (terminal.notes_is_terminal()) terminal.note(fmt::format("\r{:48}\r", ""));
+  LOFT_TRY(auto measured, measure_machine(flags.full, terminal));
   LOFT_CHECK(replace_file(path, machine::to_json(measured)));
   LOFT_TRY(const auto overrides, machine::read_overrides(machine::overrides_path()));
   machine::apply(overrides, measured);

@@ -19,6 +19,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_power,
     add_machine,
     add_report,
+    add_roof,
     add_completion,
 };
 // clang-format on

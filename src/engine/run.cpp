@@ -103,7 +103,7 @@ Result<std::string> find_engine() {
                  "install loft as a whole, or set LOFT_ENGINE to its path");
 }
 
-Result<Run> Run::prepare(const std::vector<std::string>& command) {
+Result<Run> Run::prepare(const std::vector<std::string>& command, StandardStreams streams) {
   if (command.empty() || command[0].empty())
     return failure(ErrorKind::invalid_input, "run a program", "no command was given",
                    "write it after --, as in: loft stat --source virtual -- ./app");
@@ -116,7 +116,7 @@ Result<Run> Run::prepare(const std::vector<std::string>& command) {
   if (::fcntl(shared.descriptor(), F_SETFD, FD_CLOEXEC) != 0)
     return failure_of_errno(errno, "keep the counters to the engine");
   const HiddenVariables hidden;
-  LOFT_TRY(auto child, ChildProcess::prepare(words));
+  LOFT_TRY(auto child, ChildProcess::prepare(words, streams));
   return Run(std::move(shared), std::move(child), command[0]);
 }
 

@@ -20,7 +20,8 @@ namespace loft::engine {
 class Run {
  public:
   // Finds the program (in PATH, as a shell does) and the engine, and stops before either runs.
-  [[nodiscard]] static Result<Run> prepare(const std::vector<std::string>& command);
+  [[nodiscard]] static Result<Run> prepare(const std::vector<std::string>& command,
+                                           StandardStreams streams = {});
 
   [[nodiscard]] Result<void> start() { return child_.start(); }
   // The program's end. A program that the engine could not run to its end is an error that says

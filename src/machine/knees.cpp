@@ -22,10 +22,16 @@ std::vector<model::Cache> data_caches(const std::vector<model::Cache>& claimed) 
 }
 
 // Inside the level, but beyond what the level before could hold.
-std::uint64_t test_size(std::uint64_t knee, std::uint64_t knee_before) {
+std::uint64_t test_size(std::uint64_t knee, std::uint64_t held_before) {
   const std::uint64_t most = knee / 4 * 3;
-  const std::uint64_t size = std::clamp(knee / 2, std::min(2 * knee_before, most), most);
+  const std::uint64_t size = std::clamp(knee / 2, std::min(2 * held_before, most), most);
   return size / 4096 * 4096;
+}
+
+// What a level may still hold of a larger working set: a cache that others share, or whose pages
+// collide, shows its knee early and yet keeps most of what its claim says.
+std::uint64_t may_hold(const model::Level& level, std::uint64_t next_knee) {
+  return level.claimed < next_knee ? std::max(level.knee, level.claimed) : level.knee;
 }
 
 // The plateau of a cache that claims `claimed` bytes, among those from `next` on: the last one that
@@ -71,7 +77,6 @@ std::vector<model::Level> levels_of(const std::vector<Plateau>& plateaus,
   const std::size_t found = plateaus.empty() ? 0 : plateaus.size() - 1;
   const std::size_t count = caches.empty() ? found : caches.size();
   std::vector<model::Level> levels;
-  std::uint64_t knee_before = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < count; ++i) {
     model::Level level;
@@ -82,8 +87,8 @@ std::vector<model::Level> levels_of(const std::vector<Plateau>& plateaus,
     level.found = match < found;
     level.knee = level.found ? plateaus[match].last : level.claimed;
     if (level.found) next = match + 1;
-    level.test_bytes = test_size(level.knee, knee_before);
-    knee_before = level.knee;
+    level.test_bytes =
+        test_size(level.knee, levels.empty() ? 0 : may_hold(levels.back(), level.knee));
     levels.push_back(level);
   }
   levels.push_back({"DRAM", 0, 0, memory_test_bytes, true});

@@ -40,6 +40,7 @@ struct CountRequest {
   std::vector<EventGroup> groups;  // each event is in exactly one
 
   std::vector<std::string> command;  // a program to start
+  StandardStreams streams;           // what it gets as input and outputs
   std::vector<pid_t> pids;           // running processes to watch, all their threads
   bool whole_machine = false;        // every task on `cpus`
   CpuList cpus;                      // with whole_machine or Split::cpus: which; empty for all

@@ -86,6 +86,18 @@ TEST(Knees, NotTheClaimSetTheSizeOfATest) {
   EXPECT_EQ(named(levels, "DRAM").test_bytes, 128 * kMi);
 }
 
+// Seen on a shared 300 MiB cache of which 4 MiB were left: 2 MiB fitted into the level before, and
+// its bandwidth was taken for the third level's.
+TEST(Knees, ATestStaysClearOfWhatTheLevelBeforeMayHold) {
+  const auto sweep = sweep_of({{48 * kKi, 1.9}, {1 * kMi, 5.9}, {4 * kMi, 29}}, 100);
+  const auto levels =
+      levels_of(find_plateaus(sweep), claims(48 * kKi, 2 * kMi, 300 * kMi), 1024 * kMi);
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_EQ(levels[1].knee, 1 * kMi);
+  EXPECT_EQ(levels[2].knee, 4 * kMi);
+  EXPECT_EQ(levels[2].test_bytes, 3 * kMi);
+}
+
 TEST(Knees, ALevelThatDoesNotShowIsSaidSo) {
   const auto sweep = sweep_of({{32 * kKi, 1.2}, {1024 * kKi, 4}}, 120);
   const auto levels =

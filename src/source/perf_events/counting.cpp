@@ -87,7 +87,7 @@ AttrOptions PerfCounting::options() const {
 
 Result<void> PerfCounting::open() {
   if (!request_.command.empty()) {
-    LOFT_TRY(child_, ChildProcess::prepare(request_.command));
+    LOFT_TRY(child_, ChildProcess::prepare(request_.command, request_.streams));
   }
   LOFT_CHECK(open_posts());
   open_machine_events();

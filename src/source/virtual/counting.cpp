@@ -89,7 +89,7 @@ Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
         ErrorKind::unsupported, "count with the virtual PMU",
         "it counts programs that loft starts, not running processes, whole machines or CPUs",
         "give the program after --, without -p, --system and --per-core");
-  LOFT_TRY(auto run, engine::Run::prepare(request.command));
+  LOFT_TRY(auto run, engine::Run::prepare(request.command, request.streams));
   return std::make_unique<VirtualRun>(request, std::move(run));
 }
 #else

@@ -1,0 +1,259 @@
+#include "cli/roof_passes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include "cli/names.hpp"
+#include "sample/active_time.hpp"
+#include "source/perf_events/sampling.hpp"
+#include "source/virtual/counting.hpp"
+#include "source/watch.hpp"
+
+namespace loft::cli {
+namespace {
+
+using model::Basis;
+using model::Scope;
+using model::Subject;
+using model::Work;
+
+// Below this many samples functions are not told apart: each would be a guess.
+constexpr std::uint64_t kFewSamples = 20;
+constexpr double kLeastSlice = 0.02;  // seconds
+constexpr std::size_t kMostSlices = 400;
+
+// In the order in which work_of() reads them.
+constexpr std::string_view kEvents =
+    "instructions,load_bytes,store_bytes,flops_sp,flops_dp,"
+    "fp_scalar_sp,fp_scalar_dp,fp_128_sp,fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp";
+
+std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
+  std::vector<double> values;
+  for (const sample::Count& count : counts) {
+    if (!count.is_available()) return std::nullopt;
+    values.push_back(count.value());
+  }
+  // Widths matter as proportions: instructions times lanes.
+  const model::FlopsByWidth widths{values[5] + values[6], values[7] * 4 + values[8] * 2,
+                                   values[9] * 8 + values[10] * 4,
+                                   values[11] * 16 + values[12] * 8};
+  return Work{values[3], values[4], values[1] + values[2], values[0], widths};
+}
+
+// Functions are the same when name and binary are, whatever address they had in either run.
+using FunctionKey = std::pair<std::string, std::string>;
+
+class Join {
+ public:
+  Join(const NativePass& native, const sample::RunCounts& counted, std::vector<std::string>& notes)
+      : native_(native),
+        counted_(counted),
+        notes_(notes),
+        active_(native.profile.result.timeline, native.cpu_seconds(),
+                [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; }) {
+    for (const auto& function : counted.functions)
+      if (auto work = work_of(function.counts))
+        work_by_function_[{function.name, function.binary}] = *work;
+  }
+
+  std::vector<Subject> subjects() {
+    std::vector<Subject> all{run()};
+    if (samples() < kFewSamples) {
+      notes_.push_back(fmt::format(
+          "the program ran too short to tell its functions apart ({} samples of 1 ms)", samples()));
+      return all;
+    }
+    for (auto part : {threads(), functions(), slices()})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t samples() const {
+    std::uint64_t sum = 0;
+    for (const sample::Spent& spent : active_.spent()) sum += spent.samples;
+    return sum;
+  }
+
+  [[nodiscard]] FunctionKey key_of(std::uint32_t id) const {
+    const sample::Function& function = native_.profile.locations->function(id);
+    const bool has_binary = function.binary != sample::Function::kNoBinary;
+    return {function.name,
+            has_binary ? native_.recording->history().binaries()[function.binary].path : ""};
+  }
+
+  [[nodiscard]] Subject run() const {
+    Subject subject;
+    subject.name = native_.counts.target;
+    std::vector<sample::Count> totals;
+    for (const sample::CountedEvent& event : counted_.events) totals.push_back(event.total);
+    subject.work = work_of(totals);
+    subject.seconds = to_seconds(native_.counts.wall);
+    if (subject.seconds > 0)
+      subject.concurrency = std::max(1.0, native_.cpu_seconds() / subject.seconds);
+    return subject;
+  }
+
+  // Threads are matched by the order in which they were made.
+  [[nodiscard]] std::vector<Subject> threads() {
+    std::map<std::uint32_t, Subject> by_tid;
+    std::map<std::uint32_t, double> cpu;
+    for (const sample::Spent& spent : active_.spent()) {
+      Subject& subject = by_tid[spent.tid];
+      subject.seconds += spent.seconds;
+      cpu[spent.tid] += spent.cpu_seconds;
+    }
+    std::vector<const sample::ThreadCounts*> counted;
+    for (const sample::ThreadCounts& thread : counted_.threads) counted.push_back(&thread);
+    std::ranges::sort(counted, {}, &sample::ThreadCounts::tid);
+    std::vector<Subject> all;
+    if (by_tid.size() != counted.size()) {
+      notes_.push_back(
+          fmt::format("threads are not shown: {} were seen at work natively, {} under "
+                      "the virtual PMU",
+                      by_tid.size(), counted.size()));
+      return all;
+    }
+    for (auto& [tid, subject] : by_tid) {
+      const sample::ThreadCounts& thread = *counted[all.size()];
+      subject.scope = Scope::thread;
+      subject.name = thread.comm;
+      subject.tid = tid;
+      subject.work = work_of(thread.counts);
+      subject.basis = Basis::scaled;
+      // A thread alone stands under the roofs of one thread, in its own run time.
+      subject.seconds = cpu[tid];
+      all.push_back(subject);
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<Subject> functions() {
+    struct Sum {
+      double seconds = 0;
+      double cpu = 0;
+      std::uint64_t samples = 0;
+    };
+    std::map<FunctionKey, Sum> sums;
+    for (const sample::Spent& spent : active_.spent()) {
+      Sum& sum = sums[key_of(spent.function)];
+      sum.seconds += spent.seconds;
+      sum.cpu += spent.cpu_seconds;
+      sum.samples += spent.samples;
+    }
+    const auto all_samples = static_cast<double>(samples());
+    std::vector<Subject> all;
+    const auto subject_of = [](const FunctionKey& key) {
+      Subject subject;
+      subject.scope = Scope::function;
+      subject.name = key.first;
+      subject.binary = key.second;
+      subject.basis = Basis::scaled;
+      return subject;
+    };
+    for (const auto& [key, sum] : sums) {
+      Subject subject = subject_of(key);
+      const auto work = work_by_function_.find(key);
+      if (work != work_by_function_.end()) subject.work = work->second;
+      subject.seconds = sum.seconds;
+      if (sum.seconds > 0) subject.concurrency = sum.cpu / sum.seconds;
+      const auto count = static_cast<double>(sum.samples);
+      subject.time_error = 1.96 * std::sqrt((1 - count / all_samples) / count);
+      all.push_back(std::move(subject));
+      cpu_by_function_[key] = sum.cpu;
+    }
+    for (const auto& [key, work] : work_by_function_) {
+      if (sums.contains(key)) continue;
+      Subject subject = subject_of(key);  // counted, but never seen by a sample
+      subject.work = work;
+      all.push_back(std::move(subject));
+    }
+    return all;
+  }
+
+  // Each function's work is spread evenly over its own time.
+  [[nodiscard]] std::vector<Subject> slices() {
+    std::vector<Subject> all;
+    const double seconds = to_seconds(native_.counts.wall);
+    const auto count =
+        std::clamp<std::size_t>(static_cast<std::size_t>(seconds / kLeastSlice), 1, kMostSlices);
+    for (const auto& slice : active_.slices(count)) {
+      Subject subject;
+      subject.scope = Scope::slice;
+      subject.start = slice.start;
+      subject.end = slice.end;
+      subject.basis = Basis::modelled;
+      subject.seconds = slice.end - slice.start;
+      subject.work = Work{};
+      double cpu = 0;
+      double busy = 0;
+      double most = 0;
+      for (const sample::Spent& spent : slice.spent) {
+        const FunctionKey key = key_of(spent.function);
+        cpu += spent.cpu_seconds;
+        busy += spent.seconds;
+        if (spent.cpu_seconds > most) {
+          most = spent.cpu_seconds;
+          subject.name = key.first;  // what it did most
+        }
+        const auto work = work_by_function_.find(key);
+        const double of_function = cpu_by_function_[key];
+        if (work != work_by_function_.end() && of_function > 0)
+          *subject.work += work->second.scaled_by(spent.cpu_seconds / of_function);
+      }
+      if (busy > 0) subject.concurrency = cpu / busy;
+      all.push_back(std::move(subject));
+    }
+    return all;
+  }
+
+  const NativePass& native_;
+  const sample::RunCounts& counted_;
+  std::vector<std::string>& notes_;
+  sample::ActiveTime active_;
+  std::map<FunctionKey, Work> work_by_function_;
+  std::map<FunctionKey, double> cpu_by_function_;
+};
+
+}  // namespace
+
+double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }
+
+Result<NativePass> run_natively(const std::vector<std::string>& command, StandardStreams streams,
+                                const std::string& file) {
+  NativePass pass;
+  LOFT_TRY(const auto run, source::perf_events::SamplingRun::prepare(
+                               {.command = command, .streams = streams, .file = file}));
+  source::CountRequest request;
+  request.command = command;
+  LOFT_TRY(pass.counts, source::watch(*run, request, {}));
+  LOFT_TRY(pass.recording, run->finish());
+  sample::ProfileOptions options;
+  options.tree = options.timeline = true;
+  LOFT_TRY(pass.profile, source::profile_recording(*pass.recording, options, {},
+                                                   std::thread::hardware_concurrency()));
+  return pass;
+}
+
+Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
+                                      StandardStreams streams) {
+  event::Resolver resolver(known_names(true));
+  source::CountRequest request;
+  LOFT_TRY(request.events, resolver.resolve_list(std::string(kEvents)));
+  request.command = command;
+  request.streams = streams;
+  request.split = source::Split::threads;
+  LOFT_TRY(const auto run, source::virtual_pmu::prepare(request));
+  return source::watch(*run, request, {});
+}
+
+std::vector<Subject> join_passes(const NativePass& native, const sample::RunCounts& counted,
+                                 std::vector<std::string>& notes) {
+  return Join(native, counted, notes).subjects();
+}
+
+}  // namespace loft::cli

@@ -1,0 +1,87 @@
+// What a run did, placed under the roofs of a machine, and what to look at next.
+//
+//   std::vector<Subject> subjects = {...};           // the run, its threads, functions, slices
+//   const RoofChart chart = place(machine, subjects);
+//   chart.points[0].limit->name                      // "DRAM bandwidth"
+//   advice(chart)                                    // one sentence for people
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine_model.hpp"
+#include "model/roofline.hpp"
+
+namespace loft::model {
+
+enum class Scope { run, thread, function, slice };
+
+// How a point came about: from whole counts and measured times; from times that were sampled; or
+// from a model of either.
+enum class Basis { counted, scaled, modelled };
+
+// Operations by the width of the instructions that did them, widest last.
+struct FlopsByWidth {
+  double scalar = 0;
+  double bits128 = 0;
+  double bits256 = 0;
+  double bits512 = 0;
+};
+
+// What was done, as the core saw it.
+struct Work {
+  double flops_sp = 0;
+  double flops_dp = 0;
+  double bytes = 0;  // loads and stores
+  double instructions = 0;
+  FlopsByWidth widths;
+
+  [[nodiscard]] double flops() const { return flops_sp + flops_dp; }
+  Work& operator+=(const Work& other);
+  Work scaled_by(double factor) const;
+};
+
+struct Subject {
+  Scope scope = Scope::run;
+  std::string run;  // which of several runs; empty when there is one
+  std::string name;
+  std::string binary;  // of a function
+  std::int64_t tid = 0;
+  double start = 0;  // of a slice, in seconds
+  double end = 0;
+  std::optional<Work> work;  // nothing: not counted
+  double seconds = 0;        // of elapsed time
+  double concurrency = 1;    // threads at work meanwhile, on average
+  double time_error = 0;     // half of the 95 % interval of `seconds`, as a share of it
+  Basis basis = Basis::counted;
+};
+
+struct RoofPoint {
+  Subject subject;
+  double share_of_time = 0;                // of the run's seconds
+  std::optional<double> intensity;         // FLOP per byte; nothing without either
+  std::optional<double> flops_per_second;  // nothing without time or counts
+  std::optional<double> bytes_per_second;  // likewise
+  std::optional<Limit> limit;              // nothing for work without floating point
+};
+
+struct RoofChart {
+  Roofline roofline;                // of the whole run: its precision, its number of threads
+  std::vector<RoofPoint> points;    // as the subjects were given
+  std::vector<std::size_t> shown;   // the functions that take most of the time, longest first
+  std::optional<RoofPoint> others;  // all other functions together
+};
+
+// The roofs of each point are those of its own precision, its own number of threads, and the
+// instruction widths that it uses or could use.
+RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8);
+
+// The next thing to look at, in a sentence or two.
+std::string advice(const RoofChart& chart);
+
+const char* to_string(Scope scope);
+const char* to_string(Basis basis);
+
+}  // namespace loft::model

@@ -1,0 +1,175 @@
+#include "source/perf_events/sampling.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "source/perf_events/attr.hpp"
+#include "source/perf_events/combine.hpp"
+#include "source/perf_events/places.hpp"
+#include "source/perf_events/thread_rings.hpp"
+
+namespace loft::source::perf_events {
+namespace {
+
+constexpr std::size_t kPages = 128;  // half a MiB per CPU: unprivileged users may lock that much
+constexpr std::uint32_t kWakeAt = kPages * 4096 / 4;
+
+event::Event task_clock() {
+  event::Event event;
+  event.name = "task-clock";
+  event.origin = "kernel";
+  event.unit = "ns";
+  event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK};
+  return event;
+}
+
+perf_event_attr sampling_attr(const event::Event& event, Nanoseconds period) {
+  perf_event_attr attr = make_attr(
+      event, {.group_read = false, .inherit = true, .enable_on_exec = true, .disabled = true});
+  attr.sample_period = static_cast<std::uint64_t>(period.count());
+  attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                     PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+  attr.sample_id_all = 1;
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = kWakeAt;
+  return attr;
+}
+
+// A file with a name, or one that vanishes with its last descriptor.
+Result<Fd> open_file(const std::string& path) {
+  if (!path.empty()) {
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!fd.is_open()) return failure_of_errno(errno, "write '" + path + "'");
+    return fd;
+  }
+  const char* folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp");
+  name += "/loft.XXXXXX";
+  Fd fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.is_open())
+    return failure_of_errno(errno, "make a temporary file", "set TMPDIR to a folder with space");
+  ::unlink(name.c_str());
+  return fd;
+}
+
+format::perf::WriteAt writer_to(int fd) {
+  return [fd](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
+    while (!bytes.empty()) {
+      const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return failure_of_errno(errno, "write the recording");
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      offset += static_cast<std::uint64_t>(written);
+    }
+    return {};
+  };
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SamplingRun>> SamplingRun::prepare(const SamplingRequest& request) {
+  LOFT_TRY(auto child, ChildProcess::prepare(request.command, request.streams));
+  LOFT_TRY(auto file, open_file(request.file));
+  std::unique_ptr<SamplingRun> run(new SamplingRun(std::move(child), std::move(file)));
+  LOFT_CHECK(run->open(request));
+  return run;
+}
+
+Result<void> SamplingRun::open(const SamplingRequest& request) {
+  events_ = {task_clock()};
+  perf_event_attr attr = sampling_attr(events_.front(), request.period);
+  auto opened = open_on_all_cpus(attr);
+  if (!opened && opened.error().kind == ErrorKind::permission) {
+    cpus_.clear();
+    attr.exclude_kernel = attr.exclude_hv = 1;
+    lacks_kernel_ = true;
+    opened = open_on_all_cpus(attr);
+  }
+  if (!opened) return opened;
+  return start_file(attr);
+}
+
+// A ring cannot follow a task from CPU to CPU when the task's children are to be followed as well.
+Result<void> SamplingRun::open_on_all_cpus(perf_event_attr& attr) {
+  LOFT_TRY(const CpuList cpus, cpus_of(CountRequest{}));
+  for (const int cpu : cpus) {
+    LOFT_TRY(Fd event, open_event(attr, events_.front(), {child_.pid(), cpu}));
+    LOFT_TRY(RingBuffer ring, RingBuffer::map(event, kPages));
+    cpus_.push_back({std::move(event), std::move(ring)});
+  }
+  return {};
+}
+
+Result<void> SamplingRun::start_file(const perf_event_attr& attr) {
+  const auto bytes = std::as_bytes(std::span(&attr, 1));
+  format::perf::WrittenEvent written{{bytes.begin(), bytes.end()}, {}, events_.front().name};
+  for (const PerCpu& cpu : cpus_) {
+    LOFT_TRY(const auto id, event_id(cpu.event));
+    written.ids.push_back(id);
+  }
+  writer_ = std::make_unique<format::perf::RecordingWriter>(
+      writer_to(file_.get()), std::vector<format::perf::WrittenEvent>{std::move(written)});
+  return writer_->start();
+}
+
+std::vector<std::string> SamplingRun::notes() const {
+  if (!lacks_kernel_) return {};
+  return {"time in the kernel is not told apart by function: this user may not sample it"};
+}
+
+std::vector<int> SamplingRun::wake_fds() const {
+  std::vector<int> fds;
+  for (const PerCpu& cpu : cpus_) fds.push_back(cpu.event.get());
+  return fds;
+}
+
+void SamplingRun::drain() {
+  const auto keep = [this](Result<void> result) {
+    if (!result && !failed_) failed_ = std::move(result).error();
+  };
+  for (PerCpu& cpu : cpus_)
+    cpu.ring.drain([this](std::span<const std::byte> record) {
+      drained_.insert(drained_.end(), record.begin(), record.end());
+    });
+  keep(writer_->append(drained_));
+  keep(writer_->finish_round());
+  drained_.clear();
+}
+
+Result<Reading> SamplingRun::read() {
+  std::vector<RawReading> readings;
+  for (const PerCpu& cpu : cpus_) {
+    std::array<std::uint64_t, 4> values{};  // value, enabled, running, id
+    if (::read(cpu.event.get(), values.data(), sizeof values) != sizeof values)
+      return failure_of_errno(errno, "read task-clock");
+    readings.push_back({values[0], Nanoseconds(values[1]), Nanoseconds(values[2])});
+  }
+  Reading reading;
+  reading.time = now() - child_.start_time();
+  reading.totals = {count_over_cpus(readings, events_.front())};
+  return reading;
+}
+
+Result<std::unique_ptr<Recording>> SamplingRun::finish() {
+  drain();
+  if (failed_) return Failure(*failed_);
+  utsname system{};
+  if (::uname(&system) == 0) {
+    writer_->add_text(format::perf::Feature::hostname, system.nodename);
+    writer_->add_text(format::perf::Feature::os_release, system.release);
+    writer_->add_text(format::perf::Feature::arch, system.machine);
+  }
+  LOFT_CHECK(writer_->finish());
+  return Recording::open(fmt::format("/proc/self/fd/{}", file_.get()));
+}
+
+}  // namespace loft::source::perf_events

@@ -1,0 +1,71 @@
+// A program run as it is, while the kernel notes where each of its threads is after every so many
+// nanoseconds of its own run time. The notes become a recording.
+//
+//   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
+//   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and nothing else
+//   LOFT_TRY(const auto recording, run->finish());
+//
+// The program is not slowed noticeably: a thousand samples a second cost it a few milliseconds.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/child_process.hpp"
+#include "format/perf/writer.hpp"
+#include "source/counting.hpp"
+#include "source/file/recording.hpp"
+#include "source/perf_events/ring_buffer.hpp"
+
+namespace loft::source::perf_events {
+
+struct SamplingRequest {
+  std::vector<std::string> command;
+  StandardStreams streams;
+  Nanoseconds period{1003009};  // of run time between two samples; no divisor of usual periods
+  std::string file;             // where the recording stays; empty: nowhere
+};
+
+class SamplingRun final : public CountingRun {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<SamplingRun>> prepare(const SamplingRequest& request);
+
+  std::string source_name() const override { return "perf_events"; }
+  const std::vector<event::Event>& events() const override { return events_; }
+  std::vector<std::string> notes() const override;
+  Result<void> start() override { return child_.start(); }
+  ChildProcess* program() override { return &child_; }
+  void drain() override;
+  std::vector<int> wake_fds() const override;
+  Result<Reading> read() override;
+
+  // Adds what other readers of the recording like to know, before finish().
+  [[nodiscard]] format::perf::RecordingWriter& writer() { return *writer_; }
+
+  // After the program's end: everything that was noted. Drained and closed.
+  [[nodiscard]] Result<std::unique_ptr<Recording>> finish();
+
+ private:
+  struct PerCpu {
+    Fd event;
+    RingBuffer ring;
+  };
+
+  SamplingRun(ChildProcess child, Fd file) : child_(std::move(child)), file_(std::move(file)) {}
+  [[nodiscard]] Result<void> open(const SamplingRequest& request);
+  [[nodiscard]] Result<void> open_on_all_cpus(perf_event_attr& attr);
+  [[nodiscard]] Result<void> start_file(const perf_event_attr& attr);
+
+  ChildProcess child_;
+  Fd file_;
+  std::vector<event::Event> events_;
+  bool lacks_kernel_ = false;  // no permission to sample the kernel
+  std::vector<PerCpu> cpus_;
+  std::unique_ptr<format::perf::RecordingWriter> writer_;
+  std::vector<std::byte> drained_;
+  std::optional<Error> failed_;  // the first write that went wrong
+};
+
+}  // namespace loft::source::perf_events

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "view/roof.hpp"
+
+namespace loft::view {
+namespace {
+
+using model::RoofPoint;
+using model::Scope;
+
+constexpr std::size_t kNameWidth = 30;
+
+// Three significant digits; rates below a thousandth are not worth a row of zeros.
+std::string number(std::optional<double> value) {
+  if (!value) return "-";
+  if (*value == 0) return "0";
+  if (*value < 0.001) return "< 0.001";
+  return fmt::format("{:.{}f}", *value, *value >= 100 ? 0 : *value >= 10 ? 1 : *value >= 1 ? 2 : 3);
+}
+
+std::string shortened(std::string text, std::size_t width) {
+  if (text.size() <= width) return text;
+  return text.substr(0, width - 3) + "...";
+}
+
+std::string row(const std::string& name, const RoofPoint& point) {
+  const auto giga = [](std::optional<double> value) {
+    return value ? std::optional(*value * 1e-9) : value;
+  };
+  const std::string limit = point.limit               ? point.limit->name
+                            : !point.subject.work     ? "not counted"
+                            : !point.flops_per_second ? "took no time"
+                                                      : "no floating point";
+  const std::string share =
+      point.limit ? fmt::format("{:.0f} %", point.limit->share * 100) : std::string("-");
+  std::string error;
+  if (point.subject.time_error > 0)
+    error = fmt::format(" ±{:.0f}",
+                        std::max(1.0, point.share_of_time * point.subject.time_error * 100));
+  const bool is_modelled = point.subject.basis == model::Basis::modelled;
+  return fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}{}\n",
+                     shortened(printable(name), kNameWidth), kNameWidth,
+                     (is_modelled ? "~" : "") + number(giga(point.flops_per_second)),
+                     number(point.intensity), printable(limit), share,
+                     fmt::format("{:.0f} %", point.share_of_time * 100), error);
+}
+
+std::string head(const RoofReport& report) {
+  const std::string command = shortened(printable(join(report.command, " ")), 60);
+  return fmt::format("{}   {} on {} thread{}   counts: {}   time: {}\n", command,
+                     format_seconds(report.wall_seconds), report.threads,
+                     report.threads == 1 ? "" : "s", report.counts_from, report.time_from);
+}
+
+}  // namespace
+
+std::string roof_text(const RoofReport& report) {
+  std::string text = head(report);
+  text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth, "GFLOP/s",
+                      "FLOP/B", "limited by", "of that", "time");
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.scope == Scope::run) text += row("whole run", point);
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.scope == Scope::thread)
+      text += row(fmt::format("  thread {} {}", point.subject.tid, point.subject.name), point);
+  for (const std::size_t index : report.chart.shown) {
+    const RoofPoint& point = report.chart.points[index];
+    text += row("  " + point.subject.name, point);
+  }
+  if (report.chart.others)
+    text += row("  " + report.chart.others->subject.name, *report.chart.others);
+  if (const std::string advice = model::advice(report.chart); !advice.empty())
+    text += printable(advice) + "\n";
+  for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
+  return text;
+}
+
+}  // namespace loft::view

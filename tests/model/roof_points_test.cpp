@@ -1,0 +1,152 @@
+#include "model/roof_points.hpp"
+
+#include <gmock/gmock.h>
+
+namespace loft::model {
+namespace {
+
+using testing::HasSubstr;
+
+Roof peak(std::string isa, std::string op, double flops, int threads = 1,
+          std::string precision = "dp") {
+  Roof roof;
+  roof.kind = RoofKind::flops;
+  roof.isa = std::move(isa);
+  roof.op = std::move(op);
+  roof.precision = std::move(precision);
+  roof.threads = threads;
+  roof.best = flops;
+  roof.verdict = Verdict::stable;
+  return roof;
+}
+
+Roof slope(std::string level, double bytes, int threads = 1) {
+  Roof roof;
+  roof.kind = RoofKind::bandwidth;
+  roof.level = std::move(level);
+  roof.op = "load";
+  roof.threads = threads;
+  roof.best = bytes;
+  roof.verdict = Verdict::stable;
+  return roof;
+}
+
+// One thread: 50 GFLOP/s, 200 GB/s from L1, 20 GB/s from memory. Two threads: twice the peaks,
+// 30 GB/s from memory.
+Machine machine() {
+  Machine machine;
+  for (const int threads : {1, 2}) {
+    machine.roofs.push_back(peak("avx2", "fma", 50e9 * threads, threads));
+    machine.roofs.push_back(peak("scalar", "add", 6e9 * threads, threads));
+    machine.roofs.push_back(peak("avx2", "fma", 100e9 * threads, threads, "sp"));
+    machine.roofs.push_back(slope("L1", 200e9 * threads, threads));
+    machine.roofs.push_back(slope("DRAM", threads == 1 ? 20e9 : 30e9, threads));
+  }
+  return machine;
+}
+
+Subject subject(Scope scope, std::string name, double flops, double bytes, double seconds) {
+  Subject subject;
+  subject.scope = scope;
+  subject.name = std::move(name);
+  subject.seconds = seconds;
+  subject.work = Work{.flops_dp = flops, .bytes = bytes, .instructions = flops};
+  subject.work->widths.bits256 = flops;
+  return subject;
+}
+
+TEST(RoofPoints, ARateIsTheWorkOverTheTimeAndIntensityOverTheBytes) {
+  const auto chart = place(machine(), {subject(Scope::run, "app", 4e9, 48e9, 2)});
+  ASSERT_EQ(chart.points.size(), 1u);
+  EXPECT_DOUBLE_EQ(chart.points[0].flops_per_second.value(), 2e9);
+  EXPECT_DOUBLE_EQ(chart.points[0].intensity.value(), 4.0 / 48);
+  EXPECT_DOUBLE_EQ(chart.points[0].bytes_per_second.value(), 24e9);
+}
+
+TEST(RoofPoints, WhatIsNotKnownIsAbsentAndNotZero) {
+  Subject uncounted = subject(Scope::function, "kernel", 0, 0, 1);
+  uncounted.work.reset();
+  const Subject timeless = subject(Scope::function, "short", 10, 10, 0);
+  const Subject integers = subject(Scope::function, "copy", 0, 5e9, 1);
+  const auto chart =
+      place(machine(), {subject(Scope::run, "app", 1e9, 1e9, 2), uncounted, timeless, integers});
+  EXPECT_FALSE(chart.points[1].flops_per_second);
+  EXPECT_FALSE(chart.points[1].intensity);
+  EXPECT_FALSE(chart.points[2].flops_per_second);
+  EXPECT_EQ(chart.points[3].flops_per_second, 0);
+  EXPECT_FALSE(chart.points[3].intensity);
+  EXPECT_FALSE(chart.points[3].limit);
+}
+
+TEST(RoofPoints, ThreadsAtWorkDecideWhoseRoofsCount) {
+  Subject two = subject(Scope::run, "app", 2e9, 24e9, 1);
+  two.concurrency = 1.9;
+  const auto chart = place(machine(), {two});
+  EXPECT_EQ(chart.roofline.threads, 2);
+  ASSERT_TRUE(chart.points[0].limit);
+  EXPECT_EQ(chart.points[0].limit->name, "DRAM bandwidth");
+  EXPECT_NEAR(chart.points[0].limit->share, 24.0 / 30, 1e-9);
+}
+
+TEST(RoofPoints, PeaksOfNarrowerInstructionsDoNotBoundWideOnes) {
+  Subject wide = subject(Scope::run, "app", 5e9, 0.1e9, 1);
+  EXPECT_EQ(place(machine(), {wide}).points[0].limit->name, "FMA, 256 bit");
+  wide.work->widths = {.scalar = 5e9};
+  EXPECT_EQ(place(machine(), {wide}).points[0].limit->name, "ADD, scalar");
+}
+
+TEST(RoofPoints, SinglePrecisionStandsUnderItsOwnPeaks) {
+  Subject single = subject(Scope::run, "app", 0, 1e9, 1);
+  single.work->flops_sp = 80e9;
+  const auto chart = place(machine(), {single});
+  EXPECT_EQ(chart.roofline.precision, "sp");
+  EXPECT_NEAR(chart.points[0].limit->share, 0.8, 1e-9);
+}
+
+TEST(RoofPoints, FunctionsBeyondTheTopAreAddedUp) {
+  const auto chart = place(
+      machine(),
+      {subject(Scope::run, "app", 6e9, 6e9, 3), subject(Scope::function, "small", 1e9, 2e9, 0.5),
+       subject(Scope::function, "large", 4e9, 2e9, 2),
+       subject(Scope::function, "tiny", 1e9, 2e9, 0.5)},
+      1);
+  EXPECT_THAT(chart.shown, testing::ElementsAre(2u));
+  ASSERT_TRUE(chart.others);
+  EXPECT_EQ(chart.others->subject.name, "(2 others)");
+  EXPECT_DOUBLE_EQ(chart.others->flops_per_second.value(), 2e9);
+  EXPECT_DOUBLE_EQ(chart.others->intensity.value(), 0.5);
+}
+
+TEST(RoofPoints, ASumThatLacksAPartIsNotGiven) {
+  Subject uncounted = subject(Scope::function, "kernel", 0, 0, 0.5);
+  uncounted.work.reset();
+  const auto chart = place(
+      machine(),
+      {subject(Scope::run, "app", 6e9, 6e9, 3), subject(Scope::function, "large", 4e9, 2e9, 2),
+       uncounted, subject(Scope::function, "tiny", 1e9, 2e9, 0.4)},
+      1);
+  ASSERT_TRUE(chart.others);
+  EXPECT_FALSE(chart.others->flops_per_second);
+}
+
+TEST(Advice, NamesTheRoofThatTheHeaviestFunctionHangsUnder) {
+  const auto chart = place(machine(), {subject(Scope::run, "app", 2e9, 20e9, 1.2),
+                                       subject(Scope::function, "sweep", 1.9e9, 19e9, 1.0)});
+  EXPECT_THAT(advice(chart), HasSubstr("sweep is at its roof (DRAM bandwidth)"));
+}
+
+TEST(Advice, SeesScalarCode) {
+  Subject scalar = subject(Scope::function, "loop", 5e9, 0.1e9, 1);
+  scalar.work->widths = {.scalar = 5e9};
+  const auto chart = place(machine(), {subject(Scope::run, "app", 5e9, 0.1e9, 1), scalar});
+  EXPECT_THAT(advice(chart), HasSubstr("one number at a time"));
+}
+
+TEST(Advice, SaysWhenARooflineSaysLittle) {
+  Subject run = subject(Scope::run, "gzip", 10, 1e9, 1);
+  run.work->instructions = 5e9;
+  EXPECT_THAT(advice(place(machine(), {run})), HasSubstr("hardly any floating point"));
+}
+
+}  // namespace
+}  // namespace loft::model
