@@ -18,11 +18,14 @@ function(loft_shared_headers name)
   add_library(${name} STATIC ${CMAKE_BINARY_DIR}/${name}.cpp)
   cmake_parse_arguments(arg "FOR_PROGRAMS" "" "HEADERS;LINK" ${ARGN})
   if(arg_FOR_PROGRAMS) # which are compiled so
-    target_compile_options(${name} PRIVATE -fPIE)
+    target_compile_options(${name} PRIVATE -fPIE ${LOFT_TEST_OPTIONS})
   endif()
   target_link_libraries(${name} PRIVATE loft_flags ${arg_LINK})
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
+
+# Tests run once after each build: the optimizer would take longer than it saves.
+set(LOFT_TEST_OPTIONS -O0)
 
 function(loft_module name)
   cmake_parse_arguments(arg "" "" "ONLY_ON;LINK" ${ARGN})
@@ -61,6 +64,7 @@ function(loft_module_tests name)
   endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_executable(loft_${name}_tests ${sources})
+  target_compile_options(loft_${name}_tests PRIVATE ${LOFT_TEST_OPTIONS})
   target_precompile_headers(loft_${name}_tests REUSE_FROM loft_test_headers)
   target_include_directories(loft_${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(loft_${name}_tests PRIVATE LOFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"

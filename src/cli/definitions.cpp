@@ -37,6 +37,7 @@ Result<void> check_free(const std::string& name) {
 Result<int> run_add(const DefinitionFlags& flags, Terminal& terminal) {
   Definition definition = flags.definition;
   definition.text = join(flags.text, ",");
+  LOFT_TRY(const Fd held, Definitions::hold(config_directory()));
   LOFT_TRY(Definitions own, Definitions::load(config_directory()));
   LOFT_CHECK(own.add(definition, flags.replace));
   LOFT_CHECK(check_free(definition.name));
@@ -47,6 +48,7 @@ Result<int> run_add(const DefinitionFlags& flags, Terminal& terminal) {
 }
 
 Result<int> run_remove(const DefinitionFlags& flags, Terminal&) {
+  LOFT_TRY(const Fd held, Definitions::hold(config_directory()));
   LOFT_TRY(Definitions own, Definitions::load(config_directory()));
   LOFT_CHECK(own.remove(flags.definition.kind, flags.definition.name));
   LOFT_CHECK(own.save());

@@ -1,7 +1,12 @@
 #include "event/definitions.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <filesystem>
 #include <optional>
 
 #include "base/file.hpp"
@@ -121,9 +126,9 @@ Result<Definitions> Definitions::parse(std::string_view text, std::string path) 
     result.lines_.emplace_back(line);
     if (!definition) continue;
     if (result.find(definition->name) != nullptr)
-      return malformed_at(result.path_, number,
-                          column_of(line, line.substr(line.find(definition->name))),
-                          quoted(definition->name) + " is defined twice", "remove one of them");
+      return malformed_at(
+          result.path_, number, column_of(line, line.substr(line.find(definition->name))),
+          event::quoted(definition->name) + " is defined twice", "remove one of them");
     result.definitions_.push_back(*definition);
     result.line_of_.push_back(number - 1);
   }
@@ -140,7 +145,7 @@ Result<void> Definitions::add(const Definition& definition, bool replace) {
   LOFT_CHECK(check_own_name(definition.name));
   LOFT_CHECK(check_value(definition.kind, definition.text));
   const std::string what =
-      "define the " + std::string(word_of(definition.kind)) + " " + quoted(definition.name);
+      "define the " + std::string(word_of(definition.kind)) + " " + event::quoted(definition.name);
   const std::string line = line_for(definition);
   const auto one_line = [](std::string_view text) {
     return text.find_first_of("\n#") == std::string_view::npos && printable(text) == text;
@@ -185,6 +190,15 @@ Result<void> Definitions::remove(Definition::Kind kind, std::string_view name) {
   for (std::size_t& other : line_of_)
     if (other > line) --other;
   return {};
+}
+
+Result<Fd> Definitions::hold(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open() || ::flock(fd.get(), LOCK_EX) != 0)
+    return failure_of_errno(errno, "change the names in '" + directory + "'");
+  return fd;
 }
 
 Result<void> Definitions::save() const {

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 
 namespace loft::event {
@@ -47,6 +48,10 @@ class Definitions {
   // Refuses a name that is taken unless it is to replace one of the same kind.
   [[nodiscard]] Result<void> add(const Definition& definition, bool replace);
   [[nodiscard]] Result<void> remove(Definition::Kind kind, std::string_view name);
+
+  // Held from load() to save(), it keeps two people from losing what the other one adds. Waits for
+  // whoever holds it; makes the directory when there is none.
+  [[nodiscard]] static Result<Fd> hold(const std::string& directory);
 
   // Replaces the file at once; a failure leaves the old one.
   [[nodiscard]] Result<void> save() const;

@@ -17,11 +17,13 @@ struct Said {
   std::string notes;  // standard error
 };
 
-// `arguments` as typed in a shell after "loft". The user's own files are out of the way.
-inline Said run_loft(const std::string& arguments) {
+// `arguments` as typed in a shell after "loft". The user's own files are out of the way: they are
+// in `home`, or in a folder of this call's own.
+inline Said run_loft(const std::string& arguments, const std::string& home = {}) {
   std::string folder = "/tmp/loft-cli-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return {};
-  const std::string command = "XDG_CONFIG_HOME=" + folder + "/config XDG_CACHE_HOME=" + folder +
+  const std::string files = home.empty() ? folder : home;
+  const std::string command = "XDG_CONFIG_HOME=" + files + "/config XDG_CACHE_HOME=" + files +
                               "/cache NO_COLOR=1 " LOFT_PROGRAM " " + arguments + " >" + folder +
                               "/out 2>" + folder + "/notes </dev/null";
   const int raw = std::system(command.c_str());
