@@ -39,7 +39,7 @@ std::string names_of(const CLI::App& app) {
 }
 
 // Inside single quotes, for sh, zsh and fish alike.
-std::string quoted(std::string text) {
+std::string in_quotes(std::string text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -54,7 +54,8 @@ std::string quoted(std::string text) {
 std::string bash_script(const CLI::App& app) {
   std::string cases;
   for (const CLI::App* command : subcommands_of(app)) {
-    cases += fmt::format("    {}) words={} ;;\n", command->get_name(), quoted(names_of(*command)));
+    cases +=
+        fmt::format("    {}) words={} ;;\n", command->get_name(), in_quotes(names_of(*command)));
   }
   return fmt::format(
       "_loft() {{\n"
@@ -68,7 +69,7 @@ std::string bash_script(const CLI::App& app) {
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
       "}}\n"
       "complete -o default -F _loft loft\n",
-      quoted(names_of(app)), cases);
+      in_quotes(names_of(app)), cases);
 }
 
 // What _arguments and _describe take: brackets and colons are their own syntax.
@@ -86,10 +87,10 @@ std::string zsh_script(const CLI::App& app) {
   std::string cases;
   for (const CLI::App* command : subcommands_of(app)) {
     commands +=
-        "    " + quoted(command->get_name() + ":" + zsh_text(command->get_description())) + "\n";
+        "    " + in_quotes(command->get_name() + ":" + zsh_text(command->get_description())) + "\n";
     std::string arguments;
     for (const Flag& flag : flags_of(*command))
-      arguments += " " + quoted(flag.name + "[" + zsh_text(flag.description) + "]");
+      arguments += " " + in_quotes(flag.name + "[" + zsh_text(flag.description) + "]");
     cases +=
         fmt::format("    {}) _arguments{} '*:file:_files' ;;\n", command->get_name(), arguments);
   }
@@ -108,12 +109,12 @@ std::string fish_script(const CLI::App& app) {
   std::string lines;
   for (const CLI::App* command : subcommands_of(app)) {
     lines += fmt::format("complete -c loft -n __fish_use_subcommand -f -a {} -d {}\n",
-                         command->get_name(), quoted(command->get_description()));
+                         command->get_name(), in_quotes(command->get_description()));
     for (const Flag& flag : flags_of(*command)) {
       const bool is_long = flag.name.starts_with("--");
       lines += fmt::format("complete -c loft -n '__fish_seen_subcommand_from {}' {} {} -d {}\n",
                            command->get_name(), is_long ? "-l" : "-s",
-                           flag.name.substr(is_long ? 2 : 1), quoted(flag.description));
+                           flag.name.substr(is_long ? 2 : 1), in_quotes(flag.description));
     }
   }
   return lines;

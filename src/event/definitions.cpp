@@ -38,7 +38,7 @@ Result<void> check_value(Definition::Kind kind, std::string_view text) {
   LOFT_TRY(const auto items, split_list(text));
   for (const ListItem& item : items) LOFT_CHECK(check_name(item.text));
   if (kind == Definition::Kind::event && (items.size() != 1 || items[0].group != 0))
-    return failure(ErrorKind::invalid_input, "read the encoding " + quoted(text),
+    return failure(ErrorKind::invalid_input, "read the encoding " + in_quotes(text),
                    "an event is one encoding", "name several with a set");
   return {};
 }
@@ -57,7 +57,7 @@ Result<std::optional<Definition>> parse_line(std::string_view line, std::size_t 
   if (word == "set") {
     definition.kind = Definition::Kind::set;
   } else if (word != "event") {
-    return malformed_at(path, number, at(word), quoted(word) + " is neither event nor set",
+    return malformed_at(path, number, at(word), in_quotes(word) + " is neither event nor set",
                         std::string(kLineHint));
   }
   const auto equals = rest.find('=');
@@ -90,7 +90,7 @@ std::string_view word_of(Definition::Kind kind) {
 }
 
 Result<void> check_own_name(std::string_view name) {
-  const std::string what = "use the name " + quoted(name);
+  const std::string what = "use the name " + in_quotes(name);
   if (name.empty() || !is_letter(name.front()) || name.size() > kLongestOwnName ||
       !std::all_of(name.begin(), name.end(), is_name_character))
     return failure(
@@ -126,9 +126,9 @@ Result<Definitions> Definitions::parse(std::string_view text, std::string path) 
     result.lines_.emplace_back(line);
     if (!definition) continue;
     if (result.find(definition->name) != nullptr)
-      return malformed_at(
-          result.path_, number, column_of(line, line.substr(line.find(definition->name))),
-          event::quoted(definition->name) + " is defined twice", "remove one of them");
+      return malformed_at(result.path_, number,
+                          column_of(line, line.substr(line.find(definition->name))),
+                          in_quotes(definition->name) + " is defined twice", "remove one of them");
     result.definitions_.push_back(*definition);
     result.line_of_.push_back(number - 1);
   }
@@ -145,7 +145,7 @@ Result<void> Definitions::add(const Definition& definition, bool replace) {
   LOFT_CHECK(check_own_name(definition.name));
   LOFT_CHECK(check_value(definition.kind, definition.text));
   const std::string what =
-      "define the " + std::string(word_of(definition.kind)) + " " + event::quoted(definition.name);
+      "define the " + std::string(word_of(definition.kind)) + " " + in_quotes(definition.name);
   const std::string line = line_for(definition);
   const auto one_line = [](std::string_view text) {
     return text.find_first_of("\n#") == std::string_view::npos && printable(text) == text;
@@ -178,7 +178,7 @@ Result<void> Definitions::remove(Definition::Kind kind, std::string_view name) {
       if (own.kind == kind) known.push_back(own.name);
     const auto near = nearest(name, known);
     return failure(ErrorKind::not_found,
-                   "remove the " + std::string(word_of(kind)) + " " + quoted(name),
+                   "remove the " + std::string(word_of(kind)) + " " + in_quotes(name),
                    "there is none of this name in '" + path_ + "'",
                    near.empty() ? std::string() : "did you mean " + join(near, ", ") + "?");
   }

@@ -11,7 +11,7 @@ constexpr std::string_view kModifierHint =
     "the modifiers are u (user), k (kernel), h (hypervisor), and p, pp or ppp (precise samples)";
 
 Failure bad_list(std::string_view list, std::string why, std::string hint = {}) {
-  return failure(ErrorKind::invalid_input, "read the event list " + quoted(list), std::move(why),
+  return failure(ErrorKind::invalid_input, "read the event list " + in_quotes(list), std::move(why),
                  std::move(hint));
 }
 
@@ -107,7 +107,7 @@ class ListSplitter {
 
 }  // namespace
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   static constexpr std::size_t kShown = 80;
   if (name.size() <= kShown) return "'" + printable(name) + "'";
   return "'" + printable(name.substr(0, kShown)) + "...'";
@@ -119,7 +119,7 @@ Result<std::vector<ListItem>> split_list(std::string_view list) {
 }
 
 Result<void> check_name(std::string_view name) {
-  const std::string what = "read the event name " + quoted(name);
+  const std::string what = "read the event name " + in_quotes(name);
   if (name.empty())
     return failure(ErrorKind::invalid_input, what, "it is empty", "'loft list' shows the names");
   if (name.size() > kLongestName)
@@ -140,7 +140,7 @@ Result<std::optional<PmuName>> split_pmu_name(std::string_view name) {
   const auto first = name.find('/');
   if (first == std::string_view::npos) return std::nullopt;
   const auto second = name.find('/', first + 1);
-  const std::string what = "read the event name " + quoted(name);
+  const std::string what = "read the event name " + in_quotes(name);
   if (first == 0)
     return failure(ErrorKind::invalid_input, what, "no PMU stands before the '/'",
                    "write pmu/term=value/");
@@ -160,7 +160,7 @@ bool looks_like_modifiers(std::string_view text) {
 }
 
 Result<Modifiers> parse_modifiers(std::string_view text, std::string_view name) {
-  const std::string what = "read the modifiers of " + quoted(name);
+  const std::string what = "read the modifiers of " + in_quotes(name);
   Modifiers modifiers;
   if (text.find_first_of("ukh") != std::string_view::npos)
     modifiers.user = modifiers.kernel = modifiers.hypervisor = false;
@@ -177,11 +177,11 @@ Result<Modifiers> parse_modifiers(std::string_view text, std::string_view name) 
                             : nullptr;
     if (part == nullptr)
       return failure(ErrorKind::invalid_input, what,
-                     quoted(std::string_view(&c, 1)) + " is no modifier",
+                     in_quotes(std::string_view(&c, 1)) + " is no modifier",
                      std::string(kModifierHint));
     if (*part)
       return failure(ErrorKind::invalid_input, what,
-                     quoted(std::string_view(&c, 1)) + " stands there twice");
+                     in_quotes(std::string_view(&c, 1)) + " stands there twice");
     *part = true;
   }
   return modifiers;

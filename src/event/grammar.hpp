@@ -49,6 +49,6 @@ bool looks_like_modifiers(std::string_view text);
 [[nodiscard]] Result<void> check_name(std::string_view name);
 
 // A name for messages: escaped, and shortened when it is long.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 
 }  // namespace loft::event

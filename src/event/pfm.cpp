@@ -166,12 +166,14 @@ Result<Event> Pfm::encode_any(const std::string& name) const {
       calls_->get_os_event_encoding(name.c_str(), kEverywhere, PFM_OS_PERF_EVENT_EXT, &argument);
   if (status != PFM_SUCCESS)
     return failure(status == PFM_ERR_NOTFOUND ? ErrorKind::not_found : ErrorKind::invalid_input,
-                   "encode " + quoted(name), "libpfm4 says: " + text_of(calls_->strerror(status)));
+                   "encode " + in_quotes(name),
+                   "libpfm4 says: " + text_of(calls_->strerror(status)));
   pfm_event_info_t info{};
   info.size = sizeof info;
   Event event;
   if (calls_->get_event_info(argument.idx, PFM_OS_PERF_EVENT_EXT, &info) != PFM_SUCCESS)
-    return failure(ErrorKind::internal, "encode " + quoted(name), "libpfm4 forgot its own event");
+    return failure(ErrorKind::internal, "encode " + in_quotes(name),
+                   "libpfm4 forgot its own event");
   const auto owner = std::find_if(pmus_.begin(), pmus_.end(),
                                   [&](const PfmPmu& pmu) { return pmu.id == info.pmu; });
   event.encoding = {owner == pmus_.end() ? std::string() : owner->name, attributes.type,
@@ -193,7 +195,7 @@ Result<Event> Pfm::encode(std::string_view name) {
 
 Result<Event> Pfm::encode_as(const PfmPmu& pmu, std::string_view name) {
   if (!pmu.core)
-    return failure(ErrorKind::unsupported, "encode " + quoted(name),
+    return failure(ErrorKind::unsupported, "encode " + in_quotes(name),
                    "libpfm4's encodings are right only for core PMUs when the PMU is absent");
   if (!with_absent_) {
     calls_->terminate();
@@ -221,7 +223,7 @@ Result<PfmPmu> Pfm::find_pmu(std::string_view name) const {
   for (const FriendlyName& entry : kFriendly)
     if (by_name(entry.pmu) != pmus_.end()) known.emplace_back(entry.friendly);
   const auto near = nearest(name, known);
-  return failure(ErrorKind::not_found, "find the CPU " + quoted(name),
+  return failure(ErrorKind::not_found, "find the CPU " + in_quotes(name),
                  "libpfm4 has no tables of this name",
                  near.empty() ? "try names like zen3, skylake, neoverse-n1, or libpfm4's own"
                               : "did you mean " + join(near, ", ") + "?");

@@ -111,16 +111,17 @@ class Planner {
       const std::string_view own = counters_of(events_[i]);
       if (own == kNoCounter || own == pmu) continue;
       if (pmu != kNoCounter)
-        return failure(ErrorKind::invalid_input, "count " + names_of(members) + " as one group",
-                       "the PMUs " + quoted(pmu) + " and " + quoted(own) + " cannot share one",
-                       "put events of different PMUs into different groups");
+        return failure(
+            ErrorKind::invalid_input, "count " + names_of(members) + " as one group",
+            "the PMUs " + in_quotes(pmu) + " and " + in_quotes(own) + " cannot share one",
+            "put events of different PMUs into different groups");
       pmu = own;
     }
     const CounterCount* has = known(pmu);
     if (has != nullptr && !fits(members, pmu)) {
       return failure(ErrorKind::limit, "count " + names_of(members) + " as one group",
                      "it needs " + std::to_string(general_needed(events_, members, *has)) +
-                         " counters of the PMU " + quoted(pmu) +
+                         " counters of the PMU " + in_quotes(pmu) +
                          " beside its fixed ones, which has " + std::to_string(has->general),
                      "make the group smaller, or leave the braces out to take turns");
     }
@@ -184,7 +185,7 @@ class Planner {
   std::string names_of(const Members& members) const {
     std::vector<std::string> names;
     for (const std::size_t member : members) names.push_back(events_[member].name);
-    return quoted("{" + join(names, ",") + "}");
+    return in_quotes("{" + join(names, ",") + "}");
   }
 
   std::span<const Event> events_;

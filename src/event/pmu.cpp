@@ -31,7 +31,7 @@ bool is_description(std::string_view file) {
 }
 
 Failure bad_format(std::string_view text) {
-  return failure(ErrorKind::malformed, "read the format " + quoted(text),
+  return failure(ErrorKind::malformed, "read the format " + in_quotes(text),
                  "it is not of the form config:0-7,32");
 }
 
@@ -125,8 +125,8 @@ Result<void> Pmu::apply(std::string_view terms, Event& event, bool inside_alias)
   for (const auto& pair : pairs) {
     if (is_given_later(pair.first, &pair))
       return failure(ErrorKind::invalid_input,
-                     "encode " + quoted(name_ + "/" + std::string(terms) + "/"),
-                     "the term " + quoted(pair.first) + " stands there twice");
+                     "encode " + in_quotes(name_ + "/" + std::string(terms) + "/"),
+                     "the term " + in_quotes(pair.first) + " stands there twice");
     LOFT_CHECK(apply_term(pair.first, pair.second, event, inside_alias));
   }
   return {};
@@ -137,7 +137,7 @@ Result<void> Pmu::apply_term(std::string_view key, std::optional<std::string_vie
   if (!is_safe_path_part(key)) return unknown_term(key);
   if (!value && !inside_alias && has_event(key)) return apply_alias(key, event);
 
-  const std::string what = "encode the term " + quoted(key) + " of the PMU " + quoted(name_);
+  const std::string what = "encode the term " + in_quotes(key) + " of the PMU " + in_quotes(name_);
   BitField field;
   if (const auto* word = std::find(std::begin(kWords), std::end(kWords), key);
       word != std::end(kWords)) {
@@ -155,7 +155,7 @@ Result<void> Pmu::apply_term(std::string_view key, std::optional<std::string_vie
                    "write the terms of the event yourself, with a value for this one");
   const auto number = value ? parse_u64(*value) : std::optional<std::uint64_t>(1);
   if (!number)
-    return failure(ErrorKind::invalid_input, what, quoted(*value) + " is not a number",
+    return failure(ErrorKind::invalid_input, what, in_quotes(*value) + " is not a number",
                    "write a decimal number, or a hexadecimal one behind 0x");
   const int width = field.width();
   if (width < 64 && *number >> width != 0)
@@ -176,7 +176,7 @@ Result<void> Pmu::apply_alias(std::string_view alias, Event& event) const {
   const auto factor = parse_double(scale);
   if (!factor)
     return failure(ErrorKind::malformed, "read '" + path + ".scale'",
-                   quoted(scale) + " is not a number");
+                   in_quotes(scale) + " is not a number");
   event.scale = *factor;
   return {};
 }
@@ -190,8 +190,8 @@ Failure Pmu::unknown_term(std::string_view key) const {
   known.insert(known.end(), events.begin(), events.end());
   const auto near = nearest(key, known);
   if (!near.empty()) hint = "did you mean " + join(near, ", ") + "?";
-  return failure(ErrorKind::not_found, "encode for the PMU " + quoted(name_),
-                 "it has no term and no event " + quoted(key), hint);
+  return failure(ErrorKind::not_found, "encode for the PMU " + in_quotes(name_),
+                 "it has no term and no event " + in_quotes(key), hint);
 }
 
 const std::vector<std::string>& PmuTable::names() {
@@ -200,7 +200,7 @@ const std::vector<std::string>& PmuTable::names() {
 }
 
 Result<Pmu> PmuTable::find(std::string_view name) {
-  const std::string what = "find the PMU " + quoted(name);
+  const std::string what = "find the PMU " + in_quotes(name);
   const std::string folder = join_path(root_.at(kDevices), name);
   if (!is_safe_path_part(name) || !file_exists(folder)) {
     const auto near = nearest(name, names());
@@ -212,7 +212,7 @@ Result<Pmu> PmuTable::find(std::string_view name) {
   LOFT_TRY(const std::string type, read_line(folder + "/type"));
   const auto number = parse_u64(trim(type));
   if (!number || *number > 0x7FFFFFFF)
-    return failure(ErrorKind::malformed, what, "its type " + quoted(type) + " is not a number");
+    return failure(ErrorKind::malformed, what, "its type " + in_quotes(type) + " is not a number");
   pmu.type_ = static_cast<std::uint32_t>(*number);
   if (const std::string mask = trimmed_line(folder + "/cpumask"); !mask.empty()) {
     LOFT_TRY(pmu.cpus_, parse_cpu_list(mask));

@@ -26,7 +26,7 @@ Result<PresetMapping> parse_mapping(std::string_view line, std::size_t number,
   const std::string_view family = trim(body.substr(0, equals));
   if (std::find(std::begin(kFamilies), std::end(kFamilies), family) == std::end(kFamilies))
     return malformed_at(path, number, column_of(line, body),
-                        quoted(family) + " is no family of CPUs",
+                        in_quotes(family) + " is no family of CPUs",
                         "the families are any, intel, zen and arm");
   const std::string_view value =
       equals == std::string_view::npos ? std::string_view() : trim(body.substr(equals + 1));
@@ -77,7 +77,7 @@ Result<Presets> Presets::parse(std::string_view text, const std::string& path) {
       const std::string_view name = rest.substr(0, blank);
       if (!name.starts_with("PAPI_") || result.find(name) != nullptr)
         return malformed_at(path, number, column_of(line, rest),
-                            quoted(name) + " is not a new name that starts with PAPI_");
+                            in_quotes(name) + " is not a new name that starts with PAPI_");
       result.presets_.push_back({std::string(name), std::string(trim(rest.substr(blank))), {}});
       continue;
     }

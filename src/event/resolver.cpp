@@ -22,7 +22,7 @@ Result<void> apply_modifiers(std::vector<Event>& events, std::string_view text,
   for (Event& event : events) {
     if (event.modifiers != Modifiers{}) continue;
     if (!event.cpus.empty())
-      return failure(ErrorKind::invalid_input, "count " + quoted(name),
+      return failure(ErrorKind::invalid_input, "count " + in_quotes(name),
                      "the PMU '" + event.encoding.pmu +
                          "' counts for all of a package and cannot tell user from kernel",
                      "leave the modifier out");
@@ -46,7 +46,7 @@ Result<Event> Resolver::resolve(std::string_view name) {
   if (events.size() == 1) return std::move(events.front());
   std::vector<std::string> names;
   for (const Event& event : events) names.push_back(event.name);
-  return failure(ErrorKind::invalid_input, "take " + quoted(name) + " as one event",
+  return failure(ErrorKind::invalid_input, "take " + in_quotes(name) + " as one event",
                  "it stands for " + join(names, ", "), "name one of them");
 }
 
@@ -59,7 +59,7 @@ Result<std::vector<Event>> Resolver::resolve_list(std::string_view list) {
     LOFT_TRY(auto events, resolve_item(item.text));
     LOFT_CHECK(apply_modifiers(events, item.group_modifiers, item.text));
     if (all.size() + events.size() > kMostEvents)
-      return failure(ErrorKind::limit, "read the event list " + quoted(list),
+      return failure(ErrorKind::limit, "read the event list " + in_quotes(list),
                      "it stands for more than " + std::to_string(kMostEvents) + " events");
     if (item.group != 0 && item.group != item_group) ++groups;
     item_group = item.group;
@@ -110,7 +110,7 @@ Result<Resolver::Events> Resolver::with_colon(std::string_view name) {
     LOFT_TRY(auto events, simple_name(head));
     if (!events.empty()) {
       if (last + 1 == name.size())
-        return failure(ErrorKind::invalid_input, "read the modifiers of " + quoted(name),
+        return failure(ErrorKind::invalid_input, "read the modifiers of " + in_quotes(name),
                        "none follows the colon");
       LOFT_CHECK(apply_modifiers(events, name.substr(last + 1), name));
       return events;
@@ -254,7 +254,7 @@ Result<Resolver::Events> Resolver::sysfs_name(std::string_view name) {
     std::vector<std::string> choices;
     for (const std::string_view stem : stems)
       choices.push_back(std::string(stem) + "/" + std::string(name) + "/");
-    return failure(ErrorKind::invalid_input, "find the event " + quoted(name),
+    return failure(ErrorKind::invalid_input, "find the event " + in_quotes(name),
                    "several PMUs publish one of this name", "choose from " + join(choices, ", "));
   }
   Events events;
@@ -288,7 +288,7 @@ Result<Resolver::Events> Resolver::raw_digits(std::string_view digits) {
   if (digits.starts_with("0x")) digits.remove_prefix(2);
   const auto config = parse_hex(digits);
   if (!config)
-    return failure(ErrorKind::invalid_input, "read the raw event " + quoted(digits),
+    return failure(ErrorKind::invalid_input, "read the raw event " + in_quotes(digits),
                    "it is not a hexadecimal number of at most 64 bits", "write it like r01c2");
   Event event;
   LOFT_TRY(event.encoding, core_encoding(*config));
@@ -300,7 +300,7 @@ Result<Resolver::Events> Resolver::raw_digits(std::string_view digits) {
 Result<Resolver::Events> Resolver::virtual_name(std::string_view name) {
   std::string_view base = name.substr(kVirtualPrefix.size());
   if (base.find(':') != std::string_view::npos)
-    return failure(ErrorKind::invalid_input, "read the modifiers of " + quoted(name),
+    return failure(ErrorKind::invalid_input, "read the modifiers of " + in_quotes(name),
                    "the virtual PMU counts user code alone", "leave the modifier out");
   auto event = find_virtual(base);
   if (!event) return unknown(name);
@@ -347,7 +347,7 @@ Failure Resolver::unknown(std::string_view name) {
                                              : std::string(kVirtualPrefix) + entry.name);
   const auto near = nearest(name, known);
   return failure(
-      ErrorKind::not_found, "find the event " + quoted(name), "nothing here has this name",
+      ErrorKind::not_found, "find the event " + in_quotes(name), "nothing here has this name",
       near.empty() ? "'loft list' shows all names" : "did you mean " + join(near, ", ") + "?");
 }
 

@@ -61,7 +61,7 @@ Result<Resolver::Events> Resolver::own_name(std::string_view name) {
   const Definition* found = own->find(name);
   if (found == nullptr) return Events{};
   if (depth_ == kDeepestDefinition)
-    return failure(ErrorKind::invalid_input, "expand " + quoted(name),
+    return failure(ErrorKind::invalid_input, "expand " + in_quotes(name),
                    "the definitions in '" + own->path() + "' name each other in a circle",
                    "take one of them out");
   const Level level(depth_);
@@ -93,7 +93,7 @@ Result<const PresetMapping*> Resolver::preset_mapping(std::string_view name) {
   if (preset == nullptr) return unknown(name);
   const PresetMapping* mapping = preset->mapping_for(cpu_family());
   if (mapping == nullptr)
-    return failure(ErrorKind::unsupported, "count " + quoted(name),
+    return failure(ErrorKind::unsupported, "count " + in_quotes(name),
                    "no event of this CPU is known to mean '" + preset->description + "'",
                    "add one to events/papi-presets.txt, or name an event with 'loft event add'");
   return mapping;
@@ -107,7 +107,7 @@ Result<std::string> Resolver::preset_formula(std::string_view name) {
 Result<Resolver::Events> Resolver::preset_name(std::string_view name) {
   LOFT_TRY(const PresetMapping* const mapping, preset_mapping(name));
   if (mapping->alternatives.empty())
-    return failure(ErrorKind::unsupported, "count " + quoted(name) + " as one event",
+    return failure(ErrorKind::unsupported, "count " + in_quotes(name) + " as one event",
                    "on this CPU it is derived: " + mapping->formula, "count these events instead");
   Error last;
   for (const std::string& alternative : mapping->alternatives) {
@@ -124,7 +124,7 @@ Result<Resolver::Events> Resolver::preset_name(std::string_view name) {
     }
     return events;
   }
-  last.what = "count " + quoted(name) + " (" + join(mapping->alternatives, " or ") + ")";
+  last.what = "count " + in_quotes(name) + " (" + join(mapping->alternatives, " or ") + ")";
   return tl::make_unexpected(std::move(last));
 }
 

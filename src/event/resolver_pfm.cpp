@@ -22,7 +22,7 @@ Modifiers as_wished(const Modifiers& reported) {
 
 Result<Event> Resolver::pfm_encoding(std::string_view name) {
   if (is_foreign_tree(options_))
-    return failure(ErrorKind::unsupported, "encode " + quoted(name),
+    return failure(ErrorKind::unsupported, "encode " + in_quotes(name),
                    "libpfm4 knows only the machine that it runs on");
   LOFT_TRY(Pfm* const pfm, Pfm::instance());
   const auto encode = [&](std::string_view text) -> Result<Event> {
@@ -52,7 +52,7 @@ Result<Event> Resolver::pfm_encoding(std::string_view name) {
 // libpfm4 recognises CPUs; whether the kernel offers their PMU is another matter.
 Result<Encoding> Resolver::kernel_pmu_of(const Encoding& pfm) {
   Encoding encoding = pfm;
-  const std::string what = "encode for the PMU " + quoted(pfm.pmu);
+  const std::string what = "encode for the PMU " + in_quotes(pfm.pmu);
   switch (pfm.type) {
     case kTypeSoftware:
       encoding.pmu = "software";

@@ -46,12 +46,13 @@ Result<Event> find_tracepoint(const SystemRoot& root, std::string_view group,
   LOFT_TRY(const std::string folder, events_folder(root));
   const std::string path = folder + "/" + std::string(group) + "/" + std::string(name) + "/id";
   if (!is_identifier(group) || !is_identifier(name) || !file_exists(path))
-    return failure(ErrorKind::not_found, "find the tracepoint " + quoted(full),
+    return failure(ErrorKind::not_found, "find the tracepoint " + in_quotes(full),
                    "the kernel has none of this name");
   LOFT_TRY(const std::string line, read_line(path));
   const auto id = parse_u64(trim(line));
   if (!id)
-    return failure(ErrorKind::malformed, "read '" + path + "'", quoted(line) + " is not a number");
+    return failure(ErrorKind::malformed, "read '" + path + "'",
+                   in_quotes(line) + " is not a number");
   Event event;
   event.encoding = {"tracepoint", kTypeTracepoint, *id, 0, 0};
   event.origin = "tracepoint";
