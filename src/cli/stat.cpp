@@ -43,6 +43,7 @@ struct StatFlags {
   bool per_thread = false;
   bool per_core = false;
   bool whole_machine = false;
+  std::string by;  // "function" or "block"
   MetricFlags metrics;
   OutputFlags output;
 };
@@ -66,6 +67,15 @@ Result<void> check(const StatFlags& flags) {
   if (flags.repeat > 1 && (flags.interval_ms > 0 || flags.per_thread || flags.per_core))
     return usage("-r gives means of whole runs",
                  "leave out -I, --per-thread and --per-core, or -r");
+  if (!flags.by.empty() && (flags.per_core || flags.interval_ms > 0 || flags.repeat > 1))
+    return usage("--by shows the parts of one whole run",
+                 "leave out --per-core, -I and -r, or --by");
+  if (flags.by == "block" && flags.per_thread)
+    return usage("blocks are counted over all threads",
+                 "leave out --per-thread, or use --by function");
+  if (!flags.by.empty() && flags.source == "perf_events")
+    return usage("hardware counters know CPUs and threads, not functions",
+                 "use --source virtual, or sample with loft record and loft report");
   if (flags.per_thread && flags.interval_ms > 0 && flags.pids.empty())
     return usage("the threads of a started program are known when they end, not per interval",
                  "leave out -I or --per-thread, or attach with -p");
@@ -94,6 +104,8 @@ struct Chosen {
 
 Chosen choose_source(const StatFlags& flags) {
   if (!flags.source.empty()) return {flags.source == "virtual", ""};
+  if (!flags.by.empty())
+    return {true, "counts per " + flags.by + " come from the virtual PMU, in user mode"};
   if (flags.events.empty() || !flags.pids.empty() || flags.whole_machine) return {};
   const auto events = event::Resolver(known_names(true)).resolve_list(join(flags.events, ","));
   if (!events || !all_virtual(*events)) return {};
@@ -141,6 +153,14 @@ std::vector<metric::Evaluated> evaluate(const Asked& asked, const sample::RunCou
   return metric::evaluate_all(asked.programs, counts, metric::spread_of(run));
 }
 
+source::Split split_of(const StatFlags& flags) {
+  if (flags.by == "block") return source::Split::blocks;
+  if (flags.by == "function")
+    return flags.per_thread ? source::Split::thread_functions : source::Split::functions;
+  if (flags.per_thread) return source::Split::threads;
+  return flags.per_core ? source::Split::cpus : source::Split::none;
+}
+
 Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& asked,
                                           event::Resolver& resolver) {
   source::CountRequest request;
@@ -152,9 +172,7 @@ Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& a
   if (!flags.cpus.empty()) {
     LOFT_TRY(request.cpus, parse_cpu_list(flags.cpus));
   }
-  request.split = flags.per_thread ? source::Split::threads
-                  : flags.per_core ? source::Split::cpus
-                                   : source::Split::none;
+  request.split = split_of(flags);
   return request;
 }
 
@@ -220,6 +238,8 @@ void add_stat(CLI::App& app, Action& action) {
   command->add_option("-r,--repeat", flags->repeat, "run the program so often; mean and spread")
       ->check(CLI::Range(1u, 10000u));
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
+  command->add_option("--by", flags->by, "also show each function or basic block (virtual PMU)")
+      ->check(CLI::IsMember({"function", "block"}));
   command->add_flag("--per-core", flags->per_core, "also show each CPU");
   command->add_flag("-a,--system", flags->whole_machine, "count everything on the machine");
   command->add_option("-C,--cpu", flags->cpus, "with --system or --per-core: these CPUs (0-3,8)");

@@ -19,7 +19,7 @@
 
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3130'4E45'5446'4F4CULL;  // "LOFTEN01"
+inline constexpr std::uint64_t kSharedMagic = 0x3230'4E45'5446'4F4CULL;  // "LOFTEN02"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
@@ -40,7 +40,7 @@ enum class BlockKind : std::uint32_t {
 struct BlockEntry {
   std::uint64_t address;      // where the program has it
   std::uint64_t code_offset;  // its bytes, from kCodeOffset
-  std::uint32_t image;
+  std::uint32_t mapping;      // what stood there when it was translated: index of a MappingEntry
   std::uint32_t next_fall;  // the block counted when this block's last branch was not taken, or 0;
                             // of units, the block they belong to
   std::uint32_t size;       // bytes

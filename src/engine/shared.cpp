@@ -83,6 +83,14 @@ std::vector<MappingEntry> Shared::mappings() const {
   return entries;
 }
 
+MappingEntry Shared::mapping(std::uint32_t number) const {
+  MappingEntry entry{};
+  if (number < std::min(header().mappings.load(), kMaxMappings))
+    std::memcpy(&entry, tables_ + kMappingsOffset + number * sizeof entry, sizeof entry);
+  entry.path[kMaxPath - 1] = '\0';
+  return entry;
+}
+
 Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
   std::vector<BlockCount> result;
   if (slot >= kMaxSlots) return result;

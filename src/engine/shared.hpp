@@ -38,6 +38,8 @@ class Shared {
   [[nodiscard]] std::vector<SlotEntry> slots() const;
   [[nodiscard]] std::vector<ImageEntry> images() const;
   [[nodiscard]] std::vector<MappingEntry> mappings() const;
+  // One of them; empty when there is none of that number.
+  [[nodiscard]] MappingEntry mapping(std::uint32_t number) const;
 
   // What the thread of that slot has counted so far; blocks it never ran are left out.
   [[nodiscard]] Result<std::vector<BlockCount>> counts(std::uint32_t slot) const;

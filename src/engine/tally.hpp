@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -43,18 +45,58 @@ class Tally {
     Units units{};
   };
 
+  friend class PartTally;
+
   void learn_blocks();
   [[nodiscard]] Result<void> gather(std::uint32_t slot, const Choice& chosen,
                                     std::vector<Sum>& sums);
   [[nodiscard]] EventVector events_of(const std::vector<Sum>& sums) const;
-  void add_part(const Block& part, std::uint64_t value, std::vector<Sum>& sums) const;
+  // Calls add(place, executions, unit, units) for all that `count` runs of a block mean; `place` is
+  // the index of an instruction in kinds_of_blocks_. `dense` has the thread's counts by block.
+  template <class Add>
+  void spread(std::uint32_t number, std::uint64_t count, std::span<const std::uint64_t> dense,
+              Add&& add) const;
 
   const Shared& shared_;
   KindTable kinds_;
   std::vector<Block> blocks_;
   std::vector<KindId> kinds_of_blocks_;
+  std::vector<std::uint8_t> lengths_of_blocks_;  // of the same instructions, in bytes
   std::vector<bool> is_folded_;  // slots of ended threads, whose counts are in folded_
   std::vector<Sum> folded_;
+};
+
+// Counts of some events, apart by what the instructions belong to: functions, basic blocks.
+//
+//   PartTally parts(tally, events, [&](const BlockEntry& block, std::uint64_t address) { ... });
+//   LOFT_TRY(const auto rows, parts.of_slots({0, 1}));
+//
+// Every instruction is in exactly one part, so the parts sum up to the whole.
+class PartTally {
+ public:
+  // The part of the instruction at `address` of a block. Asked once for each.
+  using Where = std::function<std::uint32_t(const BlockEntry& block, std::uint64_t address)>;
+  struct Row {
+    std::uint32_t part = 0;
+    std::vector<std::uint64_t> counts;  // aligned with the events
+  };
+
+  PartTally(Tally& tally, std::vector<EventIndex> events, Where where)
+      : tally_(tally), events_(std::move(events)), where_(std::move(where)) {}
+
+  // What these threads have counted so far, by rising part. Parts that never ran are left out.
+  [[nodiscard]] Result<std::vector<Row>> of_slots(std::span<const std::uint32_t> slots);
+
+ private:
+  void learn_parts();
+  [[nodiscard]] std::vector<Row> rows_of(
+      const std::unordered_map<std::uint64_t, Tally::Sum>& sums) const;
+
+  Tally& tally_;
+  std::vector<EventIndex> events_;
+  Where where_;
+  std::size_t known_blocks_ = 0;
+  std::vector<std::uint32_t> parts_;  // aligned with Tally::kinds_of_blocks_
 };
 
 }  // namespace loft::engine

@@ -31,6 +31,23 @@ struct FunctionCounts {
   std::vector<Count> counts;
 };
 
+// A basic block: instructions that are always run together.
+struct BlockCounts {
+  std::string function;
+  std::uint64_t offset = 0;  // in the function
+  std::string binary;
+  std::uint64_t address = 0;      // in the binary
+  std::vector<std::string> code;  // its instructions as text
+  std::vector<Count> counts;
+};
+
+// What one thread did in one function; both are indices into the lists of the same run.
+struct ThreadFunctionCounts {
+  std::size_t thread = 0;
+  std::size_t function = 0;
+  std::vector<Count> counts;
+};
+
 struct IntervalCounts {
   Nanoseconds start{};  // since the run began
   Nanoseconds end{};
@@ -72,6 +89,9 @@ struct RunCounts {
   std::vector<ThreadCounts> threads;
   std::vector<CpuCounts> cpus;
   std::vector<FunctionCounts> functions;
+  std::vector<BlockCounts> blocks;
+  std::vector<ThreadFunctionCounts> thread_functions;  // where asked for; pairs that never met are
+                                                       // left out
   std::vector<IntervalCounts> intervals;
   std::vector<std::string> notes;  // what a reader of the numbers must know
 };

@@ -27,6 +27,10 @@ enum class Split {
   none,     // totals only
   threads,  // also per thread
   cpus,     // also per CPU
+  // The virtual PMU alone:
+  functions,         // also per function
+  blocks,            // also per basic block
+  thread_functions,  // also per thread, per function, and per function of each thread
 };
 
 // Events that are to be counted at the same time, as indices into CountRequest::events.
@@ -52,8 +56,11 @@ struct CountRequest {
 struct Reading {
   Nanoseconds time{};  // since start()
   std::vector<sample::Count> totals;
-  std::vector<sample::CpuCounts> cpus;        // with Split::cpus
-  std::vector<sample::ThreadCounts> threads;  // with Split::threads
+  std::vector<sample::CpuCounts> cpus;            // with Split::cpus
+  std::vector<sample::ThreadCounts> threads;      // with Split::threads and thread_functions
+  std::vector<sample::FunctionCounts> functions;  // with Split::functions and thread_functions
+  std::vector<sample::BlockCounts> blocks;        // with Split::blocks
+  std::vector<sample::ThreadFunctionCounts> thread_functions;  // with Split::thread_functions
 };
 
 class CountingRun {

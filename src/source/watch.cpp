@@ -189,6 +189,9 @@ class Watch {
                                std::move(reading.totals[i])});
     }
     result.threads = std::move(reading.threads);
+    result.functions = std::move(reading.functions);
+    result.blocks = std::move(reading.blocks);
+    result.thread_functions = std::move(reading.thread_functions);
     if (request_.split == Split::cpus) result.cpus = std::move(reading.cpus);
     result.intervals = std::move(intervals_);
     result.notes = run_.notes();

@@ -47,7 +47,20 @@ ordered_json event_json(const RunCounts& run, std::size_t i) {
   for (const auto& part : run.functions)
     json["functions"].push_back({{"name", part.name},
                                  {"binary", part.binary},
-                                 {"value", value_of(part.counts[i], event.scale)}});
+                                 {"value", value_of(part.counts[i], event.scale)},
+                                 {"kind", to_string(part.counts[i].origin)}});
+  for (const auto& part : run.blocks)
+    json["blocks"].push_back({{"function", part.function},
+                              {"offset", part.offset},
+                              {"binary", part.binary},
+                              {"address", part.address},
+                              {"value", value_of(part.counts[i], event.scale)},
+                              {"kind", to_string(part.counts[i].origin)}});
+  for (const auto& part : run.thread_functions)
+    json["threads"][part.thread]["functions"].push_back(
+        {{"name", run.functions[part.function].name},
+         {"binary", run.functions[part.function].binary},
+         {"value", value_of(part.counts[i], event.scale)}});
   return json;
 }
 
@@ -87,6 +100,7 @@ std::string stat_json(const RunCounts& run, Metrics metrics) {
   ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
                     {"target", run.target},           {"exit", run.exit_status},
                     {"wall_s", to_seconds(run.wall)}, {"source", run.source}};
+  if (run.source == "virtual") json["time_of"] = "engine";  // not of the program alone
   if (run.user) json["user_s"] = to_seconds(*run.user);
   if (run.system) json["system_s"] = to_seconds(*run.system);
   if (run.wall_spread) {
@@ -99,6 +113,8 @@ std::string stat_json(const RunCounts& run, Metrics metrics) {
   for (const metric::Evaluated& metric : metrics) json["metrics"].push_back(metric_object(metric));
   if (!metrics.empty()) json["constants"] = constants_array(metrics);
   if (!run.intervals.empty()) json["intervals"] = intervals_json(run);
+  for (const auto& block : run.blocks)  // in the order of the events' own lists
+    json["code"].push_back(block.code);
   if (!run.notes.empty()) json["notes"] = run.notes;
   // Names come from processes and files: what is not UTF-8 is replaced, not thrown on.
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

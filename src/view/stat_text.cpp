@@ -8,6 +8,7 @@
 #include "sample/ratio.hpp"
 #include "view/metric.hpp"
 #include "view/stat.hpp"
+#include "view/stat_parts.hpp"
 
 namespace loft::view {
 namespace {
@@ -17,19 +18,7 @@ using sample::CountedEvent;
 using sample::Origin;
 using sample::RunCounts;
 
-// The value in the unit that people read: nanoseconds as milliseconds, plain counts in full.
-std::string number(const Count& count, const std::string& unit, double scale) {
-  const std::string mark = count.origin == Origin::counted ? "" : "~ ";
-  const double value = count.value() * scale;
-  if (unit == "ns") return fmt::format("{}{:.2f} ms", mark, value * 1e-6);
-  if (!unit.empty()) return fmt::format("{}{:.3f} {}", mark, value, printable(unit));
-  return mark + with_separators(static_cast<std::uint64_t>(std::llround(value)));
-}
-
-std::string number(const CountedEvent& event) {
-  Count count = event.total;
-  return number(count, event.unit, event.scale);
-}
+std::string number(const CountedEvent& event) { return count_text(event.total, event); }
 
 std::string ratio_text(const sample::Ratio& ratio) {
   const std::string mark = ratio.origin == Origin::counted ? "" : "~";
@@ -79,10 +68,6 @@ std::string missing_lines(const RunCounts& run) {
   return text;
 }
 
-std::string part_number(const Count& count, const CountedEvent& event) {
-  return count.is_available() ? number(count, event.unit, event.scale) : "not counted";
-}
-
 template <class Row, class Label>
 std::string part_table(const RunCounts& run, const std::vector<Row>& rows, std::string_view title,
                        Label&& label) {
@@ -96,7 +81,7 @@ std::string part_table(const RunCounts& run, const std::vector<Row>& rows, std::
   for (const Row& row : rows) {
     text += fmt::format("{:<24}", printable(label(row)));
     for (const std::size_t i : shown)
-      text += fmt::format("  {:>18}", part_number(row.counts[i], run.events[i]));
+      text += fmt::format("  {:>18}", count_text(row.counts[i], run.events[i]));
     text += "\n";
   }
   return text;
@@ -104,6 +89,7 @@ std::string part_table(const RunCounts& run, const std::vector<Row>& rows, std::
 
 std::string times_line(const RunCounts& run) {
   std::string line = fmt::format("\n{:>18}  wall time", format_seconds(to_seconds(run.wall)));
+  if (run.source == "virtual") line += " under the engine, longer than the program alone";
   if (run.wall_spread && run.wall_spread->mean > 0)
     line += fmt::format("   +- {:.2f} % over {} runs",
                         100 * run.wall_spread->deviation / run.wall_spread->mean,
@@ -140,8 +126,7 @@ std::string stat_text(const RunCounts& run, Metrics metrics) {
   });
   text += part_table(run, run.cpus, "cpu",
                      [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
-  text += part_table(run, run.functions, "function",
-                     [](const sample::FunctionCounts& row) { return row.name; });
+  text += function_table(run) + block_table(run);
   for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
   return text;
 }
@@ -155,7 +140,7 @@ std::string interval_text(const RunCounts& frame, const sample::IntervalCounts& 
     if (count.origin == Origin::scaled)
       share = fmt::format("  counted {:.1f} % of the time", 100 * count.running_share());
     text += fmt::format("{:>10.4f} s  {:>18}  {}{}\n", to_seconds(interval.end),
-                        part_number(count, event), printable(event.name), share);
+                        count_text(count, event), printable(event.name), share);
   }
   return text;
 }

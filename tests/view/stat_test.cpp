@@ -51,12 +51,12 @@ TEST(StatText, ShowsCountsRatiosAndWhatIsMissing) {
 
 TEST(StatCsv, LeavesUnknownValuesEmpty) {
   EXPECT_EQ(stat_csv(example()),
-            "scope,part,event,value,unit,kind,running,why\n"
-            "run,,task-clock,950000000,ns,counted,1.0000,\n"
-            "run,,cycles,3000000000,,counted,1.0000,\n"
-            "run,,instructions,3000000000,,scaled,0.5000,\n"
-            "run,,cache-misses,,,missing,0.0000,no counter left\n"
-            "run,,power/energy-pkg/,20,Joules,counted,1.0000,\n");
+            "scope,part,event,value,unit,kind,running,why,binary\n"
+            "run,,task-clock,950000000,ns,counted,1.0000,,\n"
+            "run,,cycles,3000000000,,counted,1.0000,,\n"
+            "run,,instructions,3000000000,,scaled,0.5000,,\n"
+            "run,,cache-misses,,,missing,0.0000,no counter left,\n"
+            "run,,power/energy-pkg/,20,Joules,counted,1.0000,,\n");
 }
 
 TEST(StatJson, SurvivesNamesThatAreNotUtf8) {
@@ -72,6 +72,56 @@ TEST(StatText, RepeatedRunsShowTheirSpread) {
   EXPECT_NE(text.find("3,150,000,000  cycles"), std::string::npos);
   EXPECT_NE(text.find("+- 6.73 %"), std::string::npos);
   EXPECT_NE(text.find("over 2 runs"), std::string::npos);
+}
+
+sample::RunCounts divided_example() {
+  sample::RunCounts run;
+  run.target = "./solver";
+  run.source = "virtual";
+  run.wall = milliseconds(500);
+  run.events = {{"instructions", "virtual", "", 1, false, Count::exact(1000)},
+                {"load_bytes", "virtual", "B", 1, false, Count::exact(162'167'557)}};
+  run.functions = {{"small", "/bin/solver", {Count::exact(300), Count::exact(0)}},
+                   {"large", "/bin/solver", {Count::exact(700), Count::exact(162'167'557)}}};
+  return run;
+}
+
+TEST(StatText, ShowsFunctionsByTheirCountsAndBytesToTheLastDigit) {
+  EXPECT_EQ(stat_text(divided_example()),
+            "\n"
+            "./solver   (source: virtual PMU, exact)\n"
+            "\n"
+            "             1,000  instructions\n"
+            "     162,167,557 B  load_bytes\n"
+            "\n"
+            "            500 ms  wall time under the engine, longer than the program alone\n"
+            "\n"
+            "      instructions          load_bytes  function\n"
+            "               700       162,167,557 B  large  /bin/solver\n"
+            "               300                 0 B  small  /bin/solver\n");
+}
+
+TEST(StatText, SumsUpTheFunctionsThatItDoesNotShow) {
+  sample::RunCounts run = divided_example();
+  for (std::uint64_t i = 0; i < 40; ++i)
+    run.functions.push_back({"f", "b", {Count::exact(i), Count::exact(1)}});
+  // 30 of 42 are shown: large, small and those of 39 down to 12. The others have 0 to 11.
+  EXPECT_NE(stat_text(run).find("                66                12 B  (12 others)\n"),
+            std::string::npos);
+}
+
+TEST(StatCsv, NamesTheBinaryOfAFunction) {
+  EXPECT_NE(stat_csv(divided_example())
+                .find("function,large,load_bytes,162167557,B,counted,1.0000,,/bin/solver\n"),
+            std::string::npos);
+}
+
+TEST(StatJson, HasFunctionsInEachEventAndSaysWhoseTimeItIs) {
+  const std::string text = stat_json(divided_example());
+  EXPECT_NE(text.find("\"time_of\": \"engine\""), std::string::npos);
+  EXPECT_NE(text.find("\"functions\": ["), std::string::npos);
+  EXPECT_NE(text.find("\"value\": 162167557"), std::string::npos);
+  EXPECT_EQ(stat_json(example()).find("time_of"), std::string::npos);
 }
 
 TEST(CsvField, IsHarmlessToTerminalsAndSpreadsheets) {

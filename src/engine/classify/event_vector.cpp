@@ -63,6 +63,13 @@ void accumulate(EventVector& total, const InstructionFacts& facts, std::uint64_t
   accumulate(total, facts.kind, executions, units);
 }
 
+std::uint64_t contribution(EventIndex event, const Kind& kind, std::uint64_t executions,
+                           const Units& units) {
+  const EventInfo& info = event_table()[event];
+  if (!info.is_available || !meets(info, kind)) return 0;
+  return amount(info.measure, kind, executions, units);
+}
+
 KindId KindTable::intern(const Kind& kind) {
   if (kinds_.size() * 2 >= slots_.size()) grow();
   std::size_t slot = hash_of(kind) & (slots_.size() - 1);

@@ -70,6 +70,10 @@ void accumulate(EventVector& total, const Kind& kind, std::uint64_t executions, 
 void accumulate(EventVector& total, const InstructionFacts& facts, std::uint64_t executions = 1,
                 Units units = {});
 
+// What the same adds to one event alone; 0 for events that the kind is not counted by.
+[[nodiscard]] std::uint64_t contribution(EventIndex event, const Kind& kind,
+                                         std::uint64_t executions, const Units& units);
+
 // Kinds by number: what is needed of a block is the list of the numbers of its instructions.
 using KindId = std::uint32_t;
 

@@ -99,7 +99,8 @@ void Translation::emit_counted_loop(const Instruction& branch) {
 // The trace ends behind a conditional branch: a counter alone says how often it fell through.
 void Translation::finish_conditional_without_next() {
   if (falls_from_ == 0) return;
-  const std::uint32_t number = record_block(next_pc_, nullptr, 0, 0, BlockKind::fall_through);
+  const std::uint32_t number =
+      record_block(next_pc_, region_.mapping, nullptr, 0, 0, BlockKind::fall_through);
   record_fall(falls_from_, number);
   point(Point::ours);
   emit_.store_context(CTX_SPILL2, kRax);

@@ -51,8 +51,8 @@ void open_record(int descriptor, const char* program) {
   copy_path(image.path, program);
 }
 
-std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std::uint32_t size,
-                           std::uint32_t instructions, BlockKind kind) {
+std::uint32_t record_block(std::uint64_t address, std::uint32_t mapping, const std::uint8_t* bytes,
+                           std::uint32_t size, std::uint32_t instructions, BlockKind kind) {
   const std::uint32_t number = shared_header()->blocks.fetch_add(1);
   const std::uint64_t code = shared_header()->code_bytes.fetch_add(size);
   if (number >= kMaxBlocks || code + size > kCodeLimit)
@@ -60,7 +60,7 @@ std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std
   std::memcpy(table<std::uint8_t>(kCodeOffset) + code, bytes, size);
   BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
   entry.code_offset = code;
-  entry.image = g_image;
+  entry.mapping = mapping;
   entry.size = size;
   entry.instructions = static_cast<std::uint16_t>(instructions);
   entry.kind = static_cast<std::uint16_t>(kind);
@@ -75,7 +75,7 @@ std::uint32_t record_part(std::uint32_t block, BlockKind kind, std::uint32_t ins
   const std::uint32_t number = shared_header()->blocks.fetch_add(1);
   if (number >= kMaxBlocks) stop(Message("the program has more code than the engine can record"));
   BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
-  entry.image = g_image;
+  entry.mapping = recorded_block(block).mapping;
   entry.next_fall = block;
   entry.size = unit;
   entry.instructions = static_cast<std::uint16_t>(instruction);
@@ -102,17 +102,30 @@ const BlockEntry& recorded_block(std::uint32_t block) {
   return table<BlockEntry>(kBlocksOffset)[block];
 }
 
-void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
-                    const char* path) {
+std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
+                             const char* path) {
+  const auto process = static_cast<std::uint32_t>(kernel(SYS_getpid));
+  MappingEntry* entries = table<MappingEntry>(kMappingsOffset);
+  // Compilers re-protect the same pages over and over. Only the last ones are looked through.
+  constexpr std::uint32_t kLookedThrough = 64;
+  const std::uint32_t known = shared_header()->mappings.load();
+  for (std::uint32_t i = known; i > 0 && known - i < kLookedThrough; --i) {
+    const MappingEntry& entry = entries[i - 1];
+    if (entry.start == start && entry.end == end && entry.file_offset == file_offset &&
+        entry.image == g_image && entry.process == process &&
+        std::strncmp(entry.path, path, kMaxPath - 1) == 0)
+      return i - 1;
+  }
   const std::uint32_t number = shared_header()->mappings.fetch_add(1);
   if (number >= kMaxMappings) stop(Message("more mappings of code than the engine can record"));
-  MappingEntry& entry = table<MappingEntry>(kMappingsOffset)[number];
+  MappingEntry& entry = entries[number];
   entry.start = start;
   entry.file_offset = file_offset;
   entry.image = g_image;
-  entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
+  entry.process = process;
   copy_path(entry.path, path);
   __atomic_store_n(&entry.end, end, __ATOMIC_RELEASE);
+  return number;
 }
 
 void open_counters(Context* context) {

@@ -15,9 +15,10 @@ void open_record(int descriptor, const char* program);
 SharedHeader* shared_header();
 int shared_descriptor();
 
-// A number for a block of the program; its bytes are kept with it.
-std::uint32_t record_block(std::uint64_t address, const std::uint8_t* bytes, std::uint32_t size,
-                           std::uint32_t instructions, BlockKind kind);
+// A number for a block of the program; its bytes are kept with it. `mapping` is what record_mapping
+// gave for the place where it stands.
+std::uint32_t record_block(std::uint64_t address, std::uint32_t mapping, const std::uint8_t* bytes,
+                           std::uint32_t size, std::uint32_t instructions, BlockKind kind);
 // A number for a sum that one instruction of a block adds to at run time.
 std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit);
 // A number for times that the branch at the end of `block` fell into a block that was then left.
@@ -26,8 +27,9 @@ std::uint32_t record_extra_fall(std::uint32_t block);
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);
 
-void record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
-                    const char* path);
+// A number for a mapping of code. What is met again unchanged keeps its number.
+std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
+                             const char* path);
 
 // Gives the context counters of its own, at the place where its code looks for them. In a child
 // process of fork this replaces the parent's.

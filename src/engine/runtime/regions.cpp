@@ -126,7 +126,7 @@ const Region* find_region(std::uint64_t pc) {
   std::memcpy(region->path, line.path, size);
   region->path[size] = '\0';
   region->live = true;
-  record_mapping(line.start, line.end, line.offset, region->path);
+  region->mapping = record_mapping(line.start, line.end, line.offset, region->path);
   return region;
 }
 

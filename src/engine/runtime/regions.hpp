@@ -13,6 +13,7 @@ struct Region {
   std::uint64_t end;
   bool writable;  // code that can change under our feet
   bool live;
+  std::uint32_t mapping;  // its number in the shared table
   char path[kMaxPath];
 };
 

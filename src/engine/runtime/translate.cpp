@@ -80,8 +80,8 @@ bool Translation::add_block() {
     emit_jump_to(next_pc_);
     return false;
   }
-  const std::uint32_t number =
-      record_block(next_pc_, block_.bytes, block_.size, block_.count, BlockKind::body);
+  const std::uint32_t number = record_block(next_pc_, region_.mapping, block_.bytes, block_.size,
+                                            block_.count, BlockKind::body);
   if (falls_from_ != 0) record_fall(falls_from_, number);
   falls_from_ = 0;
   block_points_[blocks_++] = {number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1};
@@ -275,7 +275,7 @@ void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offse
   if (size > sizeof bytes ||
       engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size)
     return;
-  counters[record_block(start, bytes, size, point.index, BlockKind::body)] += 1;
+  counters[record_block(start, whole.mapping, bytes, size, point.index, BlockKind::body)] += 1;
 }
 
 }  // namespace loft::engine::runtime

@@ -13,14 +13,6 @@ namespace {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Mappings that show no file of their own.
-bool is_memory(std::string_view path) {
-  return path.empty() || path == "//anon" || path.starts_with("/anon_hugepage") ||
-         path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
-         path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
-         path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
-}
-
 SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
                         const SharedText& kallsyms) {
   const std::string_view name = base_name(binary.path);
@@ -31,7 +23,7 @@ SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
   if (name.starts_with("jit-") && name.ends_with(".dump"))
     return read_jitdump(binary.path, options);
   SymbolTable::Parts parts{.binary = binary};
-  if (is_memory(binary.path)) {
+  if (is_without_file(binary.path)) {
     parts.why = "memory without a file";
     parts.is_absolute = true;
     return parts;
@@ -41,6 +33,13 @@ SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
 }
 
 }  // namespace
+
+bool is_without_file(std::string_view path) {
+  return path.empty() || path == "//anon" || path.starts_with("/anon_hugepage") ||
+         path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
+         path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
+         path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
+}
 
 SymbolStore::SymbolStore(SymbolOptions options) : options_(std::move(options)) {
   if (!options_.kallsyms.empty())

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct SymbolOptions {
   bool debug_info = true;      // lines and inlined frames
   NameStyle names = NameStyle::plain;
 };
+
+// Whether a mapping shows memory without a file: a JIT's code, found by open_jit().
+[[nodiscard]] bool is_without_file(std::string_view path);
 
 class SymbolStore {
  public:

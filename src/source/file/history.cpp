@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "sample/symbols/symbol_store.hpp"
+
 namespace loft::source {
 namespace {
 
 namespace perf = format::perf;
-
-// Code that has no file: a JIT's, found by the process that made it.
-bool has_no_file(std::string_view path) {
-  for (const std::string_view start : {"//anon", "/dev/zero", "/anon_hugepage", "/memfd:", "/SYSV"})
-    if (path.starts_with(start)) return true;
-  return path == "[heap]" || path == "[stack]" || path.empty();
-}
 
 bool is_kernel_image(std::string_view path) {
   return path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel.kallsyms]");
@@ -80,7 +75,7 @@ class HistoryBuilder {
       return history_.add_kernel_map(time, mapping);
     }
     sample::MappedBinary binary{.path = std::string(map->path), .build_id = build_id_of(*map)};
-    if (has_no_file(map->path)) binary.jit_pid = map->pid;
+    if (sample::symbols::is_without_file(map->path)) binary.jit_pid = map->pid;
     mapping.binary = history_.intern(std::move(binary));
     history_.add_map({time, map->pid, mapping});
   }

@@ -331,6 +331,11 @@ Result<Reading> PerfCounting::read() {
 }  // namespace
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
+  if (request.split != Split::none && request.split != Split::threads &&
+      request.split != Split::cpus)
+    return failure(ErrorKind::unsupported, "count per function or block with hardware counters",
+                   "they know CPUs and threads, not functions",
+                   "use --source virtual, or sample with loft record and loft report");
   auto run = std::make_unique<PerfCounting>(request);
   LOFT_CHECK(run->open());
   return run;

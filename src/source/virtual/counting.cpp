@@ -1,8 +1,14 @@
 #include "source/virtual/counting.hpp"
 
 #ifdef LOFT_HAS_ENGINE
+#include <numeric>
+#include <unordered_map>
+
+#include "engine/classify/disassemble.hpp"
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
+#include "source/virtual/blocks.hpp"
+#include "source/virtual/functions.hpp"
 #endif
 
 namespace loft::source::virtual_pmu {
@@ -24,51 +30,167 @@ Wanted look_up(const event::Event& event) {
   return {index, {}};
 }
 
+bool is_of_code(Split split) {
+  return split == Split::functions || split == Split::thread_functions || split == Split::blocks;
+}
+
+void add_to(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) sum[i] += counts[i];
+}
+
+// Rows of several threads as one list, each part once.
+class PartSums {
+ public:
+  std::size_t add(const engine::PartTally::Row& row) {
+    const auto [known, is_new] = index_.try_emplace(row.part, rows_.size());
+    if (is_new) {
+      rows_.push_back(row);
+    } else {
+      add_to(rows_[known->second].counts, row.counts);
+    }
+    return known->second;
+  }
+  [[nodiscard]] const std::vector<engine::PartTally::Row>& rows() const { return rows_; }
+
+ private:
+  std::unordered_map<std::uint32_t, std::size_t> index_;
+  std::vector<engine::PartTally::Row> rows_;
+};
+
+sample::ThreadCounts thread_row(const engine::SlotEntry& slot, std::vector<sample::Count> counts) {
+  return {static_cast<pid_t>(slot.process), static_cast<pid_t>(slot.thread), slot.name,
+          std::move(counts)};
+}
+
 class VirtualRun final : public CountingRun {
  public:
   VirtualRun(CountRequest request, engine::Run run)
-      : request_(std::move(request)), run_(std::move(run)), tally_(run_.shared()) {
-    for (const event::Event& event : request_.events) wanted_.push_back(look_up(event));
+      : request_(std::move(request)),
+        run_(std::move(run)),
+        tally_(run_.shared()),
+        functions_(run_.shared()),
+        blocks_(run_.shared(), functions_) {
+    std::vector<engine::EventIndex> available;
+    for (const event::Event& event : request_.events) {
+      wanted_.push_back(look_up(event));
+      if (wanted_.back().index) available.push_back(*wanted_.back().index);
+    }
+    parts_.emplace(tally_, std::move(available), [this](const auto& block, auto address) {
+      return request_.split == Split::blocks ? blocks_.find(block, address)
+                                             : functions_.find(block, address);
+    });
   }
 
   [[nodiscard]] std::string source_name() const override { return "virtual"; }
   [[nodiscard]] const std::vector<event::Event>& events() const override { return request_.events; }
-  [[nodiscard]] std::vector<std::string> notes() const override { return run_.shared().messages(); }
+  [[nodiscard]] std::vector<std::string> notes() const override;
   [[nodiscard]] Result<void> start() override { return run_.start(); }
   [[nodiscard]] ChildProcess* program() override { return &run_.child(); }
   [[nodiscard]] Result<Reading> read() override;
 
  private:
   [[nodiscard]] std::vector<sample::Count> chosen(const engine::EventVector& all) const;
+  [[nodiscard]] std::vector<sample::Count> placed(const std::vector<std::uint64_t>& counts) const;
+  [[nodiscard]] Result<void> read_threads(Reading& reading);
+  [[nodiscard]] Result<void> read_parts(Reading& reading);
+  void show(const engine::PartTally::Row& row, Reading& reading) const;
 
   CountRequest request_;
   engine::Run run_;
   engine::Tally tally_;
   std::vector<Wanted> wanted_;
+  FunctionFinder functions_;
+  BlockFinder blocks_;
+  std::optional<engine::PartTally> parts_;
 };
 
+std::vector<std::string> VirtualRun::notes() const {
+  std::vector<std::string> notes = run_.shared().messages();
+  notes.insert(notes.end(), functions_.notes().begin(), functions_.notes().end());
+  return notes;
+}
+
 std::vector<sample::Count> VirtualRun::chosen(const engine::EventVector& all) const {
-  std::vector<sample::Count> counts;
+  std::vector<std::uint64_t> counts;
   for (const Wanted& wanted : wanted_)
-    counts.push_back(wanted.index ? sample::Count::exact(all[*wanted.index])
-                                  : sample::Count::missing(wanted.why_missing));
-  return counts;
+    if (wanted.index) counts.push_back(all[*wanted.index]);
+  return placed(counts);
+}
+
+// Counts of the available events alone, with the others put back in their places.
+std::vector<sample::Count> VirtualRun::placed(const std::vector<std::uint64_t>& counts) const {
+  std::vector<sample::Count> all;
+  std::size_t next = 0;
+  for (const Wanted& wanted : wanted_)
+    all.push_back(wanted.index ? sample::Count::exact(counts[next++])
+                               : sample::Count::missing(wanted.why_missing));
+  return all;
 }
 
 Result<Reading> VirtualRun::read() {
   LOFT_CHECK(run_.check());
   Reading reading;
   reading.time = now() - run_.start_time();
-  LOFT_TRY(const auto total, tally_.of_all());
-  reading.totals = chosen(total);
-  if (request_.split != Split::threads) return reading;
+  if (is_of_code(request_.split)) {
+    LOFT_CHECK(read_parts(reading));
+  } else {
+    LOFT_TRY(const auto total, tally_.of_all());
+    reading.totals = chosen(total);
+  }
+  if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
+  return reading;
+}
+
+Result<void> VirtualRun::read_threads(Reading& reading) {
   const auto slots = run_.shared().slots();
   for (std::uint32_t i = 0; i < slots.size(); ++i) {
     LOFT_TRY(const auto events, tally_.of_slot(i));
-    reading.threads.push_back({static_cast<pid_t>(slots[i].process),
-                               static_cast<pid_t>(slots[i].thread), slots[i].name, chosen(events)});
+    reading.threads.push_back(thread_row(slots[i], chosen(events)));
   }
-  return reading;
+  return {};
+}
+
+// The totals are the sums of the parts: while something still runs, two readings would differ.
+Result<void> VirtualRun::read_parts(Reading& reading) {
+  const auto slots = run_.shared().slots();
+  reading.totals = placed(std::vector<std::uint64_t>(wanted_.size()));
+  if (slots.empty()) return {};  // nothing has run yet
+  if (request_.split == Split::blocks) blocks_.learn();
+  const bool by_thread = request_.split == Split::thread_functions;
+  PartSums parts;
+  std::vector<std::uint64_t> total(wanted_.size());
+  std::vector<std::uint32_t> asked(by_thread ? 1 : slots.size());
+  std::iota(asked.begin(), asked.end(), 0u);
+  const auto step = static_cast<std::uint32_t>(asked.size());
+  for (; asked.front() < slots.size(); asked.front() += step) {
+    LOFT_TRY(const auto rows, parts_->of_slots(asked));
+    std::vector<std::uint64_t> sum(wanted_.size());
+    for (const auto& row : rows) {
+      const std::size_t part = parts.add(row);
+      add_to(sum, row.counts);
+      if (by_thread) reading.thread_functions.push_back({asked.front(), part, placed(row.counts)});
+    }
+    add_to(total, sum);
+    if (by_thread) reading.threads.push_back(thread_row(slots[asked.front()], placed(sum)));
+  }
+  for (const auto& row : parts.rows()) show(row, reading);
+  reading.totals = placed(total);
+  return {};
+}
+
+void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const {
+  if (request_.split != Split::blocks) {
+    const auto& function = functions_.functions()[row.part];
+    reading.functions.push_back({function.name, function.binary, placed(row.counts)});
+    return;
+  }
+  const BlockFinder::Block& block = blocks_.blocks()[row.part];
+  const auto& function = functions_.functions()[block.function];
+  std::vector<std::string> code;
+  for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address))
+    code.push_back(std::move(line.text));
+  reading.blocks.push_back({function.name, block.address - function.address, function.binary,
+                            block.address, std::move(code), placed(row.counts)});
 }
 
 }  // namespace

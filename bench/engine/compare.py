@@ -1,0 +1,170 @@
+"""Programs natively, under loft's engine and under valgrind, in turns; ratios and geometric means.
+
+compare.py BUILD_FOLDER [ROUNDS] [PROGRAM...]
+
+A round runs each program once in each way, in an order that rotates. What is compared is CPU time,
+user and system, of the program and its children: on a machine that others use, wall time measures
+the others. A ratio is the median over the rounds. Valgrind is slow and is run in the first round only.
+Every way must print the same. Two threads on two cores and the start-up are in wall time.
+"""
+
+import math
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+WAYS = ("native", "engine", "valgrind")
+
+
+def prepare(folder):
+    """The input of the programs: the same bytes on every machine."""
+    text = os.path.join(folder, "text")
+    seed = 1
+    words = []
+    for _ in range(4000):
+        seed = (seed * 1103515245 + 12345) % 2**31
+        words.append("%x" % (seed >> (seed % 13)))
+    with open(text, "w") as file:
+        for i in range(150):
+            file.write(" ".join(words[i:] + words[:i]) + "\n")
+    python = os.path.join(folder, "loop.py")
+    with open(python, "w") as file:
+        file.write(
+            "def f(n):\n    d = {}\n    for i in range(n):\n        d[i % 997] = d.get(i % 997, 0) + len(str(i))\n"
+            "    return sum(d.values())\nclass C:\n    def __init__(self, v): self.v = v\n    def m(self): return self.v + 1\n"
+            "print(f(700000), sum(C(i).m() for i in range(500000)))\n"
+        )
+    sql = os.path.join(folder, "queries.sql")
+    with open(sql, "w") as file:
+        file.write(
+            "create table t(a integer, b text);\n"
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 120000)\n"
+            "insert into t select i, 'name' || (i * 7919 % 10007) from n;\n"
+            "create index x on t(b);\n"
+            "select count(*), sum(a) from t where b like 'name12%';\n"
+            "select sum(p.a * q.a) from t p join t q on p.b = q.b where p.a < 4000;\n"
+        )
+    source = os.path.join(folder, "unit.cpp")
+    with open(source, "w") as file:
+        file.write(
+            "#include <map>\n#include <string>\n#include <vector>\n#include <algorithm>\n"
+            "int f(std::map<std::string, std::vector<int>>& m) {\n"
+            "  int s = 0;\n  for (auto& [k, v] : m) { std::sort(v.begin(), v.end()); s += v.front() + (int)k.size(); }\n"
+            "  return s;\n}\n"
+        )
+    return text, python, sql, source
+
+
+def programs(build, folder):
+    text, python, sql, source = prepare(folder)
+    kernels = os.path.join(build, "bench", "engine_kernels")
+    interpreter = os.path.realpath("/usr/bin/python3")
+    return {
+        "gzip": ["gzip", "-c", "-9", text],
+        "xz": ["xz", "-c", "-6", "-T1", text],
+        "sqlite3": ["sqlite3", ":memory:", ".read " + sql],
+        "python3": [interpreter, "-S", python],
+        "threads": [kernels, "threads", "600", "2"],
+        "dgemm": [kernels, "dgemm", "60"],
+        "triad": [kernels, "triad", "400000"],
+        "g++": ["g++", "-std=c++20", "-O1", "-S", "-o", "-", source],
+    }
+
+
+def command_in(way, build, command):
+    if way == "native":
+        return command
+    if way == "engine":
+        loft = os.path.join(build, "loft")
+        events = "instructions,flops,load_bytes,store_bytes"
+        return [loft, "stat", "--source", "virtual", "--by", "function", "-e", events, "-o", os.devnull,
+                "--format", "json", "--"] + command
+    return ["valgrind", "--tool=none", "-q", "--trace-children=yes"] + command
+
+
+def run(command):
+    """CPU seconds, wall seconds and standard output."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        sys.exit("'%s' failed: %s" % (" ".join(command), done.stderr.decode(errors="replace")))
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, wall, done.stdout
+
+
+def compare(build, name, command, rounds, ways):
+    times = {way: [] for way in ways}
+    outputs = {}
+    for number in range(rounds):
+        order = [ways[(number + turn) % len(ways)] for turn in range(len(ways))]
+        for way in order:
+            if way == "valgrind" and number > 0:
+                continue
+            cpu, _, output = run(command_in(way, build, command))
+            times[way].append(cpu)
+            if outputs.setdefault("any", output) != output:
+                sys.exit("'%s' prints something else in the way '%s'" % (name, way))
+    native = statistics.median(times["native"])
+    ratios = [engine / own for engine, own in zip(times["engine"], times["native"])]
+    slower = {"engine": statistics.median(ratios)}
+    if "valgrind" in times:
+        slower["valgrind"] = times["valgrind"][0] / times["native"][0]
+    spread = "%.2f to %.2f" % (min(ratios), max(ratios))
+    print("| %s | %.2f s | %.2f (%s) | %s |" % (
+        name, native, slower["engine"], spread,
+        "%.1f" % slower["valgrind"] if "valgrind" in slower else "-"), flush=True)
+    return slower
+
+
+def geometric_mean(values):
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def scaling(build, rounds):
+    """How much sooner two threads are done than one, natively and under the engine, in wall time."""
+    kernels = os.path.join(build, "bench", "engine_kernels")
+    gains = {"native": [], "engine": []}
+    for _ in range(rounds):
+        for way, kept in gains.items():
+            one = run(command_in(way, build, [kernels, "threads", "600", "1"]))[1]
+            two = run(command_in(way, build, [kernels, "threads", "600", "2"]))[1]
+            kept.append(one / two)
+    return {way: statistics.median(kept) for way, kept in gains.items()}
+
+
+def start_up(build, rounds):
+    extra = []
+    for _ in range(max(rounds, 15)):
+        native = run(["true"])[1]
+        extra.append(run(command_in("engine", build, ["true"]))[1] - native)
+    return statistics.median(extra) * 1e3, min(extra) * 1e3
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    ways = [way for way in WAYS if way != "valgrind" or shutil.which("valgrind")]
+    print("load: %.1f %.1f %.1f on %d cores" % (*os.getloadavg(), os.cpu_count()))
+    with tempfile.TemporaryDirectory() as folder:
+        all_programs = programs(build, folder)
+        chosen = sys.argv[3:] or list(all_programs)
+        print("| program | native CPU time | engine / native | valgrind none / native |\n|---|---|---|---|")
+        results = [compare(build, name, all_programs[name], rounds, ways) for name in chosen]
+    for way in ways[1:]:
+        print("geometric mean, %s: %.2f" % (way, geometric_mean([result[way] for result in results])))
+    gains = scaling(build, rounds)
+    print("two threads are done sooner: %.2f times natively, %.2f times under the engine" %
+          (gains["native"], gains["engine"]))
+    print("start-up, wall time: median %.1f ms, best %.1f ms more than natively" % start_up(build, rounds))
+    print("load: %.1f %.1f %.1f" % os.getloadavg())
+
+
+main()

@@ -1,0 +1,197 @@
+// Counts of the virtual PMU per function and thread, of a program whose counts are known.
+#ifdef LOFT_HAS_ENGINE
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "base/file.hpp"
+#include "event/resolver.hpp"
+#include "source/virtual/counting.hpp"
+#include "source/watch.hpp"
+
+namespace loft::source {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+constexpr const char* kEvents = "instructions,branches_taken,load_bytes,calls,returns";
+const std::string kSamples = LOFT_SAMPLES;
+const std::string kProgram = kSamples + "/functions.c";
+
+Result<sample::RunCounts> count(Split split, std::vector<std::string> command) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  event::ResolverOptions options;
+  options.virtual_names = virtual_pmu::event_names;
+  options.virtual_first = true;
+  CountRequest request;
+  LOFT_TRY(request.events, event::Resolver(options).resolve_list(kEvents));
+  for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
+  request.command = std::move(command);
+  request.split = split;
+  LOFT_TRY(const auto run, virtual_pmu::prepare(request));
+  return watch(*run, request, {});
+}
+
+class VirtualFunctions : public testing::Test {
+ protected:
+  void run(Split split, std::vector<std::string> command) {
+    auto counted = count(split, std::move(command));
+    ASSERT_TRUE(counted) << to_string(counted.error());
+    run_ = std::move(*counted);
+  }
+
+  // The only function of that name whose binary ends so.
+  std::uint64_t instructions(const std::string& name, const std::string& binary) const {
+    std::uint64_t value = 0;
+    int found = 0;
+    for (const auto& function : run_.functions)
+      if (function.name == name && function.binary.ends_with(binary)) {
+        value = function.counts[0].raw;
+        ++found;
+      }
+    EXPECT_EQ(found, 1) << name << " of " << binary;
+    return value;
+  }
+
+  sample::RunCounts run_;
+};
+
+TEST_F(VirtualFunctions, HaveTheirExactCounts) {
+  run(Split::functions, {kProgram, kSamples + "/library_1.so", kSamples + "/library_2.so"});
+  EXPECT_EQ(instructions("counted_loop", "/functions.c"), 8u * 2002);
+  EXPECT_EQ(instructions("call_without_symbol", "/functions.c"), 4u * 2);
+}
+
+TEST_F(VirtualFunctions, SumUpToTheTotalOfEveryEvent) {
+  run(Split::functions, {kProgram, kSamples + "/library_1.so"});
+  for (std::size_t i = 0; i < run_.events.size(); ++i) {
+    std::uint64_t sum = 0;
+    for (const auto& function : run_.functions) sum += function.counts[i].raw;
+    EXPECT_GT(sum, 0u) << run_.events[i].name;
+    EXPECT_EQ(sum, run_.events[i].total.raw) << run_.events[i].name;
+  }
+}
+
+TEST_F(VirtualFunctions, TotalsAreThoseOfARunThatIsNotSplit) {
+  const auto whole = count(Split::none, {kSamples + "/counted.S"});
+  ASSERT_TRUE(whole);
+  run(Split::functions, {kSamples + "/counted.S"});
+  for (std::size_t i = 0; i < run_.events.size(); ++i)
+    EXPECT_EQ(run_.events[i].total.raw, whole->events[i].total.raw) << run_.events[i].name;
+}
+
+TEST_F(VirtualFunctions, ABlockOfTwoFunctionsIsDividedBetweenThem) {
+  run(Split::functions, {kProgram});
+  EXPECT_EQ(instructions("runs_into", "/functions.c"), 10u * 3);
+  EXPECT_EQ(instructions("is_run_into", "/functions.c"), 10u * 2);
+}
+
+TEST_F(VirtualFunctions, CodeThatWasUnmappedAndReplacedKeepsItsName) {
+  run(Split::functions, {kProgram, kSamples + "/library_1.so", kSamples + "/library_2.so",
+                         kSamples + "/library_1.so"});
+  EXPECT_EQ(instructions("in_library", "/library_1.so"), 2u * (3 + 2 * 100));
+  EXPECT_EQ(instructions("in_library", "/library_2.so"), 3u + 3 * 100);
+}
+
+TEST_F(VirtualFunctions, AFileThatWasReplacedGivesNoWrongNames) {
+  const std::string copy = kSamples + "/library_replaced.so";
+  const std::string other = kSamples + "/library_2.so";
+  std::filesystem::copy_file(kSamples + "/library_1.so", copy,
+                             std::filesystem::copy_options::overwrite_existing);
+  // A shell that runs the program and then puts another library in the place of the one it used.
+  run(Split::functions,
+      {"/bin/sh", "-c", kProgram + " " + copy + " && rm " + copy + " && cp " + other + " " + copy});
+  std::uint64_t of_copy = 0;
+  for (const auto& function : run_.functions) {
+    if (!function.binary.ends_with("/library_replaced.so")) continue;
+    EXPECT_NE(function.name, "in_library");
+    of_copy += function.counts[0].raw;
+  }
+  EXPECT_GE(of_copy, 3u + 2 * 100);
+  EXPECT_THAT(run_.notes, testing::Contains(HasSubstr("library_replaced.so")));
+  std::filesystem::remove(copy);
+}
+
+TEST_F(VirtualFunctions, CodeWithoutASymbolIsShownByItsAddress) {
+  run(Split::functions, {kProgram});
+  bool found = false;
+  for (const auto& function : run_.functions)
+    found = found || (function.name.starts_with("functions.c+0x") && function.binary == kProgram &&
+                      function.counts[0].raw == 4u * 5);
+  EXPECT_TRUE(found);
+}
+
+TEST_F(VirtualFunctions, CodeMadeWhileRunningIsNamedByItsMapOrItsAddress) {
+  run(Split::functions, {kProgram, "map"});
+  EXPECT_EQ(instructions("made_while_running", "//anon"), 7u * 2);
+  bool found = false;
+  for (const auto& function : run_.functions)
+    found = found || (function.name.starts_with("anon+0x") && function.binary == "//anon" &&
+                      function.counts[0].raw == 9u * 2);
+  EXPECT_TRUE(found);
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+    if (!entry.path().filename().string().starts_with("perf-")) continue;
+    const auto text = read_file(entry.path());
+    if (text && text->find("made_while_running") != std::string::npos)
+      std::filesystem::remove(entry.path());
+  }
+}
+
+TEST_F(VirtualFunctions, TheVdsoIsABinaryOfItsOwn) {
+  run(Split::functions, {kProgram});
+  std::uint64_t returns = 0;
+  for (const auto& function : run_.functions)
+    if (function.binary == "[vdso]") {
+      EXPECT_THAT(function.name, testing::AnyOf(HasSubstr("clock_gettime"), HasSubstr("vdso")));
+      returns += function.counts[4].raw;
+    }
+  EXPECT_GE(returns, 6u);
+}
+
+TEST_F(VirtualFunctions, AreKnownPerThread) {
+  run(Split::thread_functions, {kProgram});
+  ASSERT_EQ(run_.threads.size(), 2u);
+  std::vector<std::vector<std::uint64_t>> sums(2, std::vector<std::uint64_t>(run_.events.size()));
+  std::vector<std::uint64_t> loop(2);
+  for (const auto& part : run_.thread_functions) {
+    for (std::size_t i = 0; i < run_.events.size(); ++i) sums[part.thread][i] += part.counts[i].raw;
+    if (run_.functions[part.function].name == "counted_loop")
+      loop[part.thread] = part.counts[0].raw;
+  }
+  EXPECT_EQ(loop, (std::vector<std::uint64_t>{3u * 2002, 5u * 2002}));
+  for (std::size_t i = 0; i < run_.events.size(); ++i) {
+    EXPECT_EQ(sums[0][i], run_.threads[0].counts[i].raw);
+    EXPECT_EQ(sums[1][i], run_.threads[1].counts[i].raw);
+    EXPECT_EQ(sums[0][i] + sums[1][i], run_.events[i].total.raw);
+  }
+}
+
+// counted_loop is entered at its top; its loop is a block of its own, whatever the engine made of
+// it.
+TEST_F(VirtualFunctions, BasicBlocksAreDisjointAndShowTheirCode) {
+  run(Split::blocks, {kProgram});
+  std::map<std::uint64_t, std::pair<std::vector<std::string>, std::uint64_t>> loop;
+  std::uint64_t sum = 0;
+  for (const auto& block : run_.blocks) {
+    sum += block.counts[0].raw;
+    if (block.function != "counted_loop") continue;
+    EXPECT_TRUE(loop.try_emplace(block.offset, std::pair(block.code, block.counts[0].raw)).second);
+  }
+  EXPECT_EQ(sum, run_.events[0].total.raw);
+  ASSERT_EQ(loop.size(), 3u);
+  EXPECT_EQ(loop[0].first, std::vector<std::string>{"mov ecx, 0x3E8"});
+  EXPECT_EQ(loop[0].second, 8u);
+  EXPECT_EQ(loop[5].first.front(), "dec ecx");
+  EXPECT_EQ(loop[5].first.size(), 2u);
+  EXPECT_EQ(loop[5].second, 8u * 2000);
+  EXPECT_EQ(loop[9].first, std::vector<std::string>{"ret"});
+  EXPECT_EQ(loop[9].second, 8u);
+}
+
+}  // namespace
+}  // namespace loft::source
+#endif
