@@ -1,6 +1,7 @@
 // loft roof: how close a program comes to the limits of the machine.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "base/file.hpp"
@@ -8,16 +9,17 @@
 #include "cli/command.hpp"
 #include "cli/machine_at_hand.hpp"
 #include "cli/output.hpp"
+#include "cli/roof_file.hpp"
 #include "cli/roof_passes.hpp"
 #include "cli/roof_streams.hpp"
+#include "machine/file.hpp"
 #include "view/roof.hpp"
-#include "view/roofline_svg.hpp"
 
 namespace loft::cli {
 namespace {
 
 struct RoofFlags {
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // or recordings
   std::string machine;
   std::vector<std::string> functions;
   std::size_t top = 8;
@@ -26,106 +28,54 @@ struct RoofFlags {
   OutputFlags output;
 };
 
-bool wants_drawing(const OutputFlags& output) { return output.file.ends_with(".svg"); }
+bool ends_in(const OutputFlags& output, std::string_view extension) {
+  return output.format.empty() && output.file.ends_with(extension);
+}
 
 // A program that fails, or does something else the second time, gives numbers of something else.
-Result<void> check_first(const NativePass& native, const RoofFlags& flags) {
-  const int status = native.counts.exit_status;
-  if (status == 0 || flags.keep_going) return {};
+Result<void> check_first(const sample::RunCounts& native, const RoofFlags& flags) {
+  if (native.exit_status == 0 || flags.keep_going) return {};
   return failure(ErrorKind::invalid_input, "place '" + flags.command[0] + "' under its roof",
-                 fmt::format("it ended with status {}", status),
+                 fmt::format("it ended with status {}", native.exit_status),
                  "use --keep-going if that is what it should do");
 }
 
-Result<void> check_second(const NativePass& native, const sample::RunCounts& counted,
-                          const TwiceStreams& streams, const RoofFlags& flags,
-                          std::vector<std::string>& notes) {
+Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& counted,
+                          const TwiceStreams& streams, const RoofFlags& flags) {
+  if (!streams.note().empty()) native.notes.push_back(streams.note());
   // A program may print its own timings; only a person can tell whether it did other work.
   if (const auto difference = streams.difference())
-    notes.push_back(*difference +
-                    ": if it did other work, and did not just print other times, the rates are "
-                    "wrong");
-  if (counted.exit_status == native.counts.exit_status) return {};
+    native.notes.push_back(*difference +
+                           ": if it did other work, and did not just print other times, the rates "
+                           "are wrong");
+  if (counted.exit_status == native.exit_status) return {};
   const std::string why =
       fmt::format("it ended with status {} natively and {} under the virtual PMU",
-                  native.counts.exit_status, counted.exit_status);
+                  native.exit_status, counted.exit_status);
   if (flags.keep_going) {
-    notes.push_back("the two runs differ: " + why);
+    native.notes.push_back("the two runs differ: " + why);
     return {};
   }
-  const std::string words = streams.last_words();
+  const std::string words(trim(streams.last_words()));
   return failure(ErrorKind::invalid_input, "join the two runs of '" + flags.command[0] + "'",
                  why + (words.empty() ? "" : "; its last words were: " + words),
                  "use --keep-going to take the counts all the same");
 }
 
-void keep_named(std::vector<model::Subject>& subjects, const std::vector<std::string>& names) {
-  if (names.empty()) return;
+void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags) {
   std::erase_if(subjects, [&](const model::Subject& subject) {
-    return subject.scope == model::Scope::function &&
-           std::ranges::none_of(names, [&](const std::string& name) {
+    if (subject.scope == model::Scope::thread) return !flags.by_thread;
+    return subject.scope == model::Scope::function && !flags.functions.empty() &&
+           std::ranges::none_of(flags.functions, [&](const std::string& name) {
              return subject.name.find(name) != std::string::npos;
            });
   });
 }
 
-std::string drawing_of(const model::RoofChart& chart) {
-  std::vector<model::RooflinePoint> points;
-  const auto add = [&](const model::RoofPoint& point, std::string name) {
-    if (!point.intensity) return;
-    points.push_back(
-        {std::move(name), *point.intensity, *point.flops_per_second, point.share_of_time});
-  };
-  for (const model::RoofPoint& point : chart.points)
-    if (point.subject.scope == model::Scope::run) add(point, "whole run");
-  for (const std::size_t index : chart.shown)
-    add(chart.points[index], chart.points[index].subject.name);
-  return view::roofline_svg(chart.roofline, points);
-}
-
-Result<void> write_report(const view::RoofReport& report, const RoofFlags& flags,
-                          Terminal& terminal) {
-  if (wants_drawing(flags.output)) {
-    LOFT_CHECK(replace_file(flags.output.file, drawing_of(report.chart)));
-    terminal.note(view::roof_text(report));
-    return {};
-  }
-  LOFT_TRY(const Format format, choose_format(flags.output));
-  const std::string text = format == Format::json  ? view::roof_json(report)
-                           : format == Format::csv ? view::roof_csv(report)
-                                                   : view::roof_text(report);
-  return write_result(flags.output, text, Stream::notes, terminal);
-}
-
-Result<void> check(const RoofFlags& flags) {
-  if (flags.command.empty())
-    return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
-                   "write it after --, as in: loft roof -- ./app");
-  if (!wants_drawing(flags.output)) {
-    LOFT_TRY([[maybe_unused]] const Format format, choose_format(flags.output));
-  }
-  return {};
-}
-
-Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
-  LOFT_CHECK(check(flags));
-  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
-  LOFT_TRY(auto streams, TwiceStreams::prepare());
-  LOFT_TRY(const auto native, run_natively(flags.command, streams.first(), {}));
-  LOFT_CHECK(check_first(native, flags));
-  LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(const auto counted, run_counted(flags.command, second));
-
+view::RoofReport report_of(const NativePass& native, const sample::RunCounts& counted,
+                           const model::Machine& machine, const RoofFlags& flags) {
   view::RoofReport report;
-  report.notes = native.counts.notes;
-  if (!streams.note().empty()) report.notes.push_back(streams.note());
-  LOFT_CHECK(check_second(native, counted, streams, flags, report.notes));
-  auto subjects = join_passes(native, counted, report.notes);
-  keep_named(subjects, flags.functions);
-  if (!flags.by_thread)
-    std::erase_if(subjects,
-                  [](const auto& subject) { return subject.scope == model::Scope::thread; });
-  report.command = flags.command;
+  report.command = native.counts.command;
   report.exit_status = native.counts.exit_status;
   report.wall_seconds = to_seconds(native.counts.wall);
   report.cpu_seconds = native.cpu_seconds();
@@ -133,9 +83,88 @@ Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
   report.counts_from = "virtual PMU, exact";
   report.time_from = "native run";
   report.machine_identity = machine.identity;
+  report.notes = native.counts.notes;
+  auto subjects = join_passes(native, counted, report.notes);
+  keep_wanted(subjects, flags);
   report.chart = model::place(machine, std::move(subjects), flags.top);
-  LOFT_CHECK(write_report(report, flags, terminal));
-  return native.counts.exit_status;
+  return report;
+}
+
+Result<void> write_reports(std::span<const view::RoofReport> runs, const RoofFlags& flags,
+                           Stream stream, Terminal& terminal) {
+  const bool is_drawing = ends_in(flags.output, ".svg");
+  const bool is_recording = ends_in(flags.output, ".data");
+  if (is_drawing || is_recording) {
+    if (is_drawing) LOFT_CHECK(replace_file(flags.output.file, view::roof_svg(runs)));
+    return write_result({}, view::roof_text(runs), stream, terminal);
+  }
+  LOFT_TRY(const Format format, choose_format(flags.output));
+  const std::string text = format == Format::json  ? view::roof_json(runs)
+                           : format == Format::csv ? view::roof_csv(runs)
+                                                   : view::roof_text(runs);
+  return write_result(flags.output, text, stream, terminal);
+}
+
+// Whatever is wrong with the flags is said before anything runs.
+Result<void> check(const RoofFlags& flags) {
+  if (flags.command.empty())
+    return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
+                   "write it after --, as in: loft roof -- ./app");
+  if (ends_in(flags.output, ".svg") || ends_in(flags.output, ".data")) return {};
+  if (const auto format = choose_format(flags.output); !format)
+    return failure(ErrorKind::invalid_input, format.error().what, format.error().why,
+                   "end the name in .svg, .data, .json, .csv or .txt, or give --format");
+  return {};
+}
+
+bool is_recording(const std::string& path) {
+  constexpr std::size_t kMagic = 8;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  const auto mapping = Mapping::of_file(path);
+  if (!mapping || mapping->bytes().size() < kMagic) return false;
+  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
+  return std::string_view(text, kMagic) == "PERFILE2" ||
+         std::string_view(text, kMagic) == "2ELIFREP";
+}
+
+Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+  LOFT_TRY(auto streams, TwiceStreams::prepare());
+  const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
+  LOFT_TRY(auto first, run_natively(flags.command, streams.first(), file));
+  LOFT_CHECK(check_first(first.counts, flags));
+  LOFT_TRY(const auto second, streams.second());
+  LOFT_TRY(const auto counted, run_counted(flags.command, second));
+  LOFT_CHECK(check_second(first.counts, counted, streams, flags));
+  first.run->writer().add_feature(kWorkFeature, to_bytes(work_json(first.counts, counted)));
+  first.run->writer().add_feature(kMachineFeature, to_bytes(machine::to_json(machine)));
+  LOFT_TRY(auto recording, first.run->finish());
+  LOFT_TRY(const auto native, profile_of(std::move(first.counts), std::move(recording)));
+  const view::RoofReport report = report_of(native, counted, machine, flags);
+  LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
+  return report.exit_status;
+}
+
+Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
+  std::vector<view::RoofReport> runs;
+  for (const std::string& path : flags.command) {
+    LOFT_TRY(auto kept, read_run(path));
+    if (!flags.machine.empty()) {
+      LOFT_TRY(kept.machine, machine::load(flags.machine));
+    }
+    LOFT_TRY(const auto native, profile_of(std::move(kept.native), std::move(kept.recording)));
+    runs.push_back(report_of(native, kept.counted, kept.machine, flags));
+    if (flags.command.size() > 1) runs.back().label = std::filesystem::path(path).stem().string();
+  }
+  LOFT_CHECK(write_reports(runs, flags, Stream::out, terminal));
+  return 0;
+}
+
+Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_CHECK(check(flags));
+  if (std::ranges::all_of(flags.command, is_recording)) return show_recordings(flags, terminal);
+  return run_program(flags, terminal);
 }
 
 }  // namespace
@@ -154,7 +183,8 @@ void add_roof(CLI::App& app, Action& action) {
   command->add_flag("--keep-going", flags->keep_going,
                     "go on when the program fails or its two runs differ");
   add_output_flags(*command, flags->output);
-  command->add_option("command", flags->command, "the program and its arguments, after --");
+  command->add_option("command", flags->command,
+                      "the program and its arguments, after --; or recordings of this command");
   command->positionals_at_end();
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_roof(*flags, terminal); };

@@ -9,7 +9,6 @@
 
 #include "cli/names.hpp"
 #include "sample/active_time.hpp"
-#include "source/perf_events/sampling.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 
@@ -26,12 +25,11 @@ constexpr std::uint64_t kFewSamples = 20;
 constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
 
-// In the order in which work_of() reads them.
-constexpr std::string_view kEvents =
-    "instructions,load_bytes,store_bytes,flops_sp,flops_dp,"
-    "fp_scalar_sp,fp_scalar_dp,fp_128_sp,fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp";
+constexpr std::size_t kRoofEventCount = 13;
 
+// Counts of kRoofEvents.
 std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
+  if (counts.size() != kRoofEventCount) return std::nullopt;
   std::vector<double> values;
   for (const sample::Count& count : counts) {
     if (!count.is_available()) return std::nullopt;
@@ -223,15 +221,22 @@ class Join {
 
 double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }
 
-Result<NativePass> run_natively(const std::vector<std::string>& command, StandardStreams streams,
-                                const std::string& file) {
-  NativePass pass;
-  LOFT_TRY(const auto run, source::perf_events::SamplingRun::prepare(
-                               {.command = command, .streams = streams, .file = file}));
+Result<NativeRun> run_natively(const std::vector<std::string>& command, StandardStreams streams,
+                               const std::string& file) {
+  NativeRun native;
+  LOFT_TRY(native.run, source::perf_events::SamplingRun::prepare(
+                           {.command = command, .streams = streams, .file = file}));
   source::CountRequest request;
   request.command = command;
-  LOFT_TRY(pass.counts, source::watch(*run, request, {}));
-  LOFT_TRY(pass.recording, run->finish());
+  LOFT_TRY(native.counts, source::watch(*native.run, request, {}));
+  return native;
+}
+
+Result<NativePass> profile_of(sample::RunCounts counts,
+                              std::unique_ptr<source::Recording> recording) {
+  NativePass pass;
+  pass.counts = std::move(counts);
+  pass.recording = std::move(recording);
   sample::ProfileOptions options;
   options.tree = options.timeline = true;
   LOFT_TRY(pass.profile, source::profile_recording(*pass.recording, options, {},
@@ -243,10 +248,10 @@ Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
                                       StandardStreams streams) {
   event::Resolver resolver(known_names(true));
   source::CountRequest request;
-  LOFT_TRY(request.events, resolver.resolve_list(std::string(kEvents)));
+  LOFT_TRY(request.events, resolver.resolve_list(std::string(kRoofEvents)));
   request.command = command;
   request.streams = streams;
-  request.split = source::Split::threads;
+  request.split = source::Split::thread_functions;
   LOFT_TRY(const auto run, source::virtual_pmu::prepare(request));
   return source::watch(*run, request, {});
 }

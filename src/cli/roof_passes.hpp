@@ -1,9 +1,11 @@
 // The two runs behind a roofline where there are no hardware counters: one as it is, for time; one
 // under the virtual PMU, for what was done. Joined per function, per thread and per slice of time.
 //
-//   LOFT_TRY(auto native, run_natively(command, streams.first(), file));
-//   LOFT_TRY(const auto counted, run_counted(command, streams, split));
-//   const std::vector<model::Subject> subjects = join(native, counted);
+//   LOFT_TRY(const auto first, run_natively(command, streams.first(), file));
+//   LOFT_TRY(const auto counted, run_counted(command, second_streams));
+//   LOFT_TRY(auto recording, first.run->finish());
+//   LOFT_TRY(const auto native, profile_of(first.counts, std::move(recording)));
+//   const std::vector<model::Subject> subjects = join_passes(native, counted, notes);
 #pragma once
 
 #include <memory>
@@ -15,9 +17,16 @@
 #include "model/roof_points.hpp"
 #include "sample/counting.hpp"
 #include "source/file/profile_recording.hpp"
+#include "source/perf_events/sampling.hpp"
 
 namespace loft::cli {
 
+// The events of the virtual PMU that a roofline rests on, in their order everywhere.
+inline constexpr std::string_view kRoofEvents =
+    "instructions,load_bytes,store_bytes,flops_sp,flops_dp,"
+    "fp_scalar_sp,fp_scalar_dp,fp_128_sp,fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp";
+
+// What the native run gave: how long it took, and where its time went.
 struct NativePass {
   sample::RunCounts counts;
   std::unique_ptr<source::Recording> recording;
@@ -26,12 +35,21 @@ struct NativePass {
   [[nodiscard]] double cpu_seconds() const;
 };
 
-[[nodiscard]] Result<NativePass> run_natively(const std::vector<std::string>& command,
-                                              StandardStreams streams, const std::string& file);
+// Runs the program natively; its samples go to `file`, or nowhere when that is empty.
+struct NativeRun {
+  std::unique_ptr<source::perf_events::SamplingRun> run;
+  sample::RunCounts counts;
+};
+[[nodiscard]] Result<NativeRun> run_natively(const std::vector<std::string>& command,
+                                             StandardStreams streams, const std::string& file);
 
 // The same program under the virtual PMU, with the events that a roofline needs.
 [[nodiscard]] Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
                                                     StandardStreams streams);
+
+// Adds up where the time of a recorded run went.
+[[nodiscard]] Result<NativePass> profile_of(sample::RunCounts counts,
+                                            std::unique_ptr<source::Recording> recording);
 
 // The run, its threads, its functions and its slices of time. Facts that limit the trust in them
 // are added to `notes`.

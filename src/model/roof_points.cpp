@@ -78,7 +78,8 @@ std::string advice_for(const RoofPoint& point, const Roofline& roofline) {
   if (point.limit->share >= kAtRoof && point.limit->is_bandwidth)
     return fmt::format("{} is at its roof ({}): fewer bytes, not faster code, will help.",
                        subject.name, point.limit->name);
-  if (width < widest)
+  const bool may_widen = !point.limit->is_bandwidth || point.limit->share < kFarBelow;
+  if (width < widest && may_widen)
     return fmt::format(
         "{} does most of its floating point {}: vectorizing it is the next thing to look at.",
         subject.name, width == 64 ? "one number at a time" : fmt::format("{} bits wide", width));
@@ -90,14 +91,17 @@ std::string advice_for(const RoofPoint& point, const Roofline& roofline) {
         "{} is far below every roof: look for dependent operations, divisions, mispredicted "
         "branches and waiting for memory.",
         subject.name);
-  return fmt::format("{} reaches {} of the {} roof: there is room up to it.", subject.name,
-                     percent(point.limit->share), point.limit->name);
+  return fmt::format("{} reaches {} of the {} roof: {}.", subject.name, percent(point.limit->share),
+                     point.limit->name,
+                     point.limit->is_bandwidth ? "use each byte more often, or wait less for it"
+                                               : "there is room up to it");
 }
 
+// Those that took any time, longest first.
 std::vector<std::size_t> by_time(const std::vector<Subject>& subjects, Scope scope) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < subjects.size(); ++i)
-    if (subjects[i].scope == scope) order.push_back(i);
+    if (subjects[i].scope == scope && subjects[i].seconds > 0) order.push_back(i);
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](std::size_t i) { return subjects[i].seconds; });
   return order;

@@ -45,7 +45,6 @@ struct Work {
 
 struct Subject {
   Scope scope = Scope::run;
-  std::string run;  // which of several runs; empty when there is one
   std::string name;
   std::string binary;  // of a function
   std::int64_t tid = 0;

@@ -39,6 +39,7 @@ struct RooflinePoint {
   double intensity = 0;  // FLOP per byte
   double flops_per_second = 0;
   double weight = 0;  // share of time, 0 to 1; 0: not known
+  int series = 0;     // points of one run share a number
 };
 
 // The roof that a point hangs under.

@@ -1,7 +1,7 @@
-// What `loft roof` shows: a run under the roofs, as text, JSON or CSV. The drawing is
-// view/roofline_svg.hpp.
+// What `loft roof` shows: one or several runs under the roofs, as text, JSON, CSV or drawing.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,7 +9,9 @@
 
 namespace loft::view {
 
+// One run under the roofs.
 struct RoofReport {
+  std::string label;  // which of several runs; empty when there is one
   std::vector<std::string> command;
   int exit_status = 0;
   double wall_seconds = 0;
@@ -22,8 +24,10 @@ struct RoofReport {
   model::RoofChart chart;
 };
 
-std::string roof_text(const RoofReport& report);
-std::string roof_json(const RoofReport& report);
-std::string roof_csv(const RoofReport& report);
+std::string roof_text(std::span<const RoofReport> runs);
+std::string roof_json(std::span<const RoofReport> runs);
+std::string roof_csv(std::span<const RoofReport> runs);
+// All runs in one drawing, under the roofs of the first.
+std::string roof_svg(std::span<const RoofReport> runs);
 
 }  // namespace loft::view

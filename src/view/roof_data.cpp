@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "view/csv.hpp"
-#include "view/json_text.hpp"
 #include "view/roof.hpp"
+#include "view/roofline_svg.hpp"
 
 namespace loft::view {
 namespace {
@@ -21,10 +21,20 @@ std::optional<double> giga(std::optional<double> value) {
   return value ? std::optional(*value * 1e-9) : value;
 }
 
-ordered_json point_json(const RoofPoint& point) {
+ordered_json run_json(const RoofReport& report) {
+  ordered_json json{{"command", report.command},     {"exit", report.exit_status},
+                    {"wall_s", report.wall_seconds}, {"cpu_s", report.cpu_seconds},
+                    {"threads", report.threads},     {"machine", report.machine_identity},
+                    {"counts", report.counts_from},  {"time", report.time_from},
+                    {"notes", report.notes},         {"advice", model::advice(report.chart)}};
+  if (!report.label.empty()) json["run"] = report.label;
+  return json;
+}
+
+ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const model::Subject& subject = point.subject;
   ordered_json json{{"scope", to_string(subject.scope)}, {"name", subject.name}};
-  if (!subject.run.empty()) json["run"] = subject.run;
+  if (!report.label.empty()) json["run"] = report.label;
   if (subject.scope == Scope::function) json["binary"] = subject.binary;
   if (subject.scope == Scope::thread || subject.tid != 0) json["tid"] = subject.tid;
   if (subject.scope == Scope::slice) {
@@ -54,49 +64,68 @@ std::string csv_number(std::optional<double> value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
 
+std::string csv_row(const RoofPoint& point, const RoofReport& report) {
+  const model::Subject& subject = point.subject;
+  const auto when = [](bool known, double value) {
+    return csv_number(known ? std::optional(value) : std::nullopt);
+  };
+  const bool is_slice = subject.scope == Scope::slice;
+  const bool is_counted = subject.work.has_value();
+  const model::Work work = subject.work.value_or(model::Work{});
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
+                     to_string(subject.scope), csv_field(subject.name), csv_field(subject.binary),
+                     subject.tid != 0 ? std::to_string(subject.tid) : "",
+                     when(is_slice, subject.start), when(is_slice, subject.end),
+                     when(is_counted, work.flops()), when(is_counted, work.bytes),
+                     csv_number(subject.seconds), csv_number(giga(point.flops_per_second)),
+                     csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
+                     when(point.limit.has_value(), point.limit ? point.limit->share : 0),
+                     to_string(subject.basis));
+}
+
 }  // namespace
 
-std::string roof_json(const RoofReport& report) {
-  ordered_json json{{"schema", "loft.roof/1"},
-                    {"command", report.command},
-                    {"exit", report.exit_status},
-                    {"wall_s", report.wall_seconds},
-                    {"cpu_s", report.cpu_seconds},
-                    {"threads", report.threads},
-                    {"machine", report.machine_identity},
-                    {"counts", report.counts_from},
-                    {"time", report.time_from},
-                    {"notes", report.notes},
-                    {"advice", model::advice(report.chart)},
-                    {"points", ordered_json::array()}};
-  for (const RoofPoint& point : report.chart.points) json["points"].push_back(point_json(point));
+// The fields of one run; with several, each is an element of "runs".
+std::string roof_json(std::span<const RoofReport> runs) {
+  ordered_json json{{"schema", "loft.roof/1"}};
+  ordered_json points = ordered_json::array();
+  for (const RoofReport& report : runs) {
+    ordered_json facts = run_json(report);
+    if (runs.size() == 1)
+      json.update(facts);
+    else
+      json["runs"].push_back(std::move(facts));
+    for (const RoofPoint& point : report.chart.points) points.push_back(point_json(point, report));
+  }
+  json["points"] = std::move(points);
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string roof_csv(const RoofReport& report) {
+std::string roof_csv(std::span<const RoofReport> runs) {
   std::string text =
-      "scope,name,binary,tid,start_s,end_s,flops,bytes,seconds,gflops,intensity,bound_by,"
+      "run,scope,name,binary,tid,start_s,end_s,flops,bytes,seconds,gflops,intensity,bound_by,"
       "share_of_roof,kind\n";
-  for (const RoofPoint& point : report.chart.points) {
-    const model::Subject& subject = point.subject;
-    const bool is_slice = subject.scope == Scope::slice;
-    const auto of_work = [&](double value) {
-      return subject.work ? std::optional(value) : std::nullopt;
-    };
-    const model::Work work = subject.work.value_or(model::Work{});
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", to_string(subject.scope),
-                    csv_field(subject.name), csv_field(subject.binary),
-                    subject.tid != 0 ? std::to_string(subject.tid) : "",
-                    csv_number(is_slice ? std::optional(subject.start) : std::nullopt),
-                    csv_number(is_slice ? std::optional(subject.end) : std::nullopt),
-                    csv_number(of_work(work.flops())), csv_number(of_work(work.bytes)),
-                    csv_number(subject.seconds), csv_number(giga(point.flops_per_second)),
-                    csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
-                    csv_number(point.limit ? std::optional(point.limit->share) : std::nullopt),
-                    to_string(subject.basis));
-  }
+  for (const RoofReport& report : runs)
+    for (const RoofPoint& point : report.chart.points) text += csv_row(point, report);
   return text;
+}
+
+std::string roof_svg(std::span<const RoofReport> runs) {
+  std::vector<model::RooflinePoint> points;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto add = [&](const RoofPoint& point, const std::string& name) {
+      if (!point.intensity || !point.flops_per_second) return;
+      points.push_back({runs[i].label.empty() ? name : runs[i].label + ": " + name,
+                        *point.intensity, *point.flops_per_second, point.share_of_time,
+                        static_cast<int>(i)});
+    };
+    const model::RoofChart& chart = runs[i].chart;
+    for (const RoofPoint& point : chart.points)
+      if (point.subject.scope == Scope::run) add(point, "whole run");
+    for (const std::size_t index : chart.shown)
+      add(chart.points[index], chart.points[index].subject.name);
+  }
+  return roofline_svg(runs.front().chart.roofline, points);
 }
 
 }  // namespace loft::view

@@ -54,10 +54,9 @@ std::string head(const RoofReport& report) {
                      report.threads == 1 ? "" : "s", report.counts_from, report.time_from);
 }
 
-}  // namespace
-
-std::string roof_text(const RoofReport& report) {
-  std::string text = head(report);
+std::string run_text(const RoofReport& report) {
+  std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
+  text += head(report);
   text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth, "GFLOP/s",
                       "FLOP/B", "limited by", "of that", "time");
   for (const RoofPoint& point : report.chart.points)
@@ -74,6 +73,14 @@ std::string roof_text(const RoofReport& report) {
   if (const std::string advice = model::advice(report.chart); !advice.empty())
     text += printable(advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string roof_text(std::span<const RoofReport> runs) {
+  std::string text;
+  for (const RoofReport& run : runs) text += (text.empty() ? "" : "\n") + run_text(run);
   return text;
 }
 

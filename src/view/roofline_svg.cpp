@@ -22,6 +22,10 @@ constexpr double kLineHeight = 15;
 constexpr std::array<std::string_view, 5> kSlopeColours{"#0072B2", "#009E73", "#B8860B", "#D55E00",
                                                         "#7F3F98"};
 
+// Of points, one for each run: apart from the slopes' and from each other.
+constexpr std::array<std::string_view, 4> kSeriesColours{"#CC3311", "#0077BB", "#EE7733",
+                                                         "#009988"};
+
 // Words stay readable where they cross a line.
 constexpr std::string_view kHalo =
     "stroke=\"#fff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
@@ -202,9 +206,10 @@ void Drawing::marks() {
     if (!(point.intensity > 0) || !(point.flops_per_second > 0)) continue;
     const double radius = 4 + 10 * std::sqrt(std::clamp(point.weight, 0.0, 1.0));
     out_ += fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"#CC3311\" fill-opacity=\"0.75\" "
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" fill-opacity=\"0.75\" "
         "stroke=\"#fff\"><title>{}</title></circle>\n",
         x(point.intensity), y(point.flops_per_second), radius,
+        kSeriesColours[static_cast<std::size_t>(point.series) % kSeriesColours.size()],
         escaped(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
                             with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
     text(x(point.intensity) + radius + 4, y(point.flops_per_second) + 4, point.name,
