@@ -25,7 +25,7 @@ constexpr std::uint64_t kFewSamples = 20;
 constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
 
-constexpr std::size_t kRoofEventCount = 13;
+constexpr std::size_t kRoofEventCount = 14;
 
 // Counts of kRoofEvents.
 std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
@@ -39,7 +39,7 @@ std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
   const model::FlopsByWidth widths{values[5] + values[6], values[7] * 4 + values[8] * 2,
                                    values[9] * 8 + values[10] * 4,
                                    values[11] * 16 + values[12] * 8};
-  return Work{values[3], values[4], values[1] + values[2], values[0], widths};
+  return Work{values[3], values[4], values[1] + values[2], values[0], widths, values[13]};
 }
 
 // Functions are the same when name and binary are, whatever address they had in either run.

@@ -24,7 +24,8 @@ namespace loft::cli {
 // The events of the virtual PMU that a roofline rests on, in their order everywhere.
 inline constexpr std::string_view kRoofEvents =
     "instructions,load_bytes,store_bytes,flops_sp,flops_dp,"
-    "fp_scalar_sp,fp_scalar_dp,fp_128_sp,fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp";
+    "fp_scalar_sp,fp_scalar_dp,fp_128_sp,fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp,flops_"
+    "fma";
 
 // What the native run gave: how long it took, and where its time went.
 struct NativePass {

@@ -36,11 +36,16 @@ int used_width(const FlopsByWidth& widths) {
   return wider * 2 > all ? 128 : 64;
 }
 
-// Peaks of narrower instructions than those in use bound nothing.
-void drop_narrow_ceilings(Roofline& roofline, int width) {
-  const auto is_narrow = [&](const Ceiling& ceiling) { return width_of(ceiling.isa) < width; };
-  if (!std::ranges::all_of(roofline.ceilings, is_narrow))
-    std::erase_if(roofline.ceilings, is_narrow);
+// Peaks of narrower instructions than those in use bound nothing, nor do those of additions what
+// mostly multiplies and adds at once.
+void drop_lesser_ceilings(Roofline& roofline, const Work& work) {
+  const int width = used_width(work.widths);
+  const bool fuses = work.flops_fma * 2 > work.flops();
+  const auto is_lesser = [&](const Ceiling& ceiling) {
+    return width_of(ceiling.isa) < width || (fuses && ceiling.op == "add");
+  };
+  if (!std::ranges::all_of(roofline.ceilings, is_lesser))
+    std::erase_if(roofline.ceilings, is_lesser);
 }
 
 RooflineChoice choice_of(const Subject& subject) {
@@ -61,7 +66,7 @@ RoofPoint placed(const Machine& machine, Subject subject, double run_seconds) {
     if (work.flops() > 0 && work.bytes > 0) {
       point.intensity = work.flops() / work.bytes;
       Roofline roofline = roofline_of(machine, choice_of(subject));
-      drop_narrow_ceilings(roofline, used_width(work.widths));
+      drop_lesser_ceilings(roofline, work);
       point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
     }
   }
@@ -139,13 +144,15 @@ Work& Work::operator+=(const Work& other) {
   widths.bits128 += other.widths.bits128;
   widths.bits256 += other.widths.bits256;
   widths.bits512 += other.widths.bits512;
+  flops_fma += other.flops_fma;
   return *this;
 }
 
 Work Work::scaled_by(double factor) const {
   const FlopsByWidth by_width{widths.scalar * factor, widths.bits128 * factor,
                               widths.bits256 * factor, widths.bits512 * factor};
-  return {flops_sp * factor, flops_dp * factor, bytes * factor, instructions * factor, by_width};
+  return {flops_sp * factor,     flops_dp * factor, bytes * factor,
+          instructions * factor, by_width,          flops_fma * factor};
 }
 
 RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top) {

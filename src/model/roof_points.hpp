@@ -37,6 +37,7 @@ struct Work {
   double bytes = 0;  // loads and stores
   double instructions = 0;
   FlopsByWidth widths;
+  double flops_fma = 0;  // of them, by multiply-add instructions
 
   [[nodiscard]] double flops() const { return flops_sp + flops_dp; }
   Work& operator+=(const Work& other);

@@ -17,6 +17,7 @@ constexpr double kRight = 24;
 constexpr double kTop = 56;
 constexpr double kBottom = 60;
 constexpr double kLineHeight = 15;
+constexpr double kRoomForName = 160;
 
 // Readable by everybody: Okabe and Ito's colours, dark enough on white.
 constexpr std::array<std::string_view, 5> kSlopeColours{"#0072B2", "#009E73", "#B8860B", "#D55E00",
@@ -212,8 +213,10 @@ void Drawing::marks() {
         kSeriesColours[static_cast<std::size_t>(point.series) % kSeriesColours.size()],
         escaped(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
                             with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
-    text(x(point.intensity) + radius + 4, y(point.flops_per_second) + 4, point.name,
-         "fill=\"#222\"");
+    // Beside the point, on the side that has room.
+    const bool at_edge = x(point.intensity) > size_.width - kRight - kRoomForName;
+    text(x(point.intensity) + (at_edge ? -radius - 4 : radius + 4), y(point.flops_per_second) + 4,
+         point.name, at_edge ? "fill=\"#222\" text-anchor=\"end\"" : "fill=\"#222\"");
   }
 }
 

@@ -95,6 +95,15 @@ TEST(RoofPoints, PeaksOfNarrowerInstructionsDoNotBoundWideOnes) {
   EXPECT_EQ(place(machine(), {wide}).points[0].limit->name, "ADD, scalar");
 }
 
+TEST(RoofPoints, ThePeakOfAdditionsDoesNotBoundMultiplyAdds) {
+  Machine with_add = machine();
+  with_add.roofs.push_back(peak("avx2", "add", 25e9));
+  Subject fused = subject(Scope::run, "app", 20e9, 0.1e9, 1);
+  EXPECT_EQ(place(with_add, {fused}).points[0].limit->name, "ADD, 256 bit");
+  fused.work->flops_fma = 20e9;
+  EXPECT_EQ(place(with_add, {fused}).points[0].limit->name, "FMA, 256 bit");
+}
+
 TEST(RoofPoints, SinglePrecisionStandsUnderItsOwnPeaks) {
   Subject single = subject(Scope::run, "app", 0, 1e9, 1);
   single.work->flops_sp = 80e9;

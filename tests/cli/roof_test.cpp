@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_loft.hpp"
+#include "machine/file.hpp"
+
+namespace loft {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+model::Roof roof(model::RoofKind kind, const char* name, double best) {
+  model::Roof roof;
+  roof.kind = kind;
+  roof.isa = "avx2";
+  roof.op = kind == model::RoofKind::flops ? name : "load";
+  if (kind == model::RoofKind::flops) roof.precision = "dp";
+  if (kind == model::RoofKind::bandwidth) roof.level = name;
+  roof.cpus = {0};
+  roof.best = roof.median = best;
+  roof.verdict = model::Verdict::stable;
+  return roof;
+}
+
+// A user with a machine file, so that nothing needs to be measured.
+class RoofCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifndef LOFT_HAS_ENGINE
+    GTEST_SKIP() << "there is no virtual PMU on this architecture";
+#endif
+    home_ = testing::TempDir() + "loft-roof-XXXXXX";
+    ASSERT_NE(::mkdtemp(home_.data()), nullptr);
+    model::Machine machine;
+    machine.identity = "0123456789abcdef";
+    machine.cpu = "Test CPU";
+    machine.architecture = "x86_64";
+    machine.mode = "quick";
+    machine.roofs = {roof(model::RoofKind::flops, "fma", 50e9),
+                     roof(model::RoofKind::bandwidth, "L1", 200e9),
+                     roof(model::RoofKind::bandwidth, "DRAM", 20e9)};
+    ASSERT_TRUE(replace_file(home_ + "/machine.json", machine::to_json(machine)));
+  }
+  void TearDown() override { std::filesystem::remove_all(home_); }
+
+  [[nodiscard]] Said roof_of(const std::string& arguments) const {
+    return run_loft("roof --machine " + home_ + "/machine.json " + arguments, home_);
+  }
+  [[nodiscard]] json points_of(const std::string& arguments) const {
+    const Said said = roof_of("--format json " + arguments);
+    EXPECT_EQ(said.status, 0) << said.notes;
+    return json::parse(said.notes.empty() ? said.out : said.notes, nullptr, false);
+  }
+  static json point(const json& report, const std::string& scope, const std::string& name = {}) {
+    for (const json& each : report["points"])
+      if (each["scope"] == scope && (name.empty() || each["name"] == name)) return each;
+    return {};
+  }
+
+  std::string home_;
+};
+
+struct Kernel {
+  const char* name;
+  double flops;  // an element
+  double bytes;
+};
+
+class KnownKernels : public RoofCommand, public testing::WithParamInterface<Kernel> {};
+
+TEST_P(KnownKernels, HaveTheirOperationsAndIntensity) {
+  constexpr double kRounds = 20000;
+  constexpr double kElements = 4096;
+  const Kernel& kernel = GetParam();
+  const json report = points_of(std::string("-- ") + LOFT_TEST_KERNELS + " " + kernel.name + " " +
+                                std::to_string(static_cast<int>(kRounds)));
+  const json function = point(report, "function", std::string(kernel.name) + "_kernel");
+  ASSERT_FALSE(function.is_null()) << report;
+  EXPECT_EQ(function["flops"], kRounds * kElements * kernel.flops);
+  // Beside the arrays it loads its constants and its return address.
+  const double bytes = kRounds * kElements * kernel.bytes;
+  EXPECT_GE(function["bytes"].get<double>(), bytes);
+  EXPECT_LE(function["bytes"].get<double>(), bytes * 1.001);
+  EXPECT_NEAR(function["intensity"].get<double>(), kernel.flops / kernel.bytes,
+              1e-3 * kernel.flops / kernel.bytes);
+  EXPECT_NEAR(function["gflops"].get<double>(),
+              function["flops"].get<double>() / function["seconds"].get<double>() * 1e-9, 1e-9);
+  const json run = point(report, "run");
+  EXPECT_NEAR(run["gflops"].get<double>(),
+              run["flops"].get<double>() / report["wall_s"].get<double>() * 1e-9, 1e-9);
+  EXPECT_GE(run["flops"], function["flops"]);
+}
+INSTANTIATE_TEST_SUITE_P(All, KnownKernels,
+                         testing::Values(Kernel{"triad", 2, 24}, Kernel{"dot", 2, 16},
+                                         Kernel{"stencil", 3, 32}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_F(RoofCommand, TheTimesOfAllFunctionsAreTheTimeInWhichTheProgramRan) {
+  const json report = points_of(std::string("-- ") + LOFT_TEST_KERNELS + " triad 30000");
+  double sum = 0;
+  for (const json& each : report["points"])
+    if (each["scope"] == "function") sum += each["seconds"].get<double>();
+  EXPECT_NEAR(sum, report["cpu_s"].get<double>(), 0.01 * sum);  // one thread
+}
+
+TEST_F(RoofCommand, SaysWhatLimitsTheProgramInAFewLines) {
+  const Said said = roof_of(std::string("-- ") + LOFT_TEST_KERNELS + " triad 20000");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_THAT(said.notes, HasSubstr("whole run"));
+  EXPECT_THAT(said.notes, HasSubstr("triad_kernel"));
+  EXPECT_THAT(said.notes, HasSubstr("counts: virtual PMU, exact   time: native run"));
+}
+
+TEST_F(RoofCommand, TheProgramIsHeardOnceAndItsStatusIsLoftsOwn) {
+  const Said said = roof_of("-- echo hello");
+  EXPECT_EQ(said.out, "hello\n");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_THAT(said.notes, HasSubstr("too short to tell its functions apart"));
+}
+
+TEST_F(RoofCommand, AProgramThatFailsIsNotPlacedUnlessAskedFor) {
+  const Said said = roof_of("-- sh -c 'exit 3'");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("ended with status 3"));
+  EXPECT_EQ(roof_of("--keep-going -- sh -c 'exit 3'").status, 3);
+}
+
+TEST_F(RoofCommand, AProgramThatDoesOtherwiseInItsSecondRunIsSaidSo) {
+  const Said said = roof_of("-- mkdir " + home_ + "/made");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("status 0 natively and 1 under the virtual PMU"));
+  EXPECT_THAT(said.notes, HasSubstr("File exists"));
+}
+
+TEST_F(RoofCommand, BothRunsGetTheInput) {
+  const std::string test = " -- sh -c 'test \"$(cat)\" = hello'";
+  const std::string loft =
+      std::string(LOFT_PROGRAM) + " roof --machine " + home_ + "/machine.json" + test;
+  EXPECT_EQ(std::system(("printf hello | " + loft + " 2>/dev/null").c_str()), 0);
+  ASSERT_TRUE(replace_file(home_ + "/input", "hello"));
+  EXPECT_EQ(std::system((loft + " <" + home_ + "/input 2>/dev/null").c_str()), 0);
+}
+
+TEST_F(RoofCommand, ARunCanBeKeptAndShownAgainBesideOthers) {
+  const std::string kernel = std::string(" -- ") + LOFT_TEST_KERNELS + " triad 10000";
+  ASSERT_EQ(roof_of("-o " + home_ + "/before.data" + kernel).status, 0);
+  ASSERT_EQ(roof_of("-o " + home_ + "/after.data" + kernel).status, 0);
+  const json one = points_of(home_ + "/before.data");
+  EXPECT_EQ(point(one, "function", "triad_kernel")["flops"], 10000 * 4096 * 2.0);
+  const json both = points_of(home_ + "/before.data " + home_ + "/after.data");
+  EXPECT_EQ(both["runs"].size(), 2u);
+  EXPECT_EQ(both["points"][0]["run"], "before");
+  const Said said =
+      roof_of("-o " + home_ + "/both.svg " + home_ + "/before.data " + home_ + "/after.data");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_THAT(read_file(home_ + "/both.svg").value_or(""), HasSubstr("after: triad_kernel"));
+}
+
+TEST_F(RoofCommand, ADamagedRunIsRefusedByName) {
+  const std::string path = home_ + "/run.data";
+  ASSERT_EQ(roof_of("-o " + path + " -- " + std::string(LOFT_TEST_KERNELS) + " triad 3000").status,
+            0);
+  std::string bytes = read_file(path).value_or("");
+  const auto at = bytes.find("\"task_clock_ns\"");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 15, "\"task_clock_XX\"");
+  ASSERT_TRUE(replace_file(path, bytes));
+  const Said said = roof_of(path);
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("task_clock_ns"));
+}
+
+TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {
+  const Said said = roof_of("-o x.pdf -- echo hello");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.notes, HasSubstr(".svg"));
+}
+
+}  // namespace
+}  // namespace loft
