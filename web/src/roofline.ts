@@ -3,7 +3,7 @@
 
 import { Panel, facts, haloText, kFont } from "./panel";
 import { Points, Roofline, kOrigins, kScopes, kSlice } from "./data";
-import { Axes, drawGrid, drawRoofs, fitAxes } from "./roofs";
+import { Axes, Box, drawGrid, drawRoofs, fitAxes, shadeRoofs } from "./roofs";
 import { place, valueAt } from "./scale";
 import { State, inside } from "./state";
 import { Groups } from "./groups";
@@ -18,6 +18,8 @@ const kDiscs = 120000;  // more slices than these are squares
 const kHidden = 0, kOutside = 1, kInside = 2;
 
 export class RooflinePanel extends Panel {
+  private readonly grid: HTMLCanvasElement;
+  private readonly gridDrawing: CanvasRenderingContext2D;
   private readonly slices: HTMLCanvasElement;
   private readonly sliceDrawing: CanvasRenderingContext2D;
   private readonly points: Points;
@@ -53,9 +55,11 @@ export class RooflinePanel extends Panel {
     this.marks.sort((a, b) => this.weight(b) - this.weight(a));
     this.fitTo = fitAxes(this.roofline, this.xs, this.ys);
     this.window = [...this.fitTo];
+    this.grid = h("canvas", { class: "under", "aria-hidden": "true" });
+    this.gridDrawing = this.grid.getContext("2d")!;
     this.slices = h("canvas", { class: "under", "aria-hidden": "true" });
     this.sliceDrawing = this.slices.getContext("2d")!;
-    this.host.prepend(this.slices);
+    this.host.prepend(this.grid, this.slices);
     this.sortSlices();
     this.listen();
     state.onChange((changed) => {
@@ -122,24 +126,32 @@ export class RooflinePanel extends Panel {
   }
 
   protected override size(canvas: HTMLCanvasElement): void {
-    super.size(canvas);
-    super.size(this.slices);
+    for (const one of [canvas, this.grid, this.slices]) super.size(one);
     this.image = null;
   }
 
   protected paint(): void {
     const { axes, g } = this;
-    if (this.slicesAreOld) this.paintSlices(axes);
+    if (this.slicesAreOld) {
+      this.paintGrid(axes);
+      this.paintSlices(axes);
+    }
     this.slicesAreOld = false;
-    g.font = kFont;
-    drawGrid(g, axes);
     g.save();
     g.beginPath();
     g.rect(axes.x.start, axes.y.end, axes.x.end - axes.x.start, axes.y.start - axes.y.end);
     g.clip();
-    drawRoofs(g, this.roofline, axes);
-    this.paintMarks(axes);
+    this.paintMarks(axes, drawRoofs(g, this.roofline, axes));
     g.restore();
+  }
+
+  private paintGrid(axes: Axes): void {
+    const g = this.gridDrawing;
+    g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    g.clearRect(0, 0, this.width, this.height);
+    g.font = kFont;
+    shadeRoofs(g, this.roofline, axes);
+    drawGrid(g, axes);
   }
 
   private paintSlices({ x, y }: Axes): void {
@@ -172,16 +184,16 @@ export class RooflinePanel extends Panel {
     return this.scopes.has(this.points.scope[i]);
   }
 
-  private paintMarks({ x, y }: Axes): void {
+  private paintMarks({ x, y }: Axes, taken: Box[]): void {
     const { g } = this;
     const { picked, colour } = this.state.choices;
-    const taken: [number, number, number, number][] = [];
     const shown = this.marks.filter((i) => this.isShown(i));
     for (let k = shown.length - 1; k >= 0; --k) {
       const i = shown[k];
       const isPale = picked !== null && this.groups.functionOf(i) !== picked && this.points.scope[i] !== 0;
       this.mark(i, place(x, this.xs[i]), place(y, this.ys[i]), isPale, this.groups.colourOf(i, colour));
     }
+    for (const i of shown.slice(0, kLabels)) taken.push(this.box(i, place(x, this.xs[i]), place(y, this.ys[i])));
     if (this.hovered >= 0) this.ring(place(x, this.xs[this.hovered]), place(y, this.ys[this.hovered]));
     g.font = kFont;
     g.textBaseline = "middle";
@@ -227,8 +239,13 @@ export class RooflinePanel extends Panel {
     g.stroke();
   }
 
+  private box(i: number, x: number, y: number): Box {
+    const r = this.radius(i) + 1;
+    return [x - r, y - r, x + r, y + r];
+  }
+
   // Beside the mark where there is room; else the name waits for the pointer.
-  private label(i: number, x: number, y: number, taken: [number, number, number, number][], force: boolean): boolean {
+  private label(i: number, x: number, y: number, taken: Box[], force: boolean): boolean {
     const { g } = this;
     let text = this.points.texts[this.points.name[i]];
     if (this.state.data.runs.length > 1 && this.points.scope[i] === 0) text = this.state.runName(this.points.run[i]) || text;
@@ -240,7 +257,7 @@ export class RooflinePanel extends Panel {
       && !taken.some(([a, b, c, d]) => px < c && px + wide > a && py - 7 < d && py + 7 > b));
     if (!free && !force) return false;
     const [px, py] = free ?? places[0];
-    taken.push([px, py - 7, px + wide, py + 7], [x - r + 4, y - r + 4, x + r - 4, y + r - 4]);
+    taken.push([px, py - 7, px + wide, py + 7]);
     g.textAlign = "left";
     haloText(g, text, px, py, theme().ink);
     return true;

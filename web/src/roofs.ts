@@ -6,6 +6,7 @@ import { si } from "./format";
 import { category, theme } from "./colour";
 import { haloText } from "./panel";
 
+export type Box = [number, number, number, number];  // left, top, right, bottom
 export interface Axes { x: Scale; y: Scale }  // of decimal logarithms
 
 // The drawing that holds all roofs and all points, with some air.
@@ -19,11 +20,11 @@ export function fitAxes(roofline: Roofline | undefined, xs: Float32Array, ys: Fl
     if (y < low) low = y;
     if (y > high) high = y;
   }
-  if (roofline && roofline.slopes.length && roofline.ceilings.length) {
+  if (isWhole(roofline)) {
     const top = Math.log10(roofline.ceilings[0].flops_per_second);
     const ridges = roofline.slopes.map((slope) => top - Math.log10(slope.bytes_per_second));
-    left = Math.max(Math.min(left, Math.min(...ridges) - 1.5), top - 12);
-    right = Math.max(right, Math.max(...ridges) + 0.5);
+    left = Math.max(Math.min(left, Math.min(...ridges) - 1.5), -6);
+    right = Math.min(Math.max(right, Math.max(...ridges) + 0.5), 6);
     const lowest = Math.log10(roofline.ceilings[roofline.ceilings.length - 1].flops_per_second);
     low = Math.max(Math.min(low, lowest - 1.2), top - 6);
     high = Math.max(high, top);
@@ -70,9 +71,15 @@ export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
   g.restore();
 }
 
-function shadeBelow(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): void {
+// What the machine can reach.
+export function shadeRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, { x, y }: Axes): void {
+  if (!isWhole(roofline)) return;
   const steep = Math.log10(roofline.slopes[0].bytes_per_second);
   const top = Math.log10(roofline.ceilings[0].flops_per_second);
+  g.save();
+  g.beginPath();
+  g.rect(x.start, y.end, x.end - x.start, y.start - y.end);
+  g.clip();
   g.beginPath();
   g.moveTo(x.start, y.start);
   g.lineTo(x.start, place(y, Math.min(top, x.from + steep)));
@@ -82,6 +89,11 @@ function shadeBelow(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: A
   g.closePath();
   g.fillStyle = theme().roof;
   g.fill();
+  g.restore();
+}
+
+function isWhole(roofline: Roofline | undefined): roofline is Roofline {
+  return roofline !== undefined && roofline.slopes.length > 0 && roofline.ceilings.length > 0;
 }
 
 const dashes = (verdict: string): number[] => (verdict === "noisy" ? [6, 4] : []);
@@ -117,9 +129,10 @@ function drawSlopes(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: A
   });
 }
 
-function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): void {
+function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): Box[] {
   const steep = Math.log10(roofline.slopes[0].bytes_per_second);
   const colours = theme();
+  const boxes: Box[] = [];
   let lastWords = -Infinity;
   roofline.ceilings.forEach((ceiling, i) => {
     const rate = Math.log10(ceiling.flops_per_second);
@@ -137,16 +150,18 @@ function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }:
     lastWords = words;
     g.textAlign = "right";
     g.textBaseline = "bottom";
-    haloText(g, `${ceiling.name} ${si(ceiling.flops_per_second, "FLOP/s")}`, x.end - 5, words,
-      i === 0 ? colours.ink : colours.soft);
+    const text = `${ceiling.name} ${si(ceiling.flops_per_second, "FLOP/s")}`;
+    haloText(g, text, x.end - 5, words, i === 0 ? colours.ink : colours.soft);
+    boxes.push([x.end - 5 - g.measureText(text).width, words - 13, x.end, words]);
   });
+  return boxes;
 }
 
-export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, axes: Axes): void {
-  if (!roofline || !roofline.slopes.length || !roofline.ceilings.length) return;
-  shadeBelow(g, roofline, axes);
+// Gives the places of words that others should keep free.
+export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, axes: Axes): Box[] {
+  if (!isWhole(roofline)) return [];
   drawSlopes(g, roofline, axes);
-  drawCeilings(g, roofline, axes);
+  return drawCeilings(g, roofline, axes);
 }
 
 export function rooflineName(roofline: Roofline): string {
