@@ -30,29 +30,30 @@ def prepare(folder):
         seed = (seed * 1103515245 + 12345) % 2**31
         words.append("%x" % (seed >> (seed % 13)))
     with open(text, "w") as file:
-        for i in range(150):
+        for i in range(1500):
             file.write(" ".join(words[i:] + words[:i]) + "\n")
     python = os.path.join(folder, "loop.py")
     with open(python, "w") as file:
         file.write(
             "def f(n):\n    d = {}\n    for i in range(n):\n        d[i % 997] = d.get(i % 997, 0) + len(str(i))\n"
             "    return sum(d.values())\nclass C:\n    def __init__(self, v): self.v = v\n    def m(self): return self.v + 1\n"
-            "print(f(700000), sum(C(i).m() for i in range(500000)))\n"
+            "print(f(2000000), sum(C(i).m() for i in range(2000000)))\n"
         )
     sql = os.path.join(folder, "queries.sql")
     with open(sql, "w") as file:
         file.write(
             "create table t(a integer, b text);\n"
-            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 120000)\n"
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 500000)\n"
             "insert into t select i, 'name' || (i * 7919 % 10007) from n;\n"
             "create index x on t(b);\n"
             "select count(*), sum(a) from t where b like 'name12%';\n"
-            "select sum(p.a * q.a) from t p join t q on p.b = q.b where p.a < 4000;\n"
+            "select sum(p.a * q.a) from t p join t q on p.b = q.b where p.a < 20000;\n"
         )
     source = os.path.join(folder, "unit.cpp")
     with open(source, "w") as file:
         file.write(
-            "#include <map>\n#include <string>\n#include <vector>\n#include <algorithm>\n"
+            "#include <map>\n#include <string>\n#include <vector>\n#include <algorithm>\n#include <regex>\n"
+            "bool g(const std::string& t) { return std::regex_match(t, std::regex(\"a*b+(c|d)\")); }\n"
             "int f(std::map<std::string, std::vector<int>>& m) {\n"
             "  int s = 0;\n  for (auto& [k, v] : m) { std::sort(v.begin(), v.end()); s += v.front() + (int)k.size(); }\n"
             "  return s;\n}\n"
@@ -65,13 +66,13 @@ def programs(build, folder):
     kernels = os.path.join(build, "bench", "engine_kernels")
     interpreter = os.path.realpath("/usr/bin/python3")
     return {
-        "gzip": ["gzip", "-c", "-9", text],
-        "xz": ["xz", "-c", "-6", "-T1", text],
+        "gzip": ["gzip", "-c", "-6", text],
+        "xz": ["xz", "-c", "-1", "-T1", text],
         "sqlite3": ["sqlite3", ":memory:", ".read " + sql],
         "python3": [interpreter, "-S", python],
-        "threads": [kernels, "threads", "600", "2"],
-        "dgemm": [kernels, "dgemm", "60"],
-        "triad": [kernels, "triad", "400000"],
+        "threads": [kernels, "threads", "900", "2"],
+        "dgemm": [kernels, "dgemm", "400"],
+        "triad": [kernels, "triad", "800000"],
         "g++": ["g++", "-std=c++20", "-O1", "-S", "-o", "-", source],
     }
 

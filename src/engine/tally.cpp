@@ -2,7 +2,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include <map>
+#include <algorithm>
 
 namespace loft::engine {
 namespace {
@@ -42,17 +42,24 @@ void Tally::learn_blocks() {
     block.entry = shared_.block(number);
     // Still being written: it cannot have run yet. Later ones are learnt next time, in their order.
     if (block.entry.address == 0 && number != kNoBlock) break;
-    block.first = static_cast<std::uint32_t>(kinds_of_blocks_.size());
-    if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::body))
-      decode(shared_.code(block.entry), kinds_, kinds_of_blocks_, lengths_of_blocks_);
-    block.count = static_cast<std::uint32_t>(kinds_of_blocks_.size()) - block.first;
     blocks_.push_back(block);
   }
 }
 
+// Many blocks are translated and never run, so this is done when one has.
+void Tally::decode(Block& block) {
+  if (block.is_decoded) return;
+  block.is_decoded = true;
+  block.first = static_cast<std::uint32_t>(kinds_of_blocks_.size());
+  if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::body))
+    engine::decode(shared_.code(block.entry), kinds_, kinds_of_blocks_, lengths_of_blocks_);
+  block.count = static_cast<std::uint32_t>(kinds_of_blocks_.size()) - block.first;
+}
+
 template <class Add>
 void Tally::spread(std::uint32_t number, std::uint64_t count, std::span<const std::uint64_t> dense,
-                   Add&& add) const {
+                   Add&& add) {
+  decode(blocks_[number]);
   const Block& block = blocks_[number];
   for (std::uint32_t i = 0; i < block.count; ++i) add(block.first + i, count, kNoUnit, 0);
   const auto add_unit = [&](const Block& owner, std::uint32_t instruction, Unit unit,
@@ -66,7 +73,8 @@ void Tally::spread(std::uint32_t number, std::uint64_t count, std::span<const st
   const auto kind = static_cast<BlockKind>(block.entry.kind);
   if (kind == BlockKind::body && block.count != 0 && next != kNoBlock)
     add_unit(block, block.count - 1, Unit::taken, count - (next < dense.size() ? dense[next] : 0));
-  if (next >= blocks_.size()) return;
+  if (next >= blocks_.size() || (kind != BlockKind::units && kind != BlockKind::extra_fall)) return;
+  decode(blocks_[next]);
   const Block& owner = blocks_[next];
   if (kind == BlockKind::units)
     add_unit(owner, block.entry.instructions, static_cast<Unit>(block.entry.size), count);
@@ -108,13 +116,13 @@ Result<EventVector> Tally::of_all() {
 Result<void> Tally::gather(std::uint32_t slot, const Choice& chosen, std::vector<Sum>& sums) {
   LOFT_TRY(const auto counts, shared_.counts(slot));
   learn_blocks();
-  sums.resize(kinds_.size());
   const std::vector<std::uint64_t> dense = by_block(counts);
   for (const auto& [number, count] : counts) {
     if (number >= blocks_.size() || !chosen(blocks_[number].entry)) continue;
     spread(
         number, count, dense,
         [&](std::uint32_t place, std::uint64_t executions, std::size_t unit, std::uint64_t units) {
+          if (sums.size() < kinds_.size()) sums.resize(kinds_.size());
           Sum& sum = sums[kinds_of_blocks_[place]];
           sum.executions += executions;
           if (unit != kNoUnit) sum.units[unit] += units;
@@ -131,53 +139,88 @@ EventVector Tally::events_of(const std::vector<Sum>& sums) const {
   return total;
 }
 
-void PartTally::learn_parts() {
-  for (; known_blocks_ < tally_.blocks_.size(); ++known_blocks_) {
-    const Tally::Block& block = tally_.blocks_[known_blocks_];
-    std::uint64_t address = block.entry.address;
-    for (std::uint32_t i = 0; i < block.count; ++i) {
-      parts_.push_back(where_(block.entry, address));
-      address += tally_.lengths_of_blocks_[block.first + i];
+namespace {
+
+constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
+constexpr std::size_t kEffects = 1 + kMaxUnits;
+
+}  // namespace
+
+void PartTally::learn_kinds() {
+  const std::size_t width = kEffects * events_.size();
+  for (std::size_t kind = width == 0 ? 0 : effects_.size() / width; kind < tally_.kinds_.size();
+       ++kind) {
+    for (std::size_t effect = 0; effect < kEffects; ++effect) {
+      Units units{};
+      if (effect > 0) units[effect - 1] = 1;
+      for (const EventIndex event : events_)
+        effects_.push_back(contribution(event, tally_.kinds_[static_cast<KindId>(kind)],
+                                        effect == 0 ? 1 : 0, units));
     }
   }
+}
+
+// Nearly all blocks lie in one part: then the first and the last instruction do.
+std::span<const std::uint32_t> PartTally::parts_of(std::uint32_t number) {
+  const Tally::Block& block = tally_.blocks_[number];
+  parts_.resize(tally_.kinds_of_blocks_.size(), kUnknown);
+  const std::span<std::uint32_t> parts(parts_.data() + block.first, block.count);
+  if (parts.empty() || parts.front() != kUnknown) return parts;
+  const std::uint8_t* lengths = tally_.lengths_of_blocks_.data() + block.first;
+  std::uint64_t last = block.entry.address;
+  for (std::uint32_t i = 0; i + 1 < block.count; ++i) last += lengths[i];
+  parts.back() = where_(block.entry, last);
+  std::uint64_t address = block.entry.address;
+  for (std::uint32_t i = 0; i + 1 < block.count; ++i) {
+    parts[i] = i > 0 && parts.front() == parts.back() ? parts.back() : where_(block.entry, address);
+    address += lengths[i];
+  }
+  for (const std::uint32_t part : parts)
+    if (part >= has_run_.size()) has_run_.resize(part + 1);
+  sums_.resize(has_run_.size() * events_.size());
+  return parts;
+}
+
+void PartTally::add_block(std::uint32_t number, std::uint64_t count,
+                          std::span<const std::uint64_t> dense) {
+  tally_.decode(tally_.blocks_[number]);
+  const std::uint32_t owner = tally_.blocks_[number].entry.next_fall;
+  const bool is_part_of_other = tally_.blocks_[number].count == 0;
+  if (is_part_of_other && owner < tally_.blocks_.size()) tally_.decode(tally_.blocks_[owner]);
+  learn_kinds();
+  (void)parts_of(is_part_of_other && owner < tally_.blocks_.size() ? owner : number);
+  const std::size_t width = events_.size();
+  tally_.spread(
+      number, count, dense,
+      [&](std::uint32_t place, std::uint64_t executions, std::size_t unit, std::uint64_t units) {
+        const std::size_t effect = unit == kNoUnit ? 0 : 1 + unit;
+        const std::uint64_t times = unit == kNoUnit ? executions : units;
+        const std::uint64_t* each =
+            effects_.data() + (tally_.kinds_of_blocks_[place] * kEffects + effect) * width;
+        std::uint64_t* sum = sums_.data() + parts_[place] * width;
+        for (std::size_t i = 0; i < width; ++i) sum[i] += times * each[i];
+        has_run_[parts_[place]] = true;
+      });
 }
 
 Result<std::vector<PartTally::Row>> PartTally::of_slots(std::span<const std::uint32_t> slots) {
-  std::unordered_map<std::uint64_t, Tally::Sum> sums;  // by part and kind
+  std::fill(sums_.begin(), sums_.end(), 0);
+  has_run_.assign(has_run_.size(), false);
   for (const std::uint32_t slot : slots) {
     LOFT_TRY(const auto counts, tally_.shared_.counts(slot));
     tally_.learn_blocks();
-    learn_parts();
     const std::vector<std::uint64_t> dense = by_block(counts);
-    for (const auto& [number, count] : counts) {
-      if (number >= tally_.blocks_.size()) continue;
-      tally_.spread(number, count, dense,
-                    [&](std::uint32_t place, std::uint64_t executions, std::size_t unit,
-                        std::uint64_t units) {
-                      const std::uint64_t kind = tally_.kinds_of_blocks_[place];
-                      Tally::Sum& sum = sums[std::uint64_t{parts_[place]} << 32 | kind];
-                      sum.executions += executions;
-                      if (unit != kNoUnit) sum.units[unit] += units;
-                    });
-    }
+    for (const auto& [number, count] : counts)
+      if (number < tally_.blocks_.size()) add_block(number, count, dense);
   }
-  return rows_of(sums);
-}
-
-std::vector<PartTally::Row> PartTally::rows_of(
-    const std::unordered_map<std::uint64_t, Tally::Sum>& sums) const {
-  std::map<std::uint32_t, Row> rows;
-  for (const auto& [key, sum] : sums) {
-    const auto part = static_cast<std::uint32_t>(key >> 32);
-    Row& row =
-        rows.try_emplace(part, Row{part, std::vector<std::uint64_t>(events_.size())}).first->second;
-    const Kind& kind = tally_.kinds_[static_cast<KindId>(key)];
-    for (std::size_t i = 0; i < events_.size(); ++i)
-      row.counts[i] += contribution(events_[i], kind, sum.executions, sum.units);
+  std::vector<Row> rows;
+  const auto width = static_cast<std::ptrdiff_t>(events_.size());
+  for (std::uint32_t part = 0; part < has_run_.size(); ++part) {
+    if (!has_run_[part]) continue;
+    const auto first = sums_.begin() + part * width;
+    rows.push_back({part, {first, first + width}});
   }
-  std::vector<Row> sorted;
-  for (auto& [part, row] : rows) sorted.push_back(std::move(row));
-  return sorted;
+  return rows;
 }
 
 }  // namespace loft::engine

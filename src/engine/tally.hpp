@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -39,6 +38,7 @@ class Tally {
     BlockEntry entry;
     std::uint32_t first = 0;  // of its kinds in kinds_of_blocks_
     std::uint32_t count = 0;
+    bool is_decoded = false;
   };
   struct Sum {
     std::uint64_t executions = 0;
@@ -48,6 +48,7 @@ class Tally {
   friend class PartTally;
 
   void learn_blocks();
+  void decode(Block& block);
   [[nodiscard]] Result<void> gather(std::uint32_t slot, const Choice& chosen,
                                     std::vector<Sum>& sums);
   [[nodiscard]] EventVector events_of(const std::vector<Sum>& sums) const;
@@ -55,7 +56,7 @@ class Tally {
   // the index of an instruction in kinds_of_blocks_. `dense` has the thread's counts by block.
   template <class Add>
   void spread(std::uint32_t number, std::uint64_t count, std::span<const std::uint64_t> dense,
-              Add&& add) const;
+              Add&& add);
 
   const Shared& shared_;
   KindTable kinds_;
@@ -88,15 +89,18 @@ class PartTally {
   [[nodiscard]] Result<std::vector<Row>> of_slots(std::span<const std::uint32_t> slots);
 
  private:
-  void learn_parts();
-  [[nodiscard]] std::vector<Row> rows_of(
-      const std::unordered_map<std::uint64_t, Tally::Sum>& sums) const;
+  void learn_kinds();
+  [[nodiscard]] std::span<const std::uint32_t> parts_of(std::uint32_t block);
+  void add_block(std::uint32_t number, std::uint64_t count, std::span<const std::uint64_t> dense);
 
   Tally& tally_;
   std::vector<EventIndex> events_;
   Where where_;
-  std::size_t known_blocks_ = 0;
-  std::vector<std::uint32_t> parts_;  // aligned with Tally::kinds_of_blocks_
+  // Per kind, what one execution and one of each unit add to the events.
+  std::vector<std::uint64_t> effects_;
+  std::vector<std::uint32_t> parts_;  // aligned with Tally::kinds_of_blocks_; kUnknown at first
+  std::vector<std::uint64_t> sums_;   // per part, one for each event
+  std::vector<bool> has_run_;         // per part
 };
 
 }  // namespace loft::engine

@@ -1,10 +1,9 @@
-#include <zlib.h>
-
 #include <map>
 #include <protozero/pbf_builder.hpp>
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "view/gzip.hpp"
 #include "view/stacks.hpp"
 
 namespace loft::view {
@@ -56,24 +55,6 @@ class Strings {
   std::unordered_map<std::string, std::int64_t> index_;
   std::vector<std::string> texts_;
 };
-
-Result<std::string> gzipped(const std::string& plain) {
-  z_stream stream{};
-  constexpr int kGzip = 15 + 16;
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
-      Z_OK)
-    return failure(ErrorKind::internal, "compress the profile", "zlib cannot start");
-  std::string packed(deflateBound(&stream, static_cast<uLong>(plain.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  const bool is_done = plain.size() <= 0xFFFFFFFF && deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (!is_done) return failure(ErrorKind::limit, "compress the profile", "it is too large");
-  return packed;
-}
 
 class PprofWriter {
  public:
@@ -177,7 +158,7 @@ class PprofWriter {
 }  // namespace
 
 Result<std::string> pprof_profile(const sample::NamedProfile& profile) {
-  return gzipped(PprofWriter(profile).write());
+  return gzipped(PprofWriter(profile).write(), "compress the profile");
 }
 
 }  // namespace loft::view

@@ -125,6 +125,23 @@ TEST_F(VirtualFunctions, CodeWithoutASymbolIsShownByItsAddress) {
   EXPECT_TRUE(found);
 }
 
+// A stripped file still has tables for unwinding, and these know where functions start.
+TEST_F(VirtualFunctions, OfAStrippedFileAreToldApartByTheirStart) {
+  run(Split::functions, {kProgram});
+  std::vector<std::uint64_t> expected;
+  for (const char* name : {"main", "make_code", "thread_of_five"})
+    expected.push_back(instructions(name, "/functions.c"));
+  const std::string stripped = kSamples + "/functions_stripped";
+  ASSERT_EQ(std::system(("strip -o " + stripped + " " + kProgram).c_str()), 0);
+  run(Split::functions, {stripped});
+  std::vector<std::uint64_t> found;
+  for (const auto& function : run_.functions)
+    if (function.binary == stripped && function.name.starts_with("functions_stripped+0x"))
+      found.push_back(function.counts[0].raw);
+  EXPECT_THAT(found, testing::IsSupersetOf(expected));
+  std::filesystem::remove(stripped);
+}
+
 TEST_F(VirtualFunctions, CodeMadeWhileRunningIsNamedByItsMapOrItsAddress) {
   run(Split::functions, {kProgram, "map"});
   EXPECT_EQ(instructions("made_while_running", "//anon"), 7u * 2);

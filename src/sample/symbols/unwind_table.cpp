@@ -424,12 +424,24 @@ UnwindTable::UnwindTable(const ElfFile& elf) : order_(elf.order()) {
   }
 }
 
-std::optional<UnwindRow> UnwindTable::row(std::uint64_t address) const {
+const UnwindTable::Function* UnwindTable::find(std::uint64_t address) const {
   const auto above = std::upper_bound(
       functions_.begin(), functions_.end(), address,
       [](std::uint64_t wanted, const Function& function) { return wanted < function.start; });
-  if (above == functions_.begin() || address >= std::prev(above)->end) return std::nullopt;
-  return Machine(*this, *std::prev(above), address).run();
+  if (above == functions_.begin() || address >= std::prev(above)->end) return nullptr;
+  return &*std::prev(above);
+}
+
+std::optional<UnwindRow> UnwindTable::row(std::uint64_t address) const {
+  const Function* function = find(address);
+  if (function == nullptr) return std::nullopt;
+  return Machine(*this, *function, address).run();
+}
+
+std::optional<UnwindTable::Range> UnwindTable::function_around(std::uint64_t address) const {
+  const Function* function = find(address);
+  if (function == nullptr) return std::nullopt;
+  return Range{function->start, function->end};
 }
 
 Bytes UnwindTable::expression(std::uint32_t at, std::uint32_t size) const {

@@ -53,6 +53,14 @@ class UnwindTable {
   explicit UnwindTable(const ElfFile& elf);
 
   [[nodiscard]] std::optional<UnwindRow> row(std::uint64_t address) const;
+  // The function that an address lies in, as far as unwinding tells functions apart: known for
+  // stripped files, too.
+  struct Range {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+  };
+  [[nodiscard]] std::optional<Range> function_around(std::uint64_t address) const;
+
   [[nodiscard]] bool is_empty() const { return functions_.empty(); }
 
   // The bytes of an expression that a row refers to.
@@ -80,6 +88,8 @@ class UnwindTable {
   };
   class Scan;
   class Machine;
+
+  [[nodiscard]] const Function* find(std::uint64_t address) const;
 
   Bytes bytes_;
   std::uint64_t section_address_ = 0;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/file.hpp"
+#include "sample/symbols/unwind_table.hpp"
 
 namespace loft::source::virtual_pmu {
 namespace {
@@ -53,14 +54,16 @@ FunctionFinder::Place& FunctionFinder::place_of(std::uint32_t mapping) {
 
 // A file that was written anew since would give wrong names. Its bytes tell.
 bool FunctionFinder::is_from_file(const engine::BlockEntry& block, Place& place) {
-  if (place.file == nullptr) return true;
+  if (place.file == nullptr || checked_ == block.code_offset) return true;
   if (place.was_replaced) return false;
   const auto code = shared_.code(block);
   const auto bytes = place.file->bytes();
   const std::uint64_t offset = block.address - place.start + place.file_offset;
   if (offset <= bytes.size() && code.size() <= bytes.size() - offset &&
-      std::memcmp(bytes.data() + offset, code.data(), code.size()) == 0)
+      std::memcmp(bytes.data() + offset, code.data(), code.size()) == 0) {
+    checked_ = block.code_offset;
     return true;
+  }
   place.was_replaced = true;
   notes_.push_back(fmt::format(
       "'{}' is not the file that ran: it was changed or removed; its functions have no names",
@@ -75,18 +78,24 @@ std::uint32_t FunctionFinder::named(const sample::symbols::Symbol& symbol, const
   return known->second;
 }
 
-// Instructions without a symbol are named by the first such one of their block.
-std::uint32_t FunctionFinder::unnamed(const engine::BlockEntry& block, const Place& place,
-                                      std::uint64_t address) {
-  if (last_.code_offset == block.code_offset && !last_.is_named) return last_.function;
-  const std::uint64_t shown = place.table->address_of(address, place.start, place.file_offset);
+std::uint32_t FunctionFinder::unnamed(const Place& place, std::uint64_t start) {
   std::string name = place.was_replaced || place.file == nullptr
-                         ? fmt::format("{}+{:#x}", base_name(place.binary), shown)
-                         : place.table->describe(shown);
+                         ? fmt::format("{}+{:#x}", base_name(place.binary), start)
+                         : place.table->describe(start);
   const auto [known, is_new] = by_address_.try_emplace(
       place.binary + '\0' + name, static_cast<std::uint32_t>(functions_.size()));
-  if (is_new) functions_.push_back({std::move(name), place.binary, shown});
+  if (is_new) functions_.push_back({std::move(name), place.binary, start});
   return known->second;
+}
+
+// By symbol; else by where it starts: of stripped files the tables for unwinding tell that.
+std::optional<std::uint32_t> FunctionFinder::known(const Place& place, std::uint64_t inside) {
+  if (const auto* symbol = place.table->find(inside)) return named(*symbol, place);
+  const auto* unwind = place.table->unwind_table();
+  if (unwind == nullptr) return std::nullopt;
+  const auto around = unwind->function_around(inside);
+  if (!around) return std::nullopt;
+  return unnamed(place, around->start);
 }
 
 std::uint64_t FunctionFinder::address_in_binary(const engine::BlockEntry& block,
@@ -96,19 +105,14 @@ std::uint64_t FunctionFinder::address_in_binary(const engine::BlockEntry& block,
 }
 
 std::uint32_t FunctionFinder::find(const engine::BlockEntry& block, std::uint64_t address) {
-  const bool same_block = last_.code_offset == block.code_offset;
-  if (same_block && last_.is_named && address >= last_.start && address < last_.end)
-    return last_.function;
   Place& place = place_of(block.mapping);
-  const bool is_trusted = same_block ? last_.is_trusted : is_from_file(block, place);
+  const std::uint64_t start =
+      place.table->address_of(block.address, place.start, place.file_offset);
+  if (!is_from_file(block, place)) return unnamed(place, start);
   const std::uint64_t inside = place.table->address_of(address, place.start, place.file_offset);
-  if (const auto* symbol = is_trusted ? place.table->find(inside) : nullptr) {
-    const std::uint64_t start = address - (inside - symbol->start);
-    last_ = {block.code_offset, start, start + symbol->size, named(*symbol, place), true, true};
-  } else {
-    last_ = {block.code_offset, 0, 0, unnamed(block, place, address), false, is_trusted};
-  }
-  return last_.function;
+  if (const auto function = known(place, inside)) return *function;
+  // Nobody knows where it starts: the block stands for it.
+  return unnamed(place, known(place, start) ? inside : start);
 }
 
 }  // namespace loft::source::virtual_pmu

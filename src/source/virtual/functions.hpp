@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,7 +55,8 @@ class FunctionFinder {
   Place& place_of(std::uint32_t mapping);
   bool is_from_file(const engine::BlockEntry& block, Place& place);
   std::uint32_t named(const sample::symbols::Symbol& symbol, const Place& place);
-  std::uint32_t unnamed(const engine::BlockEntry& block, const Place& place, std::uint64_t address);
+  std::uint32_t unnamed(const Place& place, std::uint64_t start);
+  std::optional<std::uint32_t> known(const Place& place, std::uint64_t inside);
 
   const engine::Shared& shared_;
   sample::symbols::SymbolStore symbols_;
@@ -64,16 +66,7 @@ class FunctionFinder {
   std::unordered_map<const sample::symbols::Symbol*, std::uint32_t> by_symbol_;
   std::unordered_map<std::string, std::uint32_t> by_address_;
   std::vector<std::string> notes_;
-
-  // The instruction that was asked for last: the next one is mostly beside it.
-  struct Last {
-    std::uint64_t code_offset = ~std::uint64_t{0};  // of its block
-    std::uint64_t start = 0;                        // of its function, as the program had it
-    std::uint64_t end = 0;
-    std::uint32_t function = 0;
-    bool is_named = false;
-    bool is_trusted = false;  // the block is what the file says
-  } last_;
+  std::uint64_t checked_ = ~std::uint64_t{0};  // the code offset of the block last found unchanged
 };
 
 }  // namespace loft::source::virtual_pmu

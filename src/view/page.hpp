@@ -1,0 +1,199 @@
+// The report page: one HTML file that opens offline and shows everything loft knows about a run.
+//
+//   PageData page;
+//   page.title = "solver";
+//   page.runs = {"before"};
+//   page.rooflines = {roofline_of(machine, {.threads = 2})};
+//   page.points.add({.scope = PointScope::function, .name = "dot", .intensity = 0.125,
+//                    .flops_per_second = 3.1e9, .share = 0.4});
+//   LOFT_TRY(const auto html, page_html(page));
+//
+// Every part may be left out; the page then has no such part. A number that is not known is absent
+// (an empty optional, NaN in a column) and is shown as such, never as 0. Texts may be anything: the
+// page shows them as text. docs/page.md says what each part looks like.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/roofline.hpp"
+#include "sample/call_tree.hpp"
+#include "sample/count.hpp"
+#include "sample/named_profile.hpp"
+
+namespace loft::view {
+
+inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+enum class WarningKind { lost, scaled, estimated, missing, note };
+
+struct PageWarning {
+  WarningKind kind = WarningKind::note;
+  std::string text;
+};
+
+// A large number at the top: {"attained", "11.8 GFLOP/s", "54 % of L2 bandwidth"}.
+struct PageFigure {
+  std::string label;
+  std::string value;  // ready to be read, with its unit
+  std::string note;   // below it, small; may be empty
+  sample::Origin origin = sample::Origin::counted;
+};
+
+struct PageFact {
+  std::string name;
+  std::string value;
+};
+
+// A titled list of facts: "Machine", "Run", one per run where there are several.
+struct PageFacts {
+  std::string title;
+  std::vector<PageFact> facts;
+};
+
+enum class PointScope : std::uint8_t { run, thread, function, slice };
+
+// A point under the roofs. Texts are copied when it is added.
+struct PagePoint {
+  PointScope scope = PointScope::run;
+  std::uint32_t run = 0;  // index into PageData::runs
+  std::string_view name;
+  std::optional<std::uint32_t> tid = {};
+  std::string_view function = {};
+  std::optional<double> start_s = {};  // since the start of its run
+  std::optional<double> end_s = {};
+  double intensity = kNotKnown;  // FLOP per byte
+  double flops_per_second = kNotKnown;
+  std::optional<double> seconds = {};
+  std::optional<double> share = {};  // of the run's time, 0 to 1
+  sample::Origin origin = sample::Origin::counted;
+  std::string_view bound_by = {};
+  std::optional<double> share_of_roof = {};  // 0 to 1, more when it is above
+};
+
+// Texts, each kept once. Number 0 is the empty one.
+class PageTexts {
+ public:
+  PageTexts() { (void)of({}); }
+  std::uint32_t of(std::string_view text);
+  [[nodiscard]] const std::vector<std::string>& all() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::uint32_t> index_;
+};
+
+// Points by column: a million slices are added one by one and cost some 60 bytes each.
+class PagePoints {
+ public:
+  static constexpr std::uint32_t kNoThread = 0xFFFFFFFF;
+
+  void reserve(std::size_t points);
+  void add(const PagePoint& point);
+  [[nodiscard]] std::size_t size() const { return scope.size(); }
+
+  PageTexts texts;  // what name, function and bound_by are numbers of
+  std::vector<std::uint8_t> scope;
+  std::vector<std::uint8_t> origin;
+  std::vector<std::uint32_t> run, name, tid, function, bound_by;
+  std::vector<float> intensity, flops_per_second, seconds, share, share_of_roof;
+  std::vector<double> start_s, end_s;
+};
+
+// A value over time, drawn in steps. Where nothing is known there is no interval, or NaN.
+struct PageTimeLine {
+  std::string name;  // "performance", "memory", "package power"
+  std::string unit;  // "FLOP/s", "B/s", "W": without a prefix, the page finds one
+  std::uint32_t run = 0;
+  sample::Origin origin = sample::Origin::counted;
+  std::vector<double> start_s, end_s, value;  // of the same length, in order of time
+};
+
+struct PageThread {
+  std::uint32_t tid = 0;
+  std::string name;
+};
+
+// Which thread ran on which CPU when, by column.
+struct PageSchedule {
+  std::vector<std::uint32_t> tid, cpu;
+  std::vector<double> start_s, end_s;
+
+  void add(std::uint32_t thread, std::uint32_t on_cpu, double start, double end) {
+    tid.push_back(thread);
+    cpu.push_back(on_cpu);
+    start_s.push_back(start);
+    end_s.push_back(end);
+  }
+};
+
+// A flame graph by column, parents before their children; node 0 is the whole.
+struct PageFlame {
+  std::string title;  // the event
+  std::string unit;   // of the values: "samples", "s", "FLOP", "" for plain counts
+  PageTexts texts;    // what `name` is a number of
+  std::vector<std::uint32_t> parent, name;
+  std::vector<double> self, total;
+  std::vector<std::uint8_t> is_kernel;
+
+  // Gives the number of the node.
+  std::uint32_t add(std::uint32_t above, std::string_view frame, double own, double with_all_below,
+                    bool kernel = false);
+};
+
+// One graph per event that has samples, as flame_graph() draws them.
+std::vector<PageFlame> page_flames(const sample::NamedProfile& profile,
+                                   const sample::CallTree& tree);
+
+// How the cells of a column are written. A share is given as 0 to 1, seconds as seconds; a number
+// gets an SI prefix before its unit, a count keeps every digit.
+enum class CellForm { text, count, number, share, seconds };
+
+struct PageColumn {
+  std::string name;
+  CellForm form = CellForm::number;
+  std::string unit = {};                     // of numbers: "FLOP/s", "FLOP/B"
+  std::string help = {};                     // shown on hover: what it means
+  std::vector<std::string> texts = {};       // of text columns
+  std::vector<double> numbers = {};          // of all others; NaN: not known
+  std::vector<sample::Origin> origins = {};  // empty: all counted; others are marked in their cells
+};
+
+// A table that can be sorted and searched: functions, threads. All columns have the same length.
+// The first number column sorts it, largest first, until a person chooses another.
+struct PageTable {
+  std::string title;
+  std::vector<PageColumn> columns;
+  std::string left_out = {};  // "37 others, 1.2 %": what the table does not show
+};
+
+struct PageData {
+  std::string title;                       // "solver"
+  std::string command;                     // as it was started
+  std::string source;                      // "counts: virtual PMU, exact; time: native run"
+  std::vector<PageFigure> figures;         // a handful
+  std::vector<std::string> verdict;        // sentences: where it stands, what to look at next
+  std::vector<PageWarning> warnings;       // what a reader must know before trusting a number
+  std::vector<std::string> runs;           // labels; empty is one run without a label
+  std::vector<model::Roofline> rooflines;  // the first is shown first
+  PagePoints points;
+  std::vector<PageTimeLine> time_lines;
+  std::vector<PageThread> threads;  // names for the tids of points and schedule
+  std::optional<PageSchedule> schedule;
+  std::vector<PageFlame> flames;
+  std::vector<PageTable> tables;
+  std::vector<PageFacts> facts;
+};
+
+// The whole page. Fails only when its data are inconsistent (columns of different lengths, a run
+// that does not exist) or cannot be packed.
+[[nodiscard]] Result<std::string> page_html(const PageData& page);
+
+}  // namespace loft::view

@@ -1,0 +1,96 @@
+#include "base/text.hpp"
+#include "view/page.hpp"
+
+namespace loft::view {
+
+std::uint32_t PageTexts::of(std::string_view text) {
+  const auto [entry, is_new] =
+      index_.emplace(std::string(text), static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.emplace_back(text);
+  return entry->second;
+}
+
+void PagePoints::reserve(std::size_t points) {
+  for (auto* column : {&scope, &origin}) column->reserve(points);
+  for (auto* column : {&run, &name, &tid, &function, &bound_by}) column->reserve(points);
+  for (auto* column : {&intensity, &flops_per_second, &seconds, &share, &share_of_roof})
+    column->reserve(points);
+  for (auto* column : {&start_s, &end_s}) column->reserve(points);
+}
+
+void PagePoints::add(const PagePoint& point) {
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  scope.push_back(static_cast<std::uint8_t>(point.scope));
+  origin.push_back(static_cast<std::uint8_t>(point.origin));
+  run.push_back(point.run);
+  name.push_back(texts.of(point.name));
+  tid.push_back(point.tid.value_or(kNoThread));
+  function.push_back(texts.of(point.function));
+  bound_by.push_back(texts.of(point.bound_by));
+  intensity.push_back(narrow(point.intensity));
+  flops_per_second.push_back(narrow(point.flops_per_second));
+  seconds.push_back(narrow(point.seconds.value_or(kNotKnown)));
+  share.push_back(narrow(point.share.value_or(kNotKnown)));
+  share_of_roof.push_back(narrow(point.share_of_roof.value_or(kNotKnown)));
+  start_s.push_back(point.start_s.value_or(kNotKnown));
+  end_s.push_back(point.end_s.value_or(kNotKnown));
+}
+
+std::uint32_t PageFlame::add(std::uint32_t above, std::string_view frame, double own,
+                             double with_all_below, bool kernel) {
+  parent.push_back(above);
+  name.push_back(texts.of(frame));
+  self.push_back(own);
+  total.push_back(with_all_below);
+  is_kernel.push_back(kernel ? 1 : 0);
+  return static_cast<std::uint32_t>(parent.size() - 1);
+}
+
+namespace {
+
+// Periods where they are known, as seconds where they count time; else samples.
+struct FlameValue {
+  bool by_period = false;
+  double scale = 1;
+
+  [[nodiscard]] double operator()(const sample::Weight& weight) const {
+    return scale * static_cast<double>(by_period ? weight.period : weight.samples);
+  }
+};
+
+PageFlame flame_of(const sample::NamedProfile& profile, const sample::CallTree& tree,
+                   std::uint32_t root) {
+  const auto& event = profile.events[tree.nodes[root].function];
+  const bool by_period = event.period_is_known && tree.nodes[root].total.period != 0;
+  const FlameValue value{by_period, by_period && event.is_time ? 1e-9 : 1};
+  PageFlame flame;
+  flame.title = event.name;
+  flame.unit = !by_period ? "samples" : event.is_time ? "s" : "";
+  flame.add(0, "all", value(tree.nodes[root].self), value(tree.nodes[root].total));
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> open = {{root, 0}};  // node, its number here
+  while (!open.empty()) {
+    const auto [above, number] = open.back();
+    open.pop_back();
+    for (const auto child : tree.nodes[above].children) {
+      const auto& node = tree.nodes[child];
+      const auto binary = profile.locations.function(node.function).binary;
+      const bool kernel =
+          binary != sample::Function::kNoBinary && profile.history.binaries()[binary].is_kernel;
+      open.emplace_back(child, flame.add(number, profile.function_name(node.function),
+                                         value(node.self), value(node.total), kernel));
+    }
+  }
+  return flame;
+}
+
+}  // namespace
+
+std::vector<PageFlame> page_flames(const sample::NamedProfile& profile,
+                                   const sample::CallTree& tree) {
+  std::vector<PageFlame> flames;
+  for (const auto root : tree.events)
+    if (tree.nodes[root].total.samples != 0) flames.push_back(flame_of(profile, tree, root));
+  return flames;
+}
+
+}  // namespace loft::view

@@ -1,0 +1,170 @@
+// The lines of a roofline: slopes of the memory levels, ceilings of the arithmetic, and their words.
+
+import { Roofline } from "./data";
+import { Scale, logTicks, place } from "./scale";
+import { si } from "./format";
+import { category, theme } from "./colour";
+import { haloText } from "./panel";
+
+export type Box = [number, number, number, number];  // left, top, right, bottom
+export interface Axes { x: Scale; y: Scale }  // of decimal logarithms
+
+// The drawing that holds all roofs and all points, with some air.
+export function fitAxes(roofline: Roofline | undefined, xs: Float32Array, ys: Float32Array): [number, number, number, number] {
+  let left = Infinity, right = -Infinity, low = Infinity, high = -Infinity;
+  for (let i = 0; i < xs.length; ++i) {
+    const x = xs[i], y = ys[i];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+    if (x < left) left = x;
+    if (x > right) right = x;
+    if (y < low) low = y;
+    if (y > high) high = y;
+  }
+  if (isWhole(roofline)) {
+    const top = Math.log10(roofline.ceilings[0].flops_per_second);
+    const ridges = roofline.slopes.map((slope) => top - Math.log10(slope.bytes_per_second));
+    left = Math.max(Math.min(left, Math.min(...ridges) - 1.5), -6);
+    right = Math.min(Math.max(right, Math.max(...ridges) + 0.5), 6);
+    const lowest = Math.log10(roofline.ceilings[roofline.ceilings.length - 1].flops_per_second);
+    low = Math.max(Math.min(low, lowest - 1.2), top - 6);
+    high = Math.max(high, top);
+  }
+  if (!(left <= right)) return [-2, 2, 6, 11];
+  return [left - 0.25, right + 0.3, low - 0.25, high + 0.3];
+}
+
+export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
+  const colours = theme();
+  const line = (x0: number, y0: number, x1: number, y1: number, strong: boolean) => {
+    g.strokeStyle = strong ? colours.line : colours.grid;
+    g.lineWidth = 1;
+    g.beginPath();
+    g.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
+    g.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+    g.stroke();
+  };
+  g.textBaseline = "top";
+  g.textAlign = "center";
+  for (const tick of logTicks(x.from, x.to, x.end - x.start)) {
+    const at = place(x, tick.at);
+    line(at, y.start, at, y.end, tick.label);
+    g.fillStyle = colours.soft;
+    if (tick.label) g.fillText(String(+tick.value.toPrecision(1)), at, y.start + 6);
+  }
+  g.textBaseline = "middle";
+  g.textAlign = "right";
+  for (const tick of logTicks(y.from, y.to, y.start - y.end)) {
+    const at = place(y, tick.at);
+    line(x.start, at, x.end, at, tick.label);
+    g.fillStyle = colours.soft;
+    if (tick.label) g.fillText(si(tick.value, "").replace(/\.0+(?=\D|$)/, ""), x.start - 6, at);
+  }
+  g.fillStyle = colours.soft;
+  g.textAlign = "right";
+  g.textBaseline = "bottom";
+  g.fillText("FLOP per byte", x.end, y.start + 36);
+  g.save();
+  g.translate(12, y.end);
+  g.rotate(-Math.PI / 2);
+  g.textBaseline = "top";
+  g.fillText("FLOP/s", 0, -4);
+  g.restore();
+}
+
+// What the machine can reach.
+export function shadeRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, { x, y }: Axes): void {
+  if (!isWhole(roofline)) return;
+  const steep = Math.log10(roofline.slopes[0].bytes_per_second);
+  const top = Math.log10(roofline.ceilings[0].flops_per_second);
+  g.save();
+  g.beginPath();
+  g.rect(x.start, y.end, x.end - x.start, y.start - y.end);
+  g.clip();
+  g.beginPath();
+  g.moveTo(x.start, y.start);
+  g.lineTo(x.start, place(y, Math.min(top, x.from + steep)));
+  g.lineTo(place(x, top - steep), place(y, top));
+  g.lineTo(Math.max(x.end, place(x, top - steep)), place(y, top));
+  g.lineTo(x.end, y.start);
+  g.closePath();
+  g.fillStyle = theme().roof;
+  g.fill();
+  g.restore();
+}
+
+function isWhole(roofline: Roofline | undefined): roofline is Roofline {
+  return roofline !== undefined && roofline.slopes.length > 0 && roofline.ceilings.length > 0;
+}
+
+const dashes = (verdict: string): number[] => (verdict === "noisy" ? [6, 4] : []);
+
+function drawSlopes(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): void {
+  const top = Math.log10(roofline.ceilings[0].flops_per_second);
+  const angle = Math.atan2((y.end - y.start) / (y.to - y.from), (x.end - x.start) / (x.to - x.from));
+  let lastPerpendicular = -Infinity;
+  roofline.slopes.forEach((slope, i) => {
+    const rate = Math.log10(slope.bytes_per_second);
+    const colour = category([0, 2, 1, 6][i % 4]);
+    g.strokeStyle = colour;
+    g.lineWidth = 1.75;
+    g.setLineDash(dashes(slope.verdict));
+    g.beginPath();
+    g.moveTo(place(x, x.from), place(y, x.from + rate));
+    g.lineTo(place(x, top - rate), place(y, top));
+    g.stroke();
+    g.setLineDash([]);
+    // Words stand along their line, at its lower end within the drawing.
+    const start = Math.max(x.from, y.from - rate);
+    const at = place(x, start), height = place(y, start + rate);
+    const perpendicular = (y.start - place(y, rate)) * Math.cos(angle);
+    const above = Math.abs(perpendicular - lastPerpendicular) > 26 || i === 0;
+    lastPerpendicular = perpendicular;
+    g.save();
+    g.translate(at, height);
+    g.rotate(angle);
+    g.textAlign = "left";
+    g.textBaseline = above ? "bottom" : "top";
+    haloText(g, `${slope.name} ${si(slope.bytes_per_second, "B/s")}`, 26, above ? -3 : 4, colour);
+    g.restore();
+  });
+}
+
+function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): Box[] {
+  const steep = Math.log10(roofline.slopes[0].bytes_per_second);
+  const colours = theme();
+  const boxes: Box[] = [];
+  let lastWords = -Infinity;
+  roofline.ceilings.forEach((ceiling, i) => {
+    const rate = Math.log10(ceiling.flops_per_second);
+    const at = place(y, rate);
+    g.strokeStyle = i === 0 ? colours.ink : colours.faint;
+    g.lineWidth = i === 0 ? 1.75 : 1;
+    g.setLineDash(dashes(ceiling.verdict));
+    g.beginPath();
+    g.moveTo(place(x, rate - steep), at);
+    g.lineTo(x.end, at);
+    g.stroke();
+    g.setLineDash([]);
+    if (at < y.end || at > y.start) return;
+    const words = Math.max(at - 3, lastWords + 13);
+    lastWords = words;
+    g.textAlign = "right";
+    g.textBaseline = "bottom";
+    const text = `${ceiling.name} ${si(ceiling.flops_per_second, "FLOP/s")}`;
+    haloText(g, text, x.end - 5, words, i === 0 ? colours.ink : colours.soft);
+    boxes.push([x.end - 5 - g.measureText(text).width, words - 13, x.end, words]);
+  });
+  return boxes;
+}
+
+// Gives the places of words that others should keep free.
+export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, axes: Axes): Box[] {
+  if (!isWhole(roofline)) return [];
+  drawSlopes(g, roofline, axes);
+  return drawCeilings(g, roofline, axes);
+}
+
+export function rooflineName(roofline: Roofline): string {
+  const threads = roofline.threads === 1 ? "1 thread" : `${roofline.threads} threads`;
+  return `${threads}, ${roofline.precision === "sp" ? "single" : "double"} precision`;
+}

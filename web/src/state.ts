@@ -1,0 +1,79 @@
+// What a person has chosen. Parts of the page read it and are told when it changes.
+
+import { PageData, Points, kNoThread, kSlice } from "./data";
+
+export type ColourBy = "function" | "thread" | "time" | "run";
+export type Span = [number, number];
+
+export interface Choices {
+  colour: ColourBy;
+  brush: Span | null;   // seconds that are looked at
+  view: Span;           // seconds that the time axes show
+  picked: string | null;  // a function
+  roofline: number;
+}
+
+export class State {
+  readonly extent: Span;
+  readonly choices: Choices;
+  private readonly listeners: ((changed: Partial<Choices>) => void)[] = [];
+
+  constructor(readonly data: PageData) {
+    this.extent = timeExtent(data);
+    const sliced = data.points.scope.includes(kSlice);
+    this.choices = {
+      colour: data.runs.length > 1 && !sliced ? "run" : "function",
+      brush: null, view: this.extent, picked: null, roofline: 0,
+    };
+  }
+
+  get hasTime(): boolean {
+    return this.extent[1] > this.extent[0];
+  }
+
+  onChange(listener: (changed: Partial<Choices>) => void): void {
+    this.listeners.push(listener);
+  }
+
+  set(changed: Partial<Choices>): void {
+    Object.assign(this.choices, changed);
+    for (const listener of this.listeners) listener(changed);
+  }
+
+  // A brush that is too narrow to be meant is none.
+  setBrush(from: number, to: number): void {
+    const [least, most] = this.extent;
+    const start = Math.max(least, Math.min(from, to));
+    const end = Math.min(most, Math.max(from, to));
+    this.set({ brush: end > start ? [start, end] : null });
+  }
+
+  threadName(tid: number): string {
+    if (tid === kNoThread) return "";
+    const thread = this.data.threads.find((one) => one.tid === tid);
+    return thread && thread.name ? `${thread.name} ${tid}` : `thread ${tid}`;
+  }
+
+  runName(run: number): string {
+    return this.data.runs[run] ?? "";
+  }
+}
+
+function widen(span: Span, starts: Float64Array, ends: Float64Array): void {
+  for (let i = 0; i < starts.length; ++i) {
+    if (starts[i] < span[0]) span[0] = starts[i];
+    if (ends[i] > span[1]) span[1] = ends[i];
+  }
+}
+
+function timeExtent(data: PageData): Span {
+  const span: Span = [Infinity, -Infinity];
+  widen(span, data.points.start_s, data.points.end_s);
+  for (const line of data.time_lines) widen(span, line.start_s, line.end_s);
+  if (data.schedule) widen(span, data.schedule.start_s, data.schedule.end_s);
+  return span[0] < span[1] ? span : [0, 0];
+}
+
+export function inside(points: Points, i: number, span: Span): boolean {
+  return points.start_s[i] < span[1] && points.end_s[i] > span[0];
+}
