@@ -56,18 +56,33 @@ Result<std::string> read_line(const std::string& path) {
   return content;
 }
 
+Destination destination_of(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error || !std::filesystem::exists(status)) return {path, true};
+  if (!std::filesystem::is_regular_file(status)) return {path, false};
+  const auto real = std::filesystem::canonical(path, error);
+  return {error ? path : real.string(), true};
+}
+
 Result<void> replace_file(const std::string& path, std::string_view content) {
   std::error_code ignored;  // a directory that cannot be made shows as the failed open below
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  const std::string beside = path + ".new-" + std::to_string(::getpid());
+  const Destination to = destination_of(path);
+  if (!to.can_be_replaced) {
+    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd.is_open()) return failure_of_errno(errno, "write to '" + path + "'");
+    return write_all(fd, content, path);
+  }
+  const std::string beside = to.path + ".new-" + std::to_string(::getpid());
   auto written = [&]() -> Result<void> {
     const Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!fd.is_open()) return failure_of_errno(errno, "create '" + beside + "'");
     LOFT_CHECK(write_all(fd, content, beside));
     if (::fsync(fd.get()) != 0 && errno != EINVAL)
       return failure_of_errno(errno, "write '" + beside + "'");
-    if (::rename(beside.c_str(), path.c_str()) != 0)
+    if (::rename(beside.c_str(), to.path.c_str()) != 0)
       return failure_of_errno(errno, "replace '" + path + "'");
     return {};
   }();

@@ -19,6 +19,14 @@ inline constexpr std::size_t kDefaultFileLimit = 64u << 20;
 // The first line without its end, for the one-value files of /sys and /proc.
 [[nodiscard]] Result<std::string> read_line(const std::string& path);
 
+// What a result called `path` really goes to: a link is followed. A name for something that is no
+// file (/dev/null, a pipe) cannot be replaced, only written to: then this gives false.
+struct Destination {
+  std::string path;
+  bool can_be_replaced = true;
+};
+Destination destination_of(const std::string& path);
+
 // Writes beside `path` and renames over it; on failure what was there stays as it was.
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view content);
 

@@ -6,17 +6,21 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/file.hpp"
+
 namespace loft::cli {
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
-  std::string beside = path + ".new-" + std::to_string(::getpid());
+  const Destination to = destination_of(path);
+  std::string beside = to.path + ".new-" + std::to_string(::getpid());
+  if (!to.can_be_replaced) beside = path;
   Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd.is_open()) return failure_of_errno(errno, "create '" + beside + "'");
-  return OutputFile(std::move(fd), path, std::move(beside));
+  return OutputFile(std::move(fd), to.path, std::move(beside));
 }
 
 OutputFile::~OutputFile() {
-  if (fd_.is_open()) ::unlink(beside_.c_str());  // never committed
+  if (fd_.is_open() && beside_ != path_) ::unlink(beside_.c_str());  // never committed
 }
 
 bool OutputFile::write(std::string_view text) {
@@ -33,7 +37,7 @@ bool OutputFile::write(std::string_view text) {
 
 Result<void> OutputFile::commit() {
   if (failed_with_ != 0) return failure_of_errno(failed_with_, "write '" + path_ + "'");
-  if (::rename(beside_.c_str(), path_.c_str()) != 0)
+  if (beside_ != path_ && ::rename(beside_.c_str(), path_.c_str()) != 0)
     return failure_of_errno(errno, "replace '" + path_ + "'");
   fd_ = Fd();
   return {};

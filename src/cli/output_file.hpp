@@ -1,5 +1,6 @@
 // A file that is too long to be held in memory: written beside its name piece by piece, and put in
-// place only when it is whole. What was there before stays until then.
+// place only when it is whole. What was there before stays until then. What is no file (a pipe,
+// /dev/null) is written to as it stands.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/machine_at_hand.hpp"
 #include "cli/output.hpp"
+#include "cli/raster.hpp"
 #include "cli/roof_file.hpp"
 #include "cli/roof_passes.hpp"
 #include "cli/roof_streams.hpp"
@@ -90,14 +91,29 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   return report;
 }
 
+// What an extension of -o asks for beside the text on the terminal.
+Result<bool> write_picture(std::span<const view::RoofReport> runs, const OutputFlags& output) {
+  if (ends_in(output, ".svg")) {
+    LOFT_CHECK(replace_file(output.file, view::roof_svg(runs)));
+    return true;
+  }
+  if (ends_in(output, ".png")) {
+    LOFT_TRY(const auto picture, rasterized(view::roof_svg(runs)));
+    LOFT_CHECK(replace_file(output.file, picture));
+    return true;
+  }
+  if (ends_in(output, ".html")) {
+    LOFT_TRY(const auto page, view::roof_html(runs));
+    LOFT_CHECK(replace_file(output.file, page));
+    return true;
+  }
+  return ends_in(output, ".data");  // written while the program ran
+}
+
 Result<void> write_reports(std::span<const view::RoofReport> runs, const RoofFlags& flags,
                            Stream stream, Terminal& terminal) {
-  const bool is_drawing = ends_in(flags.output, ".svg");
-  const bool is_recording = ends_in(flags.output, ".data");
-  if (is_drawing || is_recording) {
-    if (is_drawing) LOFT_CHECK(replace_file(flags.output.file, view::roof_svg(runs)));
-    return write_result({}, view::roof_text(runs), stream, terminal);
-  }
+  LOFT_TRY(const bool is_done, write_picture(runs, flags.output));
+  if (is_done) return write_result({}, view::roof_text(runs), stream, terminal);
   LOFT_TRY(const Format format, choose_format(flags.output));
   const std::string text = format == Format::json  ? view::roof_json(runs)
                            : format == Format::csv ? view::roof_csv(runs)
@@ -110,10 +126,12 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.command.empty())
     return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
                    "write it after --, as in: loft roof -- ./app");
-  if (ends_in(flags.output, ".svg") || ends_in(flags.output, ".data")) return {};
+  for (const char* extension : {".svg", ".png", ".html", ".data"})
+    if (ends_in(flags.output, extension)) return {};
   if (const auto format = choose_format(flags.output); !format)
-    return failure(ErrorKind::invalid_input, format.error().what, format.error().why,
-                   "end the name in .svg, .data, .json, .csv or .txt, or give --format");
+    return failure(
+        ErrorKind::invalid_input, format.error().what, format.error().why,
+        "end the name in .svg, .png, .html, .data, .json, .csv or .txt, or give --format");
   return {};
 }
 

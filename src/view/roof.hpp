@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "model/roof_points.hpp"
 
 namespace loft::view {
@@ -29,5 +30,7 @@ std::string roof_json(std::span<const RoofReport> runs);
 std::string roof_csv(std::span<const RoofReport> runs);
 // All runs in one drawing, under the roofs of the first.
 std::string roof_svg(std::span<const RoofReport> runs);
+// All runs in the report page.
+[[nodiscard]] Result<std::string> roof_html(std::span<const RoofReport> runs);
 
 }  // namespace loft::view

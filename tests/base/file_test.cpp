@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "base/cpu_set.hpp"
 #include "base/mapping.hpp"
@@ -42,6 +43,27 @@ TEST_F(FileTest, AFailedReplaceKeepsTheOldFile) {
   EXPECT_FALSE(replace_file(path_ + "/taken", "bad")) << "a folder is in the way";
   EXPECT_EQ(*read_file(path), "good");
   EXPECT_EQ(list_directory(path_)->size(), 2u);
+}
+
+// Once `-o /dev/null` put a file in the place of the device.
+TEST_F(FileTest, WhatIsNoFileIsWrittenToAndNotReplaced) {
+  std::filesystem::create_directories(path_);
+  const std::string pipe = path_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = read_file(pipe).value_or("nothing"); });
+  EXPECT_TRUE(replace_file(pipe, "text"));
+  reader.join();
+  EXPECT_EQ(got, "text");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(FileTest, ALinkStaysALinkAndItsTargetIsReplaced) {
+  ASSERT_TRUE(replace_file(path_ + "/real", "old"));
+  std::filesystem::create_symlink("real", path_ + "/link");
+  ASSERT_TRUE(replace_file(path_ + "/link", "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path_ + "/link"));
+  EXPECT_EQ(read_file(path_ + "/real").value_or(""), "new");
 }
 
 TEST_F(FileTest, ReadRefusesMoreThanItsLimit) {

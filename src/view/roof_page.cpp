@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "view/page.hpp"
+#include "view/roof.hpp"
+
+namespace loft::view {
+namespace {
+
+using model::RoofPoint;
+using model::Scope;
+
+sample::Origin origin_of(model::Basis basis) {
+  switch (basis) {
+    case model::Basis::counted:
+      return sample::Origin::counted;
+    case model::Basis::scaled:
+      return sample::Origin::scaled;
+    case model::Basis::modelled:
+      break;
+  }
+  return sample::Origin::modelled;
+}
+
+double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown); }
+
+void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
+  page.points.reserve(page.points.size() + chart.points.size());
+  for (const RoofPoint& point : chart.points) {
+    if (!point.intensity) continue;
+    const model::Subject& subject = point.subject;
+    PagePoint shown;
+    shown.scope = static_cast<PointScope>(subject.scope);
+    shown.run = run;
+    shown.name = subject.name;
+    if (subject.scope == Scope::run) shown.name = "whole run";
+    if (subject.tid != 0) shown.tid = static_cast<std::uint32_t>(subject.tid);
+    if (subject.scope == Scope::function || subject.scope == Scope::slice)
+      shown.function = subject.name;
+    if (subject.scope == Scope::slice) {
+      shown.start_s = subject.start;
+      shown.end_s = subject.end;
+    }
+    shown.intensity = *point.intensity;
+    shown.flops_per_second = or_unknown(point.flops_per_second);
+    shown.seconds = subject.seconds;
+    shown.share = point.share_of_time;
+    shown.origin = origin_of(subject.basis);
+    if (point.limit) {
+      shown.bound_by = point.limit->name;
+      shown.share_of_roof = point.limit->share;
+    }
+    page.points.add(shown);
+  }
+}
+
+void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
+  PageTimeLine flops{"performance", "FLOP/s", run, sample::Origin::modelled, {}, {}, {}};
+  PageTimeLine bytes{"loads and stores", "B/s", run, sample::Origin::modelled, {}, {}, {}};
+  for (const RoofPoint& point : chart.points) {
+    if (point.subject.scope != Scope::slice) continue;
+    for (PageTimeLine* line : {&flops, &bytes}) {
+      line->start_s.push_back(point.subject.start);
+      line->end_s.push_back(point.subject.end);
+    }
+    flops.value.push_back(or_unknown(point.flops_per_second));
+    bytes.value.push_back(or_unknown(point.bytes_per_second));
+  }
+  if (flops.value.empty()) return;
+  page.time_lines.push_back(std::move(flops));
+  page.time_lines.push_back(std::move(bytes));
+}
+
+// One table of functions or threads, of all runs.
+PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> runs) {
+  PageColumn run{.name = "run", .form = CellForm::text};
+  PageColumn name{.name = scope == Scope::function ? "function" : "thread", .form = CellForm::text};
+  PageColumn binary{.name = "binary", .form = CellForm::text};
+  PageColumn time{.name = "time", .form = CellForm::share, .help = "share of the run's time"};
+  PageColumn seconds{.name = "seconds", .form = CellForm::seconds};
+  PageColumn rate{.name = "performance", .form = CellForm::number, .unit = "FLOP/s"};
+  PageColumn intensity{.name = "intensity", .form = CellForm::number, .unit = "FLOP/B"};
+  PageColumn traffic{.name = "loads and stores", .form = CellForm::number, .unit = "B/s"};
+  PageColumn limit{.name = "limited by", .form = CellForm::text};
+  PageColumn share{
+      .name = "of that", .form = CellForm::share, .help = "how much of that roof is reached"};
+  const auto add = [&](const RoofPoint& point, const std::string& label) {
+    const model::Subject& subject = point.subject;
+    run.texts.push_back(label);
+    name.texts.push_back(
+        scope == Scope::function ? subject.name : fmt::format("{} {}", subject.tid, subject.name));
+    binary.texts.push_back(subject.binary);
+    time.numbers.push_back(point.share_of_time);
+    seconds.numbers.push_back(subject.seconds);
+    rate.numbers.push_back(or_unknown(point.flops_per_second));
+    intensity.numbers.push_back(or_unknown(point.intensity));
+    traffic.numbers.push_back(or_unknown(point.bytes_per_second));
+    limit.texts.push_back(point.limit ? point.limit->name : "");
+    share.numbers.push_back(point.limit ? point.limit->share : kNotKnown);
+    for (PageColumn* column : {&time, &seconds, &rate, &traffic, &share})
+      column->origins.push_back(origin_of(subject.basis));
+  };
+  for (const RoofReport& report : runs)
+    for (const RoofPoint& point : report.chart.points)
+      if (point.subject.scope == scope && point.subject.seconds > 0) add(point, report.label);
+  PageTable table{std::move(title), {}, {}};
+  if (runs.size() > 1) table.columns.push_back(run);
+  for (PageColumn* column : {&name, &time, &seconds, &rate, &intensity, &traffic, &limit, &share})
+    table.columns.push_back(*column);
+  if (scope == Scope::function) table.columns.push_back(binary);
+  return table;
+}
+
+std::vector<PageFact> facts_of(const RoofReport& report) {
+  return {{"command", join(report.command, " ")},
+          {"exit status", std::to_string(report.exit_status)},
+          {"wall time", format_seconds(report.wall_seconds)},
+          {"CPU time", format_seconds(report.cpu_seconds)},
+          {"threads", std::to_string(report.threads)},
+          {"CPU", report.chart.roofline.machine},
+          {"machine file", report.machine_identity}};
+}
+
+void add_figures(PageData& page, const RoofReport& report, const std::string& label) {
+  for (const RoofPoint& point : report.chart.points) {
+    if (point.subject.scope != Scope::run) continue;
+    page.figures.push_back({label + "time", format_seconds(report.wall_seconds),
+                            fmt::format("{} of CPU time", format_seconds(report.cpu_seconds)),
+                            sample::Origin::counted});
+    if (point.flops_per_second)
+      page.figures.push_back(
+          {label + "attained", with_si_prefix(*point.flops_per_second, "FLOP/s"),
+           point.limit ? fmt::format("{:.0f} % of {}", point.limit->share * 100, point.limit->name)
+                       : "no floating point",
+           origin_of(point.subject.basis)});
+    if (point.intensity)
+      page.figures.push_back({label + "intensity", fmt::format("{:.3g} FLOP/B", *point.intensity),
+                              "bytes as the core sees them", origin_of(point.subject.basis)});
+    if (point.bytes_per_second)
+      page.figures.push_back({label + "loads and stores",
+                              with_si_prefix(*point.bytes_per_second, "B/s"), "",
+                              origin_of(point.subject.basis)});
+  }
+}
+
+}  // namespace
+
+Result<std::string> roof_html(std::span<const RoofReport> runs) {
+  const RoofReport& first = runs.front();
+  PageData page;
+  page.title = first.command.empty() ? "roofline" : first.command.front();
+  page.command = join(first.command, " ");
+  page.source = fmt::format("counts: {}; time: {}", first.counts_from, first.time_from);
+  page.rooflines = {first.chart.roofline};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RoofReport& report = runs[i];
+    const auto run = static_cast<std::uint32_t>(i);
+    const std::string label = report.label.empty() ? "" : report.label + ": ";
+    if (!report.label.empty()) page.runs.push_back(report.label);
+    add_figures(page, report, label);
+    if (const std::string advice = model::advice(report.chart); !advice.empty())
+      page.verdict.push_back(label + advice);
+    for (const std::string& note : report.notes)
+      page.warnings.push_back({WarningKind::note, label + note});
+    add_points(page, report.chart, run);
+    add_time_lines(page, report.chart, run);
+    page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
+  }
+  page.warnings.push_back(
+      {WarningKind::estimated,
+       "the work of a slice of time is modelled: each function's work is spread evenly over its "
+       "own time"});
+  page.tables = {table_of("Functions", Scope::function, runs)};
+  if (PageTable threads = table_of("Threads", Scope::thread, runs);
+      !threads.columns.front().texts.empty())
+    page.tables.push_back(std::move(threads));
+  return page_html(page);
+}
+
+}  // namespace loft::view
