@@ -25,6 +25,16 @@ std::string shortened(std::string text, std::size_t width) {
   return text.substr(0, width - 3) + "...";
 }
 
+// The end of a function's name says more than its start.
+std::string short_name(std::string text, std::size_t width) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (auto at = text.find(kUnnamed); at != std::string::npos; at = text.find(kUnnamed))
+    text.erase(at, kUnnamed.size());
+  if (text.size() <= width) return text;
+  const std::size_t front = width / 3;
+  return text.substr(0, front) + "..." + text.substr(text.size() - (width - front - 3));
+}
+
 std::string row(const std::string& name, const RoofPoint& point) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
@@ -41,7 +51,7 @@ std::string row(const std::string& name, const RoofPoint& point) {
                         std::max(1.0, point.share_of_time * point.subject.time_error * 100));
   const bool is_modelled = point.subject.basis == model::Basis::modelled;
   return fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}{}\n",
-                     shortened(printable(name), kNameWidth), kNameWidth,
+                     short_name(printable(name), kNameWidth), kNameWidth,
                      (is_modelled ? "~" : "") + number(giga(point.flops_per_second)),
                      number(point.intensity), printable(limit), share,
                      fmt::format("{:.0f} %", point.share_of_time * 100), error);
