@@ -88,6 +88,7 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   auto subjects = join_passes(native, counted, report.notes);
   keep_wanted(subjects, flags);
   report.chart = model::place(machine, std::move(subjects), flags.top);
+  if (ends_in(flags.output, ".html")) report.flames = flames_of(native);
   return report;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/names.hpp"
 #include "sample/active_time.hpp"
+#include "sample/call_tree.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 
@@ -259,6 +260,16 @@ Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
 std::vector<Subject> join_passes(const NativePass& native, const sample::RunCounts& counted,
                                  std::vector<std::string>& notes) {
   return Join(native, counted, notes).subjects();
+}
+
+std::vector<view::PageFlame> flames_of(const NativePass& native) {
+  const sample::ProfileResult& result = native.profile.result;
+  const sample::RecordingSummary& summary = native.recording->summary();
+  const sample::NamedProfile named{summary, result, *native.profile.locations,
+                                   native.recording->history(),
+                                   sample::events_of(summary.metadata.events, result)};
+  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  return view::page_flames(named, tree);
 }
 
 }  // namespace loft::cli

@@ -18,6 +18,7 @@
 #include "sample/counting.hpp"
 #include "source/file/profile_recording.hpp"
 #include "source/perf_events/sampling.hpp"
+#include "view/page.hpp"
 
 namespace loft::cli {
 
@@ -57,5 +58,8 @@ struct NativeRun {
 [[nodiscard]] std::vector<model::Subject> join_passes(const NativePass& native,
                                                       const sample::RunCounts& counted,
                                                       std::vector<std::string>& notes);
+
+// The call stacks of the native run.
+[[nodiscard]] std::vector<view::PageFlame> flames_of(const NativePass& native);
 
 }  // namespace loft::cli

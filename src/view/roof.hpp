@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "model/roof_points.hpp"
+#include "view/page.hpp"
 
 namespace loft::view {
 
@@ -23,6 +24,7 @@ struct RoofReport {
   std::string machine_identity;
   std::vector<std::string> notes;  // what a reader of the numbers must know
   model::RoofChart chart;
+  std::vector<PageFlame> flames;  // where its time went, for the page
 };
 
 std::string roof_text(std::span<const RoofReport> runs);

@@ -165,6 +165,10 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
       page.warnings.push_back({WarningKind::note, label + note});
     add_points(page, report.chart, run);
     add_time_lines(page, report.chart, run);
+    for (PageFlame flame : report.flames) {
+      flame.title = label + flame.title;
+      page.flames.push_back(std::move(flame));
+    }
     page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
   }
   page.warnings.push_back(

@@ -183,10 +183,10 @@ TEST(Overrides, TheLatencyOfAdditionAndMultiplicationFollowsEither) {
   };
   model::Machine machine;
   machine.constants = {constant("FP_lat", 4), constant("FP_add_lat", 3), constant("FP_mul_lat", 4)};
-  apply(*parse_overrides("FP_add_lat = 6", "mine"), machine);
+  loft::machine::apply(*parse_overrides("FP_add_lat = 6", "mine"), machine);
   EXPECT_EQ(find_constant(machine, "FP_lat")->value, 6);
   EXPECT_EQ(find_constant(machine, "FP_lat")->origin, "mine");
-  apply(*parse_overrides("FP_add_lat = 7\nFP_lat = 5", "mine"), machine);
+  loft::machine::apply(*parse_overrides("FP_add_lat = 7\nFP_lat = 5", "mine"), machine);
   EXPECT_EQ(find_constant(machine, "FP_lat")->value, 5) << "said by name";
 }
 

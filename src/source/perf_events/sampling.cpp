@@ -34,7 +34,8 @@ perf_event_attr sampling_attr(const event::Event& event, Nanoseconds period) {
       event, {.group_read = false, .inherit = true, .enable_on_exec = true, .disabled = true});
   attr.sample_period = static_cast<std::uint64_t>(period.count());
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                     PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+                     PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
+  attr.exclude_callchain_kernel = 1;
   attr.sample_id_all = 1;
   attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
   attr.use_clockid = 1;

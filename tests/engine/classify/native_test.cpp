@@ -323,13 +323,22 @@ TEST_F(NativeFacts, StoresChangeNothingElse) {
 }
 
 // enter also asks whether the place that it moves the stack pointer to could be written; the
-// manuals let byte-masked stores fault on bytes that the mask leaves out.
+// manuals let byte-masked stores, and extracted lanes that are stored under a mask, fault on bytes
+// that the mask leaves out.
 bool may_fault_elsewhere(ZydisMnemonic mnemonic) {
   switch (mnemonic) {
     case ZYDIS_MNEMONIC_ENTER:
     case ZYDIS_MNEMONIC_MASKMOVQ:
     case ZYDIS_MNEMONIC_MASKMOVDQU:
     case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VEXTRACTF32X4:
+    case ZYDIS_MNEMONIC_VEXTRACTF32X8:
+    case ZYDIS_MNEMONIC_VEXTRACTF64X2:
+    case ZYDIS_MNEMONIC_VEXTRACTF64X4:
+    case ZYDIS_MNEMONIC_VEXTRACTI32X4:
+    case ZYDIS_MNEMONIC_VEXTRACTI32X8:
+    case ZYDIS_MNEMONIC_VEXTRACTI64X2:
+    case ZYDIS_MNEMONIC_VEXTRACTI64X4:
       return true;
     default:
       return false;
