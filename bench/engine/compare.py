@@ -30,7 +30,7 @@ def prepare(folder):
         seed = (seed * 1103515245 + 12345) % 2**31
         words.append("%x" % (seed >> (seed % 13)))
     with open(text, "w") as file:
-        for i in range(1500):
+        for i in range(4500):
             file.write(" ".join(words[i:] + words[:i]) + "\n")
     python = os.path.join(folder, "loop.py")
     with open(python, "w") as file:
