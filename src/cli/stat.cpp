@@ -47,6 +47,7 @@ struct StatFlags {
   bool per_thread = false;
   bool per_core = false;
   bool whole_machine = false;
+  std::string region;
   std::string by;  // "function" or "block"
   MetricFlags metrics;
   OutputFlags output;
@@ -95,7 +96,7 @@ Result<void> check(const StatFlags& flags) {
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
-  if (!flags.by.empty() && flags.source == "perf_events")
+  if ((!flags.by.empty() || !flags.region.empty()) && flags.source == "perf_events")
     return usage("hardware counters know CPUs and threads, not functions",
                  "use --source virtual, or sample with loft record and loft report");
   if (flags.per_thread && flags.interval_ms > 0 && flags.pids.empty())
@@ -152,6 +153,7 @@ struct Chosen {
 
 Chosen choose_source(const StatFlags& flags, Names& names) {
   if (!flags.source.empty()) return {flags.source == "virtual", ""};
+  if (!flags.region.empty()) return {true, "regions are counted by the virtual PMU, in user mode"};
   if (!flags.by.empty())
     return {true, "counts per " + flags.by + " come from the virtual PMU, in user mode"};
   if (flags.events.empty() || !flags.pids.empty() || flags.whole_machine) return {};
@@ -196,6 +198,7 @@ Result<source::CountRequest> make_request(const StatFlags& flags, const metric::
   if (!flags.cpus.empty()) {
     LOFT_TRY(request.cpus, parse_cpu_list(flags.cpus));
   }
+  request.region = flags.region;
   request.split = split_of(flags);
   return request;
 }
@@ -329,6 +332,8 @@ void add_stat(CLI::App& app, Action& action) {
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
   command->add_option("--by", flags->by, "also show each function or basic block (virtual PMU)")
       ->check(CLI::IsMember({"function", "block"}));
+  command->add_option("--region", flags->region,
+                      "count only inside this function and what it calls (virtual PMU)");
   command->add_flag("--per-core", flags->per_core, "also show each CPU");
   command->add_flag("-a,--system", flags->whole_machine, "count everything on the machine");
   command->add_option("-C,--cpu", flags->cpus, "with --system or --per-core: these CPUs (0-3,8)");

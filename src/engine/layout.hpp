@@ -8,6 +8,8 @@
 //   code bytes     the bytes of each block as they were when it was translated
 //   counters       one array per thread (a "slot"), indexed by the block's number
 //   mappings       which file stood where, per process image
+//   entries        where a function starts that alone is to be counted (a "region"); loft's answer
+//                  to each new mapping, for which the program waits
 //
 // A block executed N times by a thread contributes N times what its instructions are. A conditional
 // branch falls through as often as the block that follows it in `next_fall` was counted.
@@ -25,6 +27,7 @@ inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
 inline constexpr std::uint32_t kMaxImages = 65536;      // program images: each exec starts one
 inline constexpr std::uint32_t kMaxMappings = 262144;
+inline constexpr std::uint32_t kMaxEntries = 8192;
 inline constexpr std::uint32_t kMaxPath = 480;
 inline constexpr std::uint32_t kMessageBytes = 16384;
 inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
@@ -56,7 +59,8 @@ struct SlotEntry {
   std::uint32_t ended;
   char name[16];
   std::uint64_t started_ns;  // CLOCK_MONOTONIC
-  std::uint64_t unused[3];
+  std::uint32_t in_region;   // 1: what the thread did inside the region; it has another slot
+  std::uint32_t unused[5];
 };
 static_assert(sizeof(SlotEntry) == 64);
 
@@ -78,6 +82,13 @@ struct MappingEntry {
 };
 static_assert(sizeof(MappingEntry) == 512);
 
+struct RegionEntry {
+  std::uint64_t address;  // of the function's first instruction
+  std::uint32_t mapping;
+  std::uint32_t unused;
+};
+static_assert(sizeof(RegionEntry) == 16);
+
 struct SharedHeader {
   std::uint64_t magic;
   std::atomic<std::uint32_t> blocks;  // next free number; entries below it are complete or size 0
@@ -87,11 +98,15 @@ struct SharedHeader {
   std::atomic<std::uint64_t> code_bytes;
   std::atomic<std::uint32_t> message_bytes;  // of `message`, lines that say what could not be done
   std::atomic<std::uint32_t> refused;        // how many processes stopped with such a line
+  std::atomic<std::uint32_t> has_region;     // not 0: only a region is counted
+  std::atomic<std::uint32_t> entries;
+  std::atomic<std::uint32_t> answered;  // mappings whose entries are there
   char message[kMessageBytes];
 };
 static_assert(sizeof(SharedHeader) <= 32768);
 
 // Offsets in the memfd. Far apart, because nothing costs memory before it is written.
+inline constexpr std::uint64_t kEntriesOffset = 1u << 16;
 inline constexpr std::uint64_t kSlotsOffset = 1u << 20;
 inline constexpr std::uint64_t kImagesOffset = 16u << 20;
 inline constexpr std::uint64_t kMappingsOffset = 64u << 20;
@@ -103,6 +118,7 @@ inline constexpr std::uint64_t kCountersOffset = 8ull << 30;
 inline constexpr std::uint64_t kCountersPerSlot = std::uint64_t{kMaxBlocks} * sizeof(std::uint64_t);
 inline constexpr std::uint64_t kSharedBytes = kCountersOffset + kMaxSlots * kCountersPerSlot;
 
+static_assert(kEntriesOffset + kMaxEntries * sizeof(RegionEntry) <= kSlotsOffset);
 static_assert(kSlotsOffset + kMaxSlots * sizeof(SlotEntry) <= kImagesOffset);
 static_assert(kImagesOffset + kMaxImages * sizeof(ImageEntry) <= kMappingsOffset);
 static_assert(kMappingsOffset + kMaxMappings * sizeof(MappingEntry) <= kBlocksOffset);

@@ -34,6 +34,7 @@ class Run {
   [[nodiscard]] ChildProcess& child() { return child_; }
   [[nodiscard]] pid_t pid() const { return child_.pid(); }
   [[nodiscard]] const Shared& shared() const { return shared_; }
+  [[nodiscard]] Shared& shared() { return shared_; }
   [[nodiscard]] Nanoseconds start_time() const { return child_.start_time(); }
 
  private:

@@ -1,11 +1,14 @@
 #include "engine/shared.hpp"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -90,6 +93,33 @@ MappingEntry Shared::mapping(std::uint32_t number) const {
   entry.path[kMaxPath - 1] = '\0';
   return entry;
 }
+
+void Shared::ask_for_region() { header().has_region = 1; }
+
+bool Shared::has_region() const { return header().has_region.load() != 0; }
+
+std::uint32_t Shared::await_mapping(std::uint32_t known, Nanoseconds patience) const {
+  const std::uint32_t now = header().mappings.load();
+  if (now != known) return std::min(now, kMaxMappings);
+  const timespec wait{patience.count() / 1'000'000'000, patience.count() % 1'000'000'000};
+  ::syscall(SYS_futex, &header().mappings, FUTEX_WAIT, known, &wait, nullptr, 0);
+  return std::min(header().mappings.load(), kMaxMappings);
+}
+
+void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses) {
+  for (const std::uint64_t address : addresses) {
+    const std::uint32_t number = header().entries.load();
+    if (number >= kMaxEntries) break;
+    const RegionEntry entry{address, mapping, 0};
+    std::memcpy(tables_ + kEntriesOffset + number * sizeof entry, &entry, sizeof entry);
+    header().entries = number + 1;
+  }
+  header().answered = mapping + 1;
+  ::syscall(SYS_futex, &header().answered, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr,
+            nullptr, 0);
+}
+
+std::uint32_t Shared::region_entries() const { return header().entries.load(); }
 
 Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
   std::vector<BlockCount> result;

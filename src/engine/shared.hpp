@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "engine/layout.hpp"
@@ -40,6 +41,16 @@ class Shared {
   [[nodiscard]] std::vector<MappingEntry> mappings() const;
   // One of them; empty when there is none of that number.
   [[nodiscard]] MappingEntry mapping(std::uint32_t number) const;
+
+  // Only what runs inside a function is to be counted: before the program starts. Each mapping must
+  // then be answered, in order, with the addresses in it at which that function starts.
+  void ask_for_region();
+  [[nodiscard]] bool has_region() const;
+  // How many mappings there are; waits up to `patience` for more than `known` and than were
+  // answered.
+  [[nodiscard]] std::uint32_t await_mapping(std::uint32_t known, Nanoseconds patience) const;
+  void answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses);
+  [[nodiscard]] std::uint32_t region_entries() const;
 
   // What the thread of that slot has counted so far; blocks it never ran are left out.
   [[nodiscard]] Result<std::vector<BlockCount>> counts(std::uint32_t slot) const;

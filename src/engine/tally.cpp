@@ -100,13 +100,21 @@ Result<EventVector> Tally::of_slot(std::uint32_t slot, const Choice& chosen) {
   return events_of(sums);
 }
 
+std::vector<std::uint32_t> Tally::slots() const {
+  const auto all = shared_.slots();
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    if (!shared_.has_region() || all[i].in_region != 0) numbers.push_back(i);
+  return numbers;
+}
+
 Result<EventVector> Tally::of_all() {
-  const auto slots = shared_.slots();
-  is_folded_.resize(slots.size());
+  const auto all = shared_.slots();
+  is_folded_.resize(all.size());
   std::vector<Sum> running;
-  for (std::uint32_t i = 0; i < slots.size(); ++i) {
-    if (is_folded_[i]) continue;
-    is_folded_[i] = slots[i].ended != 0;
+  for (const std::uint32_t i : slots()) {
+    if (i >= all.size() || is_folded_[i]) continue;
+    is_folded_[i] = all[i].ended != 0;
     LOFT_CHECK(gather(i, all_blocks, is_folded_[i] ? folded_ : running));
   }
   EventVector total = events_of(running);

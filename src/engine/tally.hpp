@@ -23,6 +23,9 @@ class Tally {
  public:
   explicit Tally(const Shared& shared) : shared_(shared) {}
 
+  // The slots that count: all, or those of the region where only a region is counted.
+  [[nodiscard]] std::vector<std::uint32_t> slots() const;
+
   // All events of all threads so far. Threads that have ended are read once.
   [[nodiscard]] Result<EventVector> of_all();
 

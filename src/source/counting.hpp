@@ -50,6 +50,9 @@ struct CountRequest {
   CpuList cpus;                      // with whole_machine or Split::cpus: which; empty for all
 
   Split split = Split::none;
+
+  // The virtual PMU alone: count only inside this function and what it calls; empty for all.
+  std::string region;
 };
 
 // Counts as of one moment, aligned with the request's events.

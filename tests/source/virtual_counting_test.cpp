@@ -22,7 +22,8 @@ constexpr const char* kEvents = "instructions,branches_taken,load_bytes,calls,re
 const std::string kSamples = LOFT_SAMPLES;
 const std::string kProgram = kSamples + "/functions.c";
 
-Result<sample::RunCounts> count(Split split, std::vector<std::string> command) {
+Result<sample::RunCounts> count(Split split, std::vector<std::string> command,
+                                std::string region = {}) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   event::ResolverOptions options;
   options.virtual_names = virtual_pmu::event_names;
@@ -32,14 +33,15 @@ Result<sample::RunCounts> count(Split split, std::vector<std::string> command) {
   for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
   request.command = std::move(command);
   request.split = split;
+  request.region = std::move(region);
   LOFT_TRY(const auto run, virtual_pmu::prepare(request));
   return watch(*run, request, {});
 }
 
 class VirtualFunctions : public testing::Test {
  protected:
-  void run(Split split, std::vector<std::string> command) {
-    auto counted = count(split, std::move(command));
+  void run(Split split, std::vector<std::string> command, std::string region = {}) {
+    auto counted = count(split, std::move(command), std::move(region));
     ASSERT_TRUE(counted) << to_string(counted.error());
     run_ = std::move(*counted);
   }
@@ -207,6 +209,88 @@ TEST_F(VirtualFunctions, BasicBlocksAreDisjointAndShowTheirCode) {
   EXPECT_EQ(loop[5].second, 8u * 2000);
   EXPECT_EQ(loop[9].first, std::vector<std::string>{"ret"});
   EXPECT_EQ(loop[9].second, 8u);
+}
+
+// Inside one function alone. counted_loop has 2002 instructions and is called everywhere.
+class VirtualRegion : public VirtualFunctions {
+ protected:
+  void inside(const std::string& function, const std::string& way, Split split = Split::functions) {
+    run(split, {kSamples + "/region.cpp", way}, function);
+    ASSERT_EQ(run_.exit_status, 0);
+  }
+  std::uint64_t loops() const { return instructions("counted_loop", "/region.cpp"); }
+};
+
+TEST_F(VirtualRegion, IsExact) {
+  inside("straight", "straight");
+  EXPECT_EQ(run_.events[0].total.raw, 3u * (4 + 2 * 2005));
+  EXPECT_EQ(loops(), 3u * 2 * 2002);
+  EXPECT_THAT(run_.notes, testing::Contains(HasSubstr("inside 'straight'")));
+}
+
+TEST_F(VirtualRegion, EndsWithTheOutermostCallOfARecursion) {
+  inside("recursive", "recursive");
+  EXPECT_EQ(run_.events[0].total.raw, 3u * (3 + 7 * 5));
+}
+
+TEST_F(VirtualRegion, IsEnteredByRunningIntoIt) {
+  inside("fallen_into", "falls");
+  EXPECT_EQ(run_.events[0].total.raw, 3u * 2);
+  inside("falls_in", "falls");
+  EXPECT_EQ(run_.events[0].total.raw, 3u * 4);
+}
+
+TEST_F(VirtualRegion, EndsWithATailCallsReturn) {
+  inside("tail", "tail");
+  EXPECT_EQ(loops(), 3u * 2002);
+  EXPECT_LT(run_.events[0].total.raw, 3u * 2100);
+}
+
+TEST_F(VirtualRegion, IsLeftByLongjmpAndByExceptions) {
+  inside("jumps", "jumps");
+  EXPECT_EQ(loops(), 3u * 2002);
+  inside("throws", "throws");
+  EXPECT_EQ(loops(), 3u * 2002);
+}
+
+TEST_F(VirtualRegion, HasTheHandlersOfItsOwnStackAndNotThoseOfAnother) {
+  inside("raises", "raises");
+  EXPECT_EQ(loops(), 3u * (2 + 7) * 2002);
+  inside("raises", "raises-aside");
+  EXPECT_EQ(loops(), 3u * 2 * 2002);
+}
+
+TEST_F(VirtualRegion, GoesOnInTheChildOfAFork) {
+  inside("forks", "forks");
+  EXPECT_EQ(loops(), 3u * (1 + 2) * 2002);
+}
+
+TEST_F(VirtualRegion, IsEachThreadsOwn) {
+  inside("straight", "threads", Split::threads);
+  ASSERT_EQ(run_.threads.size(), 4u);
+  std::vector<std::uint64_t> counts;
+  for (const auto& thread : run_.threads) counts.push_back(thread.counts[0].raw);
+  EXPECT_THAT(counts,
+              testing::UnorderedElementsAre(4 + 2005, 4 + 2 * 2005, 4 + 3 * 2005, 4 + 4 * 2005));
+}
+
+TEST_F(VirtualRegion, MayBeInALibraryThatIsLoadedLate) {
+  run(Split::none, {kProgram, kSamples + "/library_1.so", kSamples + "/library_2.so"},
+      "in_library");
+  EXPECT_EQ(run_.events[0].total.raw, (3u + 2 * 100) + (3u + 3 * 100));
+}
+
+TEST_F(VirtualRegion, ThatDoesNotExistIsNotZero) {
+  inside("no_such_function", "straight");
+  EXPECT_FALSE(run_.events[0].total.is_available());
+  EXPECT_THAT(run_.events[0].total.why, HasSubstr("no_such_function"));
+}
+
+TEST_F(VirtualRegion, ThatWasNeverCalledIsZero) {
+  inside("throws", "straight");
+  EXPECT_TRUE(run_.events[0].total.is_available());
+  EXPECT_EQ(run_.events[0].total.raw, 0u);
+  EXPECT_THAT(run_.notes, testing::Contains(HasSubstr("never called")));
 }
 
 }  // namespace

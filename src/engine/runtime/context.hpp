@@ -62,6 +62,14 @@ struct Context {
   std::uint64_t program_gs;
   std::uint64_t xsave_compact;
 
+  // The region, see region.hpp.
+  std::uint64_t region_check;    // plus rsp: the highest byte is 0 when the region is left
+  std::uint64_t region_outside;  // 1 outside
+  std::uint64_t region_enter;
+  std::uint64_t region_leave;
+  std::uint64_t region_suspended;  // outside, in a signal handler: the limit to go back to, or 0
+  Context* region_other;           // the same thread's context on the other side, or null
+
   // Signals.
   struct Actions* actions;
   siginfo_t held;              // the one that `pending` announces
@@ -105,5 +113,9 @@ static_assert(offsetof(Context, regs) == CTX_REGS);
 static_assert(offsetof(Context, reason) == CTX_REASON);
 static_assert(offsetof(Context, program_gs) == CTX_PROGRAM_GS);
 static_assert(offsetof(Context, xsave_compact) == CTX_XSAVE_COMPACT);
+static_assert(offsetof(Context, region_check) == CTX_REGION_CHECK);
+static_assert(offsetof(Context, region_outside) == CTX_REGION_OUTSIDE);
+static_assert(offsetof(Context, region_enter) == CTX_REGION_ENTER);
+static_assert(offsetof(Context, region_leave) == CTX_REGION_LEAVE);
 
 }  // namespace loft::engine::runtime

@@ -1,6 +1,7 @@
 // What happens when the program leaves the code cache: find or make the code to go on with.
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/region.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/syscalls.hpp"
 #include "engine/runtime/trace.hpp"
@@ -46,6 +47,14 @@ extern "C" void engine_dispatch_c(Context* context) {
       break;
     case REASON_SYSCALL:
       go_to(context, run_syscall(context), false);
+      break;
+    case REASON_ENTER:
+      context = enter_region(context, context->regs[kRsp]);
+      go_to(context, context->next_pc, false);
+      break;
+    case REASON_LEAVE:
+      context = leave_region(context);
+      go_to(context, context->next_pc, true);
       break;
     default:
       go_to(context, context->next_pc, false);

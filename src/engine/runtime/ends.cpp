@@ -146,6 +146,8 @@ void Translation::emit_indirect(const Instruction& branch) {
   if (branch.flow == Flow::call_indirect) {
     point(Point::branch_spilled);
     emit_return_address(branch.next_pc());
+  } else if (has_region_) {
+    emit_region_exit();
   }
   emit_lookup();
 }
@@ -160,7 +162,39 @@ void Translation::emit_ret(const Instruction& branch) {
     emit_.put(0x48, 0x8D, 0xA4, 0x24);  // lea rsp, [rsp + n]
     emit_.put_32(branch.pop_bytes);
   }
+  if (has_region_) emit_region_exit();
   emit_lookup();
+}
+
+// Where the region starts: whoever is outside goes in.
+void Translation::emit_region_entry() {
+  index_ = 0;
+  at_pc_ = trace_->pc;
+  point(Point::clean);
+  emit_.store_context(CTX_SPILL1, kRcx);
+  point(Point::ours);
+  emit_.load_context(kRcx, CTX_REGION_OUTSIDE);
+  emit_.put(0xE3, 0);  // jrcxz past the way in
+  std::uint8_t* skip = emit_.at();
+  emit_.load_value(kRcx, trace_->pc);
+  emit_.store_context(CTX_NEXT_PC, kRcx);
+  emit_.load_context(kRcx, CTX_SPILL1);
+  emit_.jump_context(CTX_REGION_ENTER);
+  skip[-1] = static_cast<std::uint8_t>(emit_.at() - skip);
+  emit_.load_context(kRcx, CTX_SPILL1);
+}
+
+// rax: the target, rcx free. Leaves when rsp has risen above the region's.
+void Translation::emit_region_exit() {
+  point(Point::ours);
+  emit_.load_context(kRcx, CTX_REGION_CHECK);
+  emit_.put(0x48, 0x8D, 0x0C, 0x0C);  // lea rcx, [rsp + rcx]
+  emit_.put(0x48, 0x0F, 0xC9);        // bswap rcx
+  emit_.put(0x0F, 0xB6, 0xC9);        // movzx ecx, cl
+  emit_.put(0xE3, 2);                 // jrcxz to the way out
+  constexpr std::uint8_t kWayOut = 8;
+  emit_.put(0xEB, kWayOut);
+  emit_.jump_context(CTX_REGION_LEAVE);
 }
 
 // rax: the target. Jumps to the first entry code for its low 16 bits, which checks the rest.

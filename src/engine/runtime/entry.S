@@ -41,6 +41,19 @@ engine_indirect_miss: /* rax: target; the program's rax and rcx are spilled */
   movq $REASON_INDIRECT, %gs:CTX_REASON
   jmp save_state
 
+  .globl engine_region_leave
+engine_region_leave: /* the same, and the target is outside of the region */
+  mov %rax, %gs:CTX_NEXT_PC
+  mov %gs:CTX_SPILL1, %rcx
+  mov %gs:CTX_SPILL0, %rax
+  movq $REASON_LEAVE, %gs:CTX_REASON
+  jmp save_state
+
+  .globl engine_region_enter
+engine_region_enter: /* context->next_pc is set, and the region starts there */
+  movq $REASON_ENTER, %gs:CTX_REASON
+  jmp save_state
+
   .globl engine_leave_for_signal
 engine_leave_for_signal: /* context->next_pc is set; the state is the program's */
   movq $REASON_SIGNAL, %gs:CTX_REASON

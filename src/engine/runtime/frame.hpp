@@ -13,6 +13,7 @@ namespace loft::engine::runtime {
 // struct ucontext of the kernel: the front of glibc's ucontext_t, without what glibc keeps behind
 // it.
 struct KernelUserContext {
+  static constexpr int kRsp = 15;
   static constexpr int kRip = 16;
   static constexpr int kFpstate = 23;
   std::uint64_t flags;

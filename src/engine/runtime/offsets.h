@@ -22,9 +22,15 @@
 #define CTX_REASON 0x100
 #define CTX_PROGRAM_GS 0x108
 #define CTX_XSAVE_COMPACT 0x110
+#define CTX_REGION_CHECK 0x118
+#define CTX_REGION_OUTSIDE 0x120
+#define CTX_REGION_ENTER 0x128
+#define CTX_REGION_LEAVE 0x130
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0
 #define REASON_INDIRECT 1
 #define REASON_SYSCALL 2
 #define REASON_SIGNAL 3
+#define REASON_ENTER 4
+#define REASON_LEAVE 5

@@ -1,9 +1,11 @@
 #include "engine/runtime/record.hpp"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include <cstring>
+#include <initializer_list>
 
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
@@ -102,6 +104,25 @@ const BlockEntry& recorded_block(std::uint32_t block) {
   return table<BlockEntry>(kBlocksOffset)[block];
 }
 
+namespace {
+
+// Names are loft's business: it says where in the new mapping the region starts.
+void await_answer(std::uint32_t mapping) {
+  kernel(SYS_futex, word(&shared_header()->mappings), FUTEX_WAKE, 1);
+  constexpr int kPatience = 600;
+  for (int tries = 0; tries < kPatience; ++tries) {
+    const std::uint32_t answered = shared_header()->answered.load();
+    if (answered > mapping) return;
+    const timespec tenth{0, 100000000};
+    kernel(SYS_futex, word(&shared_header()->answered), FUTEX_WAIT, answered, word(&tenth));
+  }
+  stop(Message("loft did not say where the region starts"));
+}
+
+}  // namespace
+
+bool has_region() { return shared_header()->has_region.load(std::memory_order_relaxed) != 0; }
+
 std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
                              const char* path) {
   const auto process = static_cast<std::uint32_t>(kernel(SYS_getpid));
@@ -125,7 +146,17 @@ std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64
   entry.process = process;
   copy_path(entry.path, path);
   __atomic_store_n(&entry.end, end, __ATOMIC_RELEASE);
+  if (has_region()) await_answer(number);
   return number;
+}
+
+bool is_region_entry(std::uint64_t address, std::uint32_t mapping) {
+  std::uint32_t count = shared_header()->entries.load();
+  if (count > kMaxEntries) count = kMaxEntries;
+  const RegionEntry* entries = table<RegionEntry>(kEntriesOffset);
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (entries[i].address == address && entries[i].mapping == mapping) return true;
+  return false;
 }
 
 void open_counters(Context* context) {
@@ -142,6 +173,7 @@ void open_counters(Context* context) {
   SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[slot];
   entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
   entry.image = g_image;
+  entry.in_region = context->region_outside == 0 ? 1 : 0;
   entry.started_ns = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
                      static_cast<std::uint64_t>(now.tv_nsec);
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
@@ -150,15 +182,20 @@ void open_counters(Context* context) {
 }
 
 void name_slot(const Context* context, const char* name) {
-  SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[context->slot];
   std::size_t size = std::strlen(name);
-  if (size >= sizeof entry.name) size = sizeof entry.name - 1;
-  std::memset(entry.name, 0, sizeof entry.name);
-  std::memcpy(entry.name, name, size);
+  if (size >= sizeof SlotEntry::name) size = sizeof SlotEntry::name - 1;
+  for (const Context* side : {context, static_cast<const Context*>(context->region_other)}) {
+    if (side == nullptr) continue;
+    SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[side->slot];
+    std::memset(entry.name, 0, sizeof entry.name);
+    std::memcpy(entry.name, name, size);
+  }
 }
 
 void close_slot(const Context* context) {
-  __atomic_store_n(&table<SlotEntry>(kSlotsOffset)[context->slot].ended, 1u, __ATOMIC_RELEASE);
+  for (const Context* side : {context, static_cast<const Context*>(context->region_other)})
+    if (side != nullptr)
+      __atomic_store_n(&table<SlotEntry>(kSlotsOffset)[side->slot].ended, 1u, __ATOMIC_RELEASE);
 }
 
 }  // namespace loft::engine::runtime

@@ -9,6 +9,7 @@
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/place.hpp"
 #include "engine/runtime/protect.hpp"
+#include "engine/runtime/region.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/trace.hpp"
 
@@ -92,6 +93,7 @@ void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uin
   if (action.handler == 1 && !forced) return go_on(context, user, pc);
   if (action.handler <= 1 || (forced && blocked)) return die_or_ignore(context, user, info, pc);
   const Action chosen = action;
+  const std::uint64_t interrupted = reg(user, REG_RSP);
   if (!push_frame(context, user, info, chosen, pc, old_mask)) {
     siginfo_t overflow{};
     overflow.si_signo = SIGSEGV;
@@ -106,6 +108,7 @@ void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uin
     action.handler = 0;
     install(signal, action);
   }
+  context = start_handler(context, reg(user, REG_RSP), interrupted);
   go_on(context, user, chosen.handler);
 }
 
@@ -302,6 +305,7 @@ void return_from_handler(Context* context) {
       sizeof user)
     stop(Message("the program returns from a signal without a frame, after ")
              .add_place(context->next_pc));
+  context = end_handler(context, user.registers[KernelUserContext::kRsp]);
   context->next_pc = user.registers[KernelUserContext::kRip];
   user.registers[KernelUserContext::kRip] = word(&engine_leave_for_signal);
   context->program_stack = user.stack;

@@ -8,6 +8,7 @@
 
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
+#include "engine/runtime/region.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/trace.hpp"
@@ -15,6 +16,8 @@
 extern "C" {
 void engine_dispatch();
 void engine_syscall();
+void engine_region_enter();
+void engine_region_leave();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
                   std::uint64_t child_tid, std::uint64_t tls,
                   loft::engine::runtime::Context* child);
@@ -62,6 +65,10 @@ Context* take_context() {
   context->engine_stack = base + kEngineStackTop;
   context->xsave_area = base + kXsaveOffset;
   context->program_stack.ss_flags = SS_DISABLE;
+  context->region_check = kNeverLeaves;
+  context->region_outside = 1;
+  context->region_enter = word(&engine_region_enter);
+  context->region_leave = word(&engine_region_leave);
   context->state = kRunning;
   return context;
 }
@@ -98,6 +105,7 @@ void release_child(Context* child) {
   if (child->exec_memory != nullptr)
     kernel(SYS_munmap, word(child->exec_memory), child->exec_bytes);
   child->exec_memory = nullptr;
+  if (child->region_other != nullptr) child->region_other->state = kFree;
   child->state = kFree;
 }
 
@@ -106,12 +114,22 @@ void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls
   if (tls_or_0 != 0) context->program_fs = tls_or_0;
   asm volatile("wrfsbase %0" : : "r"(context->engine_fs));
   for (Context* other = g_contexts; other != nullptr; other = other->next)
-    if (other != context) other->state = kFree;
+    if (other != context && other != context->region_other) other->state = kFree;
   if (stack != 0) context->regs[kRsp] = stack;
   open_counters(context);
+  if (context->region_other != nullptr) open_counters(context->region_other);
 }
 
 }  // namespace
+
+void open_inner_context(Context* context) {
+  const Holding holding(cache_lock());
+  Context* inside = take_context();
+  inside->region_outside = 0;
+  inside->region_other = context;
+  open_counters(inside);
+  context->region_other = inside;
+}
 
 Context* open_first_context(std::uint64_t engine_fs) {
   Context* context = take_context();
@@ -172,6 +190,8 @@ long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
 
 void run_exit(Context* context, std::uint64_t status) {
   close_slot(context);
+  if (context->region_other != nullptr)
+    __atomic_store_n(&context->region_other->state, kEnding, __ATOMIC_RELEASE);
   __atomic_store_n(&context->state, kEnding, __ATOMIC_RELEASE);
   kernel(SYS_exit, status);
   __builtin_unreachable();

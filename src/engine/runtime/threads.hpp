@@ -11,6 +11,9 @@ namespace loft::engine::runtime {
 // The context of the first thread; its gs is set.
 Context* open_first_context(std::uint64_t engine_fs);
 
+// Gives the context a second one, for the inside of the region, with counters of its own.
+void open_inner_context(Context* context);
+
 // clone, fork, vfork, clone3. `next_pc` is where parent and child go on.
 long run_clone(Context* context, std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
                std::uint64_t child_tid, std::uint64_t tls, std::uint64_t next_pc);

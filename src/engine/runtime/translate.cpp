@@ -17,7 +17,11 @@
 namespace loft::engine::runtime {
 
 Translation::Translation(std::uint64_t pc, bool indirect, const Region& region)
-    : emit_(nullptr), region_(region), next_pc_(pc), indirect_(indirect) {
+    : emit_(nullptr),
+      region_(region),
+      next_pc_(pc),
+      indirect_(indirect),
+      has_region_(has_region()) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
   trace_->pc = pc;
   trace_->live = true;
@@ -69,12 +73,13 @@ void Translation::point(Point kind, std::uint8_t reg) {
 
 bool Translation::add_block() {
   const bool is_last = blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192;
-  if (blocks_ != 0 && (is_last || next_pc_ >= region_.end)) {
+  if (blocks_ != 0 && (is_last || next_pc_ >= region_.end || is_entry(next_pc_))) {
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
     return false;
   }
   read_block(block_, next_pc_, region_.end);
+  if (has_region_) end_before_entry();
   if (blocks_ != 0 && block_.instructions[0].flow == Flow::refused) {  // perhaps never reached
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -85,6 +90,7 @@ bool Translation::add_block() {
   if (falls_from_ != 0) record_fall(falls_from_, number);
   falls_from_ = 0;
   block_points_[blocks_++] = {number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1};
+  if (blocks_ == 1 && is_entry(next_pc_)) emit_region_entry();
   next_pc_ += block_.size;
   if (is_short_loop()) {
     emit_loop();
@@ -96,6 +102,23 @@ bool Translation::add_block() {
   at_pc_ = last.pc;
   if (last.ends_block()) return emit_end(last);
   return true;  // cut for its length
+}
+
+bool Translation::is_entry(std::uint64_t pc) const {
+  return has_region_ && is_region_entry(pc, region_.mapping);
+}
+
+// Code may run into the function from above: its first instruction starts a trace of its own.
+void Translation::end_before_entry() {
+  std::uint64_t pc = next_pc_;
+  for (std::uint32_t i = 0; i < block_.count; ++i) {
+    if (i != 0 && is_entry(pc)) {
+      block_.count = i;
+      block_.size = static_cast<std::uint32_t>(pc - next_pc_);
+      return;
+    }
+    pc += block_.instructions[i].length;
+  }
 }
 
 void Translation::emit_body() {

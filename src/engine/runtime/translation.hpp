@@ -49,6 +49,10 @@ class Translation {
   void emit_indirect(const Instruction& branch);
   void emit_ret(const Instruction& branch);
   void emit_lookup();
+  void emit_region_entry();
+  void emit_region_exit();
+  [[nodiscard]] bool is_entry(std::uint64_t pc) const;
+  void end_before_entry();
   void emit_syscall(const Instruction& instruction);
   void emit_jump_to(std::uint64_t target);
   void finish_conditional_without_next();
@@ -65,6 +69,7 @@ class Translation {
   std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one
   std::uint8_t round_ = 0;        // of an unrolled loop
   bool indirect_;
+  bool has_region_;
   std::uint32_t points_ = 0;
   std::uint32_t blocks_ = 0;
   std::uint32_t unit_count_ = 0;

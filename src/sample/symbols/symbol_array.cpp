@@ -57,6 +57,22 @@ const Symbol* SymbolArray::materialize(std::uint32_t index) const {
   return symbol;
 }
 
+// A name as it is shown ends in the same identifier that the file's name contains, so most need not
+// be demangled.
+std::vector<const Symbol*> SymbolArray::named(std::string_view name) const {
+  std::string_view last = name.substr(0, name.find_first_of("(<[@. "));
+  if (const auto colon = last.rfind(':'); colon != std::string_view::npos)
+    last = last.substr(colon + 1);
+  std::vector<const Symbol*> found;
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    const std::string_view raw(entries_[i].name, entries_[i].length);
+    if (raw.find(last) == std::string_view::npos) continue;
+    const Symbol* symbol = materialize(i);
+    if (raw == name || symbol->name == name) found.push_back(symbol);
+  }
+  return found;
+}
+
 void SymbolArray::Builder::move_by(std::uint64_t distance) {
   for (Candidate& candidate : candidates_) {
     candidate.start += distance;

@@ -44,6 +44,8 @@ class SymbolArray {
 
   [[nodiscard]] const Symbol* find(std::uint64_t address) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  // All functions of that name, as it is shown or as it is in the file.
+  [[nodiscard]] std::vector<const Symbol*> named(std::string_view name) const;
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

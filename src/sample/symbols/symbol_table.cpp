@@ -29,6 +29,10 @@ const Symbol* SymbolTable::find(std::uint64_t address) const {
   return parts_.symbols->find(address);
 }
 
+std::vector<const Symbol*> SymbolTable::named(std::string_view name) const {
+  return parts_.symbols->named(name);
+}
+
 std::optional<SourceLine> SymbolTable::line(std::uint64_t address) const {
   if (parts_.debug_info == nullptr) return std::nullopt;
   return parts_.debug_info->line(address - parts_.moved_by);

@@ -87,6 +87,9 @@ class SymbolTable {
   // Null when no function is there.
   [[nodiscard]] const Symbol* find(std::uint64_t address) const;
 
+  // All functions of that name, as it is shown or as it is in the file. Looks through them all.
+  [[nodiscard]] std::vector<const Symbol*> named(std::string_view name) const;
+
   [[nodiscard]] std::optional<SourceLine> line(std::uint64_t address) const;
 
   // The inlined functions that the address is in, outermost first. The innermost is at line(); each

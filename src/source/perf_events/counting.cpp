@@ -336,6 +336,9 @@ Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
     return failure(ErrorKind::unsupported, "count per function or block with hardware counters",
                    "they know CPUs and threads, not functions",
                    "use --source virtual, or sample with loft record and loft report");
+  if (!request.region.empty())
+    return failure(ErrorKind::unsupported, "count inside one function with hardware counters",
+                   "they know CPUs and threads, not functions", "use --source virtual");
   auto run = std::make_unique<PerfCounting>(request);
   LOFT_CHECK(run->open());
   return run;

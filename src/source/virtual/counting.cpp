@@ -1,7 +1,8 @@
 #include "source/virtual/counting.hpp"
 
 #ifdef LOFT_HAS_ENGINE
-#include <numeric>
+#include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "engine/classify/disassemble.hpp"
@@ -9,6 +10,7 @@
 #include "engine/tally.hpp"
 #include "source/virtual/blocks.hpp"
 #include "source/virtual/functions.hpp"
+#include "source/virtual/region.hpp"
 #endif
 
 namespace loft::source::virtual_pmu {
@@ -70,6 +72,7 @@ class VirtualRun final : public CountingRun {
         tally_(run_.shared()),
         functions_(run_.shared()),
         blocks_(run_.shared(), functions_) {
+    if (!request_.region.empty()) guide_.emplace(run_.shared(), request_.region);
     std::vector<engine::EventIndex> available;
     for (const event::Event& event : request_.events) {
       wanted_.push_back(look_up(event));
@@ -102,11 +105,18 @@ class VirtualRun final : public CountingRun {
   FunctionFinder functions_;
   BlockFinder blocks_;
   std::optional<engine::PartTally> parts_;
+  std::optional<RegionGuide> guide_;
 };
 
 std::vector<std::string> VirtualRun::notes() const {
   std::vector<std::string> notes = run_.shared().messages();
   notes.insert(notes.end(), functions_.notes().begin(), functions_.notes().end());
+  if (request_.region.empty()) return notes;
+  if (run_.shared().region_entries() == 0) return notes;
+  if (tally_.slots().empty())
+    notes.push_back("'" + request_.region + "' was never called");
+  else
+    notes.push_back("counted inside '" + request_.region + "' and what it calls alone");
   return notes;
 }
 
@@ -117,13 +127,19 @@ std::vector<sample::Count> VirtualRun::chosen(const engine::EventVector& all) co
   return placed(counts);
 }
 
-// Counts of the available events alone, with the others put back in their places.
+// Counts of the available events alone, with the others put back in their places. A region that
+// is nowhere was not counted at all.
 std::vector<sample::Count> VirtualRun::placed(const std::vector<std::uint64_t>& counts) const {
   std::vector<sample::Count> all;
   std::size_t next = 0;
-  for (const Wanted& wanted : wanted_)
-    all.push_back(wanted.index ? sample::Count::exact(counts[next++])
-                               : sample::Count::missing(wanted.why_missing));
+  for (const Wanted& wanted : wanted_) {
+    if (!request_.region.empty() && run_.shared().region_entries() == 0)
+      all.push_back(sample::Count::missing("no binary of the program has a function '" +
+                                           request_.region + "'"));
+    else
+      all.push_back(wanted.index ? sample::Count::exact(counts[next++])
+                                 : sample::Count::missing(wanted.why_missing));
+  }
   return all;
 }
 
@@ -143,7 +159,8 @@ Result<Reading> VirtualRun::read() {
 
 Result<void> VirtualRun::read_threads(Reading& reading) {
   const auto slots = run_.shared().slots();
-  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+  for (const std::uint32_t i : tally_.slots()) {
+    if (i >= slots.size()) break;  // it has come meanwhile
     LOFT_TRY(const auto events, tally_.of_slot(i));
     reading.threads.push_back(thread_row(slots[i], chosen(events)));
   }
@@ -152,26 +169,23 @@ Result<void> VirtualRun::read_threads(Reading& reading) {
 
 // The totals are the sums of the parts: while something still runs, two readings would differ.
 Result<void> VirtualRun::read_parts(Reading& reading) {
+  const std::vector<std::uint32_t> numbers = tally_.slots();
   const auto slots = run_.shared().slots();
-  reading.totals = placed(std::vector<std::uint64_t>(wanted_.size()));
-  if (slots.empty()) return {};  // nothing has run yet
   if (request_.split == Split::blocks) blocks_.learn();
   const bool by_thread = request_.split == Split::thread_functions;
+  const std::size_t step = by_thread ? 1 : std::max<std::size_t>(1, numbers.size());
   PartSums parts;
   std::vector<std::uint64_t> total(wanted_.size());
-  std::vector<std::uint32_t> asked(by_thread ? 1 : slots.size());
-  std::iota(asked.begin(), asked.end(), 0u);
-  const auto step = static_cast<std::uint32_t>(asked.size());
-  for (; asked.front() < slots.size(); asked.front() += step) {
-    LOFT_TRY(const auto rows, parts_->of_slots(asked));
+  for (std::size_t first = 0; first < numbers.size(); first += step) {
+    LOFT_TRY(const auto rows, parts_->of_slots(std::span(numbers).subspan(first, step)));
     std::vector<std::uint64_t> sum(wanted_.size());
     for (const auto& row : rows) {
       const std::size_t part = parts.add(row);
       add_to(sum, row.counts);
-      if (by_thread) reading.thread_functions.push_back({asked.front(), part, placed(row.counts)});
+      if (by_thread) reading.thread_functions.push_back({first, part, placed(row.counts)});
     }
     add_to(total, sum);
-    if (by_thread) reading.threads.push_back(thread_row(slots[asked.front()], placed(sum)));
+    if (by_thread) reading.threads.push_back(thread_row(slots[numbers[first]], placed(sum)));
   }
   for (const auto& row : parts.rows()) show(row, reading);
   reading.totals = placed(total);

@@ -1,0 +1,71 @@
+#include "engine/runtime/region.hpp"
+
+#include <cstring>
+
+#include "engine/runtime/threads.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+bool is_inside(const Context* context) { return context->region_outside == 0; }
+
+std::uint64_t limit_of(const Context* inside) { return ~inside->region_check; }
+
+// The other context goes on where this one stands; both use the first one's stacks.
+Context* change_side(Context* from) {
+  Context* to = from->region_other;
+  const Context own = *to;
+  std::memcpy(static_cast<void*>(to), from, sizeof *to);
+  to->self = own.self;
+  to->region_check = own.region_check;
+  to->region_outside = own.region_outside;
+  to->region_suspended = own.region_suspended;
+  to->region_other = from;
+  to->slot = own.slot;
+  to->next = own.next;
+  asm volatile("wrgsbase %0" : : "r"(to) : "memory");
+  if (from->pending != 0) {  // a signal that came until now was held there
+    to->held = from->held;
+    to->held_mask = from->held_mask;
+    to->forced = from->forced;
+    to->pending = from->pending;
+    from->pending = 0;
+  }
+  return to;
+}
+
+}  // namespace
+
+Context* enter_region(Context* context, std::uint64_t limit) {
+  if (is_inside(context)) return context;
+  if (context->region_other == nullptr) open_inner_context(context);
+  Context* inside = change_side(context);
+  inside->region_check = ~limit;
+  return inside;
+}
+
+Context* leave_region(Context* context) {
+  return is_inside(context) ? change_side(context) : context;
+}
+
+Context* start_handler(Context* context, std::uint64_t rsp, std::uint64_t interrupted) {
+  constexpr std::uint64_t kLargestFrame = 256u << 10;
+  if (interrupted - rsp <= kLargestFrame) return context;  // the same stack
+  if (!is_inside(context)) {
+    context->region_suspended = 0;
+    return context;
+  }
+  const std::uint64_t limit = limit_of(context);
+  Context* outside = leave_region(context);
+  outside->region_suspended = limit;
+  return outside;
+}
+
+Context* end_handler(Context* context, std::uint64_t rsp) {
+  if (is_inside(context)) return rsp > limit_of(context) ? leave_region(context) : context;
+  const std::uint64_t limit = context->region_suspended;
+  context->region_suspended = 0;
+  return limit != 0 && rsp <= limit ? enter_region(context, limit) : context;
+}
+
+}  // namespace loft::engine::runtime
