@@ -13,6 +13,7 @@
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/report_form.hpp"
+#include "cli/report_page.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
 #include "source/file/profile_recording.hpp"
@@ -169,8 +170,15 @@ Result<int> write_tables(const ReportFlags& flags, const source::Recording& reco
   return run_records(overview, recording, ReportForm::csv, terminal);
 }
 
+// What a page shows beside the profile.
+struct PageSource {
+  const source::Recording& recording;
+  const sample::ProfileFilter& filter;
+};
+
 Result<std::string> render(const ReportFlags& flags, ReportForm form, const sample::Report& report,
-                           const sample::NamedProfile& profile, int columns) {
+                           const sample::NamedProfile& profile, const PageSource& page,
+                           int columns) {
   const auto order =
       flags.tree == "callee" ? sample::TreeOrder::from_callees : sample::TreeOrder::from_callers;
   switch (form) {
@@ -182,6 +190,8 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
       return view::folded_stacks(profile);
     case ReportForm::svg:
       return view::flame_graph(profile, sample::make_call_tree(profile.result.tree, order, true));
+    case ReportForm::html:
+      return view::page_html(report_page(page.recording, report, profile, order, page.filter));
     case ReportForm::pprof:
       return view::pprof_profile(profile);
     case ReportForm::speedscope:
@@ -222,8 +232,8 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   if (!flags.csv.empty()) return write_tables(flags, *recording, profiled, report, terminal);
   const sample::NamedProfile profile{recording->summary(), profiled.result, *profiled.locations,
                                      recording->history(), report.events};
-  LOFT_TRY(const auto text,
-           render(flags, form.form, report, profile, on_screen ? terminal.columns() : 0));
+  LOFT_TRY(const auto text, render(flags, form.form, report, profile, {*recording, options.filter},
+                                   on_screen ? terminal.columns() : 0));
   LOFT_CHECK(write_result({flags.format, flags.output}, text, Stream::out, terminal));
   return 0;
 }
@@ -293,7 +303,7 @@ void add_report(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(forms));
   command->add_option("-o,--output", flags->output,
                       "write to this file; its ending picks the form: .txt, .json, .csv, .folded, "
-                      ".svg, .pb.gz, .speedscope.json, .firefox.json, .pftrace");
+                      ".svg, .html, .pb.gz, .speedscope.json, .firefox.json, .pftrace");
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_report(*flags, terminal); };
   });

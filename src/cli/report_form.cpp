@@ -9,7 +9,7 @@ namespace loft::cli {
 namespace {
 
 // Longer endings come before those that they end in.
-constexpr std::array<ReportFormInfo, 14> kForms = {{
+constexpr std::array<ReportFormInfo, 15> kForms = {{
     {ReportForm::speedscope, "speedscope", ".speedscope.json", true, true},
     {ReportForm::firefox, "firefox", ".firefox.json", true, true},
     {ReportForm::firefox, "firefox", ".profile.json", true, true},
@@ -20,6 +20,7 @@ constexpr std::array<ReportFormInfo, 14> kForms = {{
     {ReportForm::pprof, "pprof", ".pprof", true, false},
     {ReportForm::folded, "folded", ".folded", true, false},
     {ReportForm::svg, "svg", ".svg", true, false},
+    {ReportForm::html, "html", ".html", true, true},
     {ReportForm::json, "json", ".json", false, false},
     {ReportForm::json, "json", ".ndjson", false, false},
     {ReportForm::csv, "csv", ".csv", false, false},

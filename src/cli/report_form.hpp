@@ -9,7 +9,7 @@
 
 namespace loft::cli {
 
-enum class ReportForm { text, json, csv, folded, svg, pprof, speedscope, firefox, perfetto };
+enum class ReportForm { text, json, csv, folded, svg, html, pprof, speedscope, firefox, perfetto };
 
 struct ReportFormInfo {
   ReportForm form;

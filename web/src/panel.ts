@@ -104,7 +104,7 @@ export function redrawAll(): void {
 // Words with the ground around them, so that lines behind do not cut them.
 export function haloText(g: CanvasRenderingContext2D, text: string, x: number, y: number, colour: string): void {
   g.lineJoin = "round";
-  g.lineWidth = 3;
+  g.lineWidth = 3.5;
   g.strokeStyle = theme().panel;
   g.strokeText(text, x, y);
   g.fillStyle = colour;

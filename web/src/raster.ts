@@ -2,6 +2,7 @@
 
 export interface Raster {
   pixels: Uint32Array;
+  counts: Uint16Array | null;  // points on each pixel; where given, shade() makes them seen
   width: number;
   height: number;
 }
@@ -15,7 +16,7 @@ export interface Projection {
 // A point that is no number falls outside every comparison and is not drawn.
 export function squares(raster: Raster, xs: Float32Array, ys: Float32Array, colours: Uint32Array,
                         group: Uint8Array, wanted: number, view: Projection, size: number): void {
-  const { pixels, width, height } = raster;
+  const { pixels, counts, width, height } = raster;
   const { x0, kx, y0, ky } = view;
   const half = (size - 1) / 2;
   const right = width - size, bottom = height - size;
@@ -26,6 +27,7 @@ export function squares(raster: Raster, xs: Float32Array, ys: Float32Array, colo
     if (!(x >= 0 && x <= right && y >= 0 && y <= bottom)) continue;
     const colour = colours[i];
     let at = y * width + x;
+    if (counts) ++counts[at];
     if (size === 1) {
       pixels[at] = colour;
     } else if (size === 2) {
@@ -36,6 +38,21 @@ export function squares(raster: Raster, xs: Float32Array, ys: Float32Array, colo
     } else {
       for (let row = 0; row < size; ++row, at += width) pixels.fill(colour, at, at + size);
     }
+  }
+}
+
+const alphas = Uint8Array.from({ length: 4096 }, (_, n) => Math.min(255, 90 + 24 * Math.log2(n)));
+
+// Pixels with few points are pale, those with many are full: a cloud shows where its middle is.
+// A square is counted at its first pixel; the others are as dense as the densest that covers them.
+export function shade({ pixels, counts, width }: Raster, size: number): void {
+  for (let at = size * width; at < pixels.length; ++at) {
+    const colour = pixels[at];
+    if (colour === 0) continue;
+    let n = 0;
+    for (let row = 0; row < size; ++row)
+      for (let column = 0; column < size; ++column) n = Math.max(n, counts![at - row * width - column]);
+    if (n > 0) pixels[at] = ((alphas[Math.min(n, 4095)] << 24) | (colour & 0xffffff)) >>> 0;
   }
 }
 

@@ -7,7 +7,7 @@ import { Axes, Box, drawGrid, drawRoofs, fitAxes, shadeRoofs } from "./roofs";
 import { place, valueAt } from "./scale";
 import { State, inside } from "./state";
 import { Groups } from "./groups";
-import { discs, squares } from "./raster";
+import { discs, shade, squares } from "./raster";
 import { marked, plainNumber, seconds, share, si } from "./format";
 import { pixel, theme } from "./colour";
 import { h, name, say } from "./dom";
@@ -162,16 +162,22 @@ export class RooflinePanel extends Panel {
     const wanted = `${this.state.choices.colour} ${theme().isDark}`;
     if (this.colouredAs !== wanted) this.colours = this.groups.pixels(this.state.choices.colour);
     this.colouredAs = wanted;
-    const raster = { pixels: new Uint32Array(this.image.data.buffer), width, height };
+    const isCloud = this.sliceCount > kDiscs;
+    const counts = isCloud ? new Uint16Array(width * height) : null;
+    const raster = { pixels: new Uint32Array(this.image.data.buffer), counts, width, height };
     raster.pixels.fill(0);
     const view = { x0: x.from, kx: width / (x.to - x.from), y0: y.to, ky: -height / (y.to - y.from) };
+    const size = Math.round((isCloud ? 1.5 : this.sliceCount > 20000 ? 3 : 5) * this.ratio);
     if (this.state.choices.brush) {
       const dim = new Uint32Array(this.points.count).fill(pixel(theme().dim));
-      squares(raster, this.xs, this.ys, dim, this.group, kOutside, view, this.sliceCount > kDiscs ? 1 : 2);
+      squares({ ...raster, counts: null }, this.xs, this.ys, dim, this.group, kOutside, view, isCloud ? 1 : 2);
     }
-    const size = Math.round((this.sliceCount > kDiscs ? 1.5 : this.sliceCount > 20000 ? 3 : 5) * this.ratio);
-    if (this.sliceCount > kDiscs) squares(raster, this.xs, this.ys, this.colours, this.group, kInside, view, size);
-    else discs(raster, this.xs, this.ys, this.colours, this.group, kInside, view, size, 0.55);
+    if (isCloud) {
+      squares(raster, this.xs, this.ys, this.colours, this.group, kInside, view, size);
+      shade(raster, size);
+    } else {
+      discs(raster, this.xs, this.ys, this.colours, this.group, kInside, view, size, 0.55);
+    }
     this.sliceDrawing.putImageData(this.image, Math.round(x.start * this.ratio), Math.round(y.end * this.ratio));
   }
 

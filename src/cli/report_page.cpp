@@ -1,0 +1,215 @@
+#include "cli/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/report_page_tables.hpp"
+#include "source/file/schedule.hpp"
+
+namespace loft::cli {
+namespace {
+
+using sample::Origin;
+using view::PageData;
+using view::WarningKind;
+
+constexpr std::size_t kSteps = 600;  // of a time line: about one per two pixels
+
+double seconds_between(std::uint64_t from, std::uint64_t to) {
+  return (static_cast<double>(to) - static_cast<double>(from)) * 1e-9;
+}
+
+class PageOfRecording {
+ public:
+  PageOfRecording(const source::Recording& recording, const sample::Report& report,
+                  const sample::NamedProfile& profile, const sample::ProfileFilter& filter)
+      : recording_(recording), report_(report), profile_(profile), filter_(filter) {}
+
+  PageData make(sample::TreeOrder order) {
+    schedule_slices_ = source::read_schedule(recording_);
+    find_start();
+    head();
+    figures();
+    warnings();
+    time_lines();
+    schedule();
+    thread_names();
+    page_.flames = view::page_flames(
+        profile_, sample::make_call_tree(profile_.result.tree, order, /*by_period=*/true));
+    page_.tables.push_back(function_table(report_));
+    if (!profile_.result.timeline.empty()) page_.tables.push_back(thread_table(profile_));
+    facts();
+    return std::move(page_);
+  }
+
+ private:
+  [[nodiscard]] const sample::RecordingSummary& summary() const { return recording_.summary(); }
+
+  // Second 0 of the page: the first moment that any of its parts shows.
+  void find_start() {
+    start_ = report_.first_time;
+    for (const auto& slice : schedule_slices_)
+      if (is_wanted(slice)) start_ = std::min(start_.value_or(slice.start), from_of(slice));
+  }
+
+  [[nodiscard]] std::uint64_t from_of(const source::RunSlice& slice) const {
+    return std::max(slice.start, filter_.from);
+  }
+
+  [[nodiscard]] bool is_wanted(const source::RunSlice& slice) const {
+    const auto lets = [](const std::set<std::uint32_t>& set, std::uint32_t value) {
+      return set.empty() || set.contains(value);
+    };
+    return lets(filter_.tids, slice.tid) && lets(filter_.cpus, slice.cpu) &&
+           (filter_.pids.empty() ||
+            filter_.pids.contains(profile_.history.pid_of(slice.tid).value_or(0))) &&
+           slice.end > filter_.from && slice.start <= filter_.until;
+  }
+
+  void head() {
+    const auto& metadata = summary().metadata;
+    page_.command = join(metadata.command_line, " ");
+    page_.title = summary().path;
+    page_.source = fmt::format("recording of {}", with_binary_prefix(summary().bytes));
+    if (!metadata.perf_version.empty()) page_.source += ", written by " + metadata.perf_version;
+  }
+
+  void figures() {
+    std::uint64_t samples = 0;
+    std::vector<std::string> names;
+    for (const auto event : profile_.used_events()) {
+      samples += report_.events[event].total.samples;
+      names.push_back(report_.events[event].name);
+    }
+    page_.figures.push_back({"samples", with_separators(samples), join(names, ", ")});
+    if (report_.first_time)
+      page_.figures.push_back(
+          {"from first to last",
+           format_seconds(seconds_between(*report_.first_time, *report_.last_time)), ""});
+    page_.figures.push_back({"threads", with_separators(report_.threads), "with samples"});
+    for (const auto event : profile_.used_events()) {
+      const auto& one = report_.events[event];
+      if (!one.period_is_known || page_.figures.size() > 5) continue;
+      page_.figures.push_back({one.name,
+                               one.is_time
+                                   ? format_seconds(static_cast<double>(one.total.period) * 1e-9)
+                                   : with_si_prefix(static_cast<double>(one.total.period), ""),
+                               "sum of the samples' periods", Origin::scaled});
+    }
+    verdict();
+  }
+
+  void verdict() {
+    std::map<std::uint32_t, const sample::ReportRow*> heaviest;  // by event
+    for (const auto& row : report_.rows) {
+      const auto [entry, is_new] = heaviest.emplace(row.event, &row);
+      if (!is_new && row.share > entry->second->share) entry->second = &row;
+    }
+    for (const auto& [event, row] : heaviest)
+      if (!row->keys.function.empty())
+        page_.verdict.push_back(fmt::format("{:.1f} % of {} is in {}{}.", 100 * row->share,
+                                            report_.events[event].name, row->keys.function,
+                                            row->inclusive ? " itself" : ""));
+  }
+
+  void warnings() {
+    const auto warn = [&](WarningKind kind, std::uint64_t count, const char* what) {
+      if (count != 0) page_.warnings.push_back({kind, with_separators(count) + " " + what});
+    };
+    warn(WarningKind::lost, summary().lost, "records that the recorder could not keep");
+    warn(WarningKind::missing, summary().unreadable_samples,
+         "samples of no known event or too short");
+    warn(WarningKind::missing, summary().damaged_bytes, "bytes that are no record");
+    warn(WarningKind::note, report_.filtered_out, "samples left out by filters");
+    for (const auto& note : summary().notes) page_.warnings.push_back({WarningKind::note, note});
+  }
+
+  // Per event: what its samples stand for, per second. A sample counts where it was taken.
+  void time_lines() {
+    if (!report_.first_time || *report_.last_time == *report_.first_time) return;
+    const double length = seconds_between(*report_.first_time, *report_.last_time);
+    const double offset = seconds_between(*start_, *report_.first_time);
+    const double step = length / kSteps;
+    for (const auto event : profile_.used_events()) {
+      const auto& one = report_.events[event];
+      view::PageTimeLine line;
+      line.name = one.name;
+      line.unit = !one.period_is_known ? "samples/s" : one.is_time ? "CPUs" : "1/s";
+      line.origin = one.period_is_known ? Origin::scaled : Origin::counted;
+      line.value.assign(kSteps, 0.0);
+      for (std::size_t i = 0; i < kSteps; ++i) {
+        line.start_s.push_back(offset + step * static_cast<double>(i));
+        line.end_s.push_back(offset + step * static_cast<double>(i + 1));
+      }
+      const double scale = (one.period_is_known && one.is_time ? 1e-9 : 1) / step;
+      for (const auto& entry : profile_.result.timeline) {
+        if (entry.event != event) continue;
+        const double at = seconds_between(*report_.first_time, entry.time) / step;
+        const auto place = std::min(kSteps - 1, static_cast<std::size_t>(std::max(0.0, at)));
+        line.value[place] += scale * (one.period_is_known ? static_cast<double>(entry.period) : 1);
+      }
+      page_.time_lines.push_back(std::move(line));
+    }
+  }
+
+  void schedule() {
+    view::PageSchedule schedule;
+    for (const auto& slice : schedule_slices_)
+      if (is_wanted(slice))
+        schedule.add(slice.tid, slice.cpu, seconds_between(*start_, from_of(slice)),
+                     seconds_between(*start_, std::min(slice.end, filter_.until)));
+    if (!schedule.tid.empty()) page_.schedule = std::move(schedule);
+  }
+
+  void thread_names() {
+    std::set<std::uint32_t> tids = profile_.result.tids;
+    if (page_.schedule) tids.insert(page_.schedule->tid.begin(), page_.schedule->tid.end());
+    for (const auto tid : tids)
+      page_.threads.push_back(
+          {tid, profile_.history.names()[profile_.history.comm_at(tid, ~std::uint64_t{0})]});
+  }
+
+  void facts() {
+    const auto& metadata = summary().metadata;
+    view::PageFacts machine{"Machine", {}};
+    const auto add = [](view::PageFacts& list, const char* name, const std::string& value) {
+      if (!value.empty()) list.facts.push_back({name, value});
+    };
+    add(machine, "host", metadata.hostname);
+    add(machine, "CPU", metadata.cpu_description);
+    if (metadata.cpus_online) add(machine, "CPUs online", std::to_string(*metadata.cpus_online));
+    if (metadata.total_memory_kib)
+      add(machine, "memory", with_binary_prefix(*metadata.total_memory_kib * 1024));
+    add(machine, "kernel", metadata.os_release);
+    add(machine, "architecture", metadata.arch);
+    view::PageFacts recording{"Recording", {}};
+    add(recording, "file", summary().path);
+    add(recording, "size", with_binary_prefix(summary().bytes));
+    for (const auto& [type, count] : summary().records)
+      recording.facts.push_back({type + " records", with_separators(count)});
+    for (auto& list : {machine, recording})
+      if (!list.facts.empty()) page_.facts.push_back(list);
+  }
+
+  const source::Recording& recording_;
+  const sample::Report& report_;
+  const sample::NamedProfile& profile_;
+  const sample::ProfileFilter& filter_;
+  std::vector<source::RunSlice> schedule_slices_;
+  std::optional<std::uint64_t> start_;
+  PageData page_;
+};
+
+}  // namespace
+
+view::PageData report_page(const source::Recording& recording, const sample::Report& report,
+                           const sample::NamedProfile& profile, sample::TreeOrder order,
+                           const sample::ProfileFilter& filter) {
+  return PageOfRecording(recording, report, profile, filter).make(order);
+}
+
+}  // namespace loft::cli

@@ -1,0 +1,105 @@
+// Schedules read from switch records that are built byte by byte.
+#include "source/file/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "format/builders.hpp"
+
+namespace loft::source {
+
+bool operator==(const RunSlice& a, const RunSlice& b) {
+  return a.tid == b.tid && a.cpu == b.cpu && a.start == b.start && a.end == b.end;
+}
+
+void PrintTo(const RunSlice& slice, std::ostream* out) {
+  *out << slice.tid << " on " << slice.cpu << ": " << slice.start << " to " << slice.end;
+}
+
+namespace {
+
+namespace perf = format::perf;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Switches {
+ public:
+  Switches() { file_.event({.sample_type = perf::kTid | perf::kTime | perf::kCpu}); }
+
+  Switches& in(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
+    return add(RecordType::switch_, 0, tid, cpu, time);
+  }
+  Switches& out(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
+    return add(RecordType::switch_, perf::kMiscSwitchOut, tid, cpu, time);
+  }
+  Switches& sample(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
+    return add(RecordType::sample, 2, tid, cpu, time);
+  }
+  Switches& exit(std::uint32_t tid, std::uint64_t time) {
+    auto body = file_.body();
+    body.u32(1).u32(1).u32(tid).u32(1).u64(time);
+    tail(body, tid, 0, time);
+    file_.record(RecordType::exit, 0, body);
+    return *this;
+  }
+
+  std::vector<RunSlice> read() {
+    bytes_ = file_.finish();
+    const auto recording = Recording::of_bytes(bytes_);
+    return recording ? read_schedule(**recording) : std::vector<RunSlice>{{9, 9, 9, 9}};
+  }
+
+ private:
+  static void tail(format::ByteBuilder& body, std::uint32_t tid, std::uint32_t cpu,
+                   std::uint64_t time) {
+    body.u32(1).u32(tid).u64(time).u32(cpu).u32(0);
+  }
+  Switches& add(RecordType type, std::uint16_t misc, std::uint32_t tid, std::uint32_t cpu,
+                std::uint64_t time) {
+    auto body = file_.body();
+    tail(body, tid, cpu, time);
+    file_.record(type, misc, body);
+    return *this;
+  }
+
+  perf::RecordingBuilder file_;
+  perf::Bytes bytes_;
+};
+
+TEST(Schedule, RunsFromInToOut) {
+  EXPECT_THAT(Switches().in(7, 2, 100).out(7, 2, 150).in(7, 3, 200).out(7, 3, 230).read(),
+              ElementsAre(RunSlice{7, 2, 100, 150}, RunSlice{7, 3, 200, 230}));
+}
+
+TEST(Schedule, KeepsThreadsApart) {
+  EXPECT_THAT(Switches().in(7, 0, 100).in(8, 1, 110).out(7, 0, 120).out(8, 1, 130).read(),
+              ElementsAre(RunSlice{7, 0, 100, 120}, RunSlice{8, 1, 110, 130}));
+}
+
+TEST(Schedule, AThreadThatOnlyStopsRanSinceTheRecordingBegan) {
+  EXPECT_THAT(Switches().sample(7, 0, 90).out(7, 0, 150).read(),
+              ElementsAre(RunSlice{7, 0, 90, 150}));
+}
+
+TEST(Schedule, AThreadThatNeverStopsRunsToTheEndOrToItsExit) {
+  EXPECT_THAT(Switches().in(7, 0, 100).in(8, 1, 110).exit(8, 140).sample(7, 0, 170).read(),
+              testing::UnorderedElementsAre(RunSlice{8, 1, 110, 140}, RunSlice{7, 0, 100, 170}));
+}
+
+TEST(Schedule, LeavesOutASliceWhoseOtherEndIsMissing) {
+  // 7 is seen to stop twice: when it started in between is not known.
+  EXPECT_THAT(Switches().in(7, 0, 100).out(7, 0, 120).out(7, 0, 160).read(),
+              ElementsAre(RunSlice{7, 0, 100, 120}));
+  // 7 starts on 0 and stops on 1: there was a stop and a start that nobody wrote down.
+  EXPECT_THAT(Switches().in(7, 0, 100).out(7, 1, 160).read(), IsEmpty());
+}
+
+TEST(Schedule, TheIdleTaskIsNoThread) {
+  EXPECT_THAT(Switches().in(0, 0, 100).out(0, 0, 120).read(), IsEmpty());
+}
+
+TEST(Schedule, IsEmptyWithoutSwitchRecords) {
+  EXPECT_THAT(Switches().sample(7, 0, 100).sample(7, 0, 200).read(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace loft::source
