@@ -13,14 +13,6 @@ namespace {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Mappings that show no file of their own.
-bool is_memory(std::string_view path) {
-  return path.empty() || path == "//anon" || path.starts_with("/anon_hugepage") ||
-         path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
-         path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
-         path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
-}
-
 SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
                         const SharedText& kallsyms) {
   const std::string_view name = base_name(binary.path);
@@ -41,6 +33,13 @@ SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
 }
 
 }  // namespace
+
+bool is_memory(std::string_view path) {
+  return path.empty() || path.starts_with("//anon") || path.starts_with("/anon_hugepage") ||
+         path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
+         path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
+         path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
+}
 
 SymbolStore::SymbolStore(SymbolOptions options) : options_(std::move(options)) {
   if (!options_.kallsyms.empty())
@@ -66,7 +65,11 @@ std::shared_ptr<const SymbolTable> SymbolStore::open(const Binary& binary) {
   return slot->table;
 }
 
-std::shared_ptr<const SymbolTable> SymbolStore::open_jit(pid_t pid) {
+std::shared_ptr<const SymbolTable> SymbolStore::open_jit(pid_t pid, const std::string& dump) {
+  if (!dump.empty()) {
+    auto table = open({.path = dump});
+    if (table->symbol_count() != 0) return table;
+  }
   return open({.path = fmt::format("/tmp/perf-{}.map", pid)});
 }
 
