@@ -128,6 +128,7 @@ sample::ReportOptions shown_rows(const ReportFlags& flags, const sample::Profile
 // --records: every record with every field, in order of time.
 Result<int> run_records(const ReportFlags& flags, const source::Recording& recording,
                         ReportForm form, Terminal& terminal) {
+  LOFT_TRY(const auto options, profile_options(flags, recording));
   LOFT_TRY(const auto store, source::open_symbols(recording, flags.symbols));
   sample::Locations locations(recording.history(), *store, {});
   const auto make_writer = [&]() -> std::unique_ptr<sample::RecordWriter> {
@@ -138,7 +139,8 @@ Result<int> run_records(const ReportFlags& flags, const source::Recording& recor
   const std::string header = form == ReportForm::csv ? view::RecordTable::header() : "";
   const auto dump = [&](const std::function<bool(std::string_view)>& write) {
     write(header);
-    source::dump_records(recording, locations, workers_of(flags), make_writer, write);
+    source::dump_records(recording, locations, options.filter, workers_of(flags), make_writer,
+                         write);
   };
   if (flags.output.empty()) {
     dump([&](std::string_view text) {
@@ -209,6 +211,15 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
                          flags.least_share / 100);
 }
 
+// Views over time keep each sample: their memory is bounded by how many there may be.
+Result<void> check_timeline(const ReportFlags& flags, const sample::ProfileResult& result) {
+  if (!result.timeline_is_cut) return {};
+  return failure(ErrorKind::limit, "write '" + flags.output + "'",
+                 fmt::format("it would show more than {} samples one by one, which no viewer opens",
+                             sample::kMostTimeline),
+                 "choose a part with --time, --tid or --event, or write .svg or .pb.gz");
+}
+
 Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto form, choose_report_form(flags.format, flags.output));
   source::Progress progress;
@@ -224,6 +235,7 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   options.timeline = form.needs_timeline;
   LOFT_TRY(const auto profiled, source::profile_recording(*recording, options, flags.symbols,
                                                           workers_of(flags), &progress));
+  LOFT_CHECK(check_timeline(flags, profiled.result));
   const bool on_screen = terminal.out_is_terminal() && flags.output.empty();
   const auto shown = shown_rows(flags, options, on_screen && form.form == ReportForm::text);
   const auto report = sample::make_report(recording->summary(), profiled.result,

@@ -58,7 +58,7 @@ std::shared_ptr<const symbols::SymbolTable> Locations::shared_table_of(std::uint
   // Reading a binary can take long; the store sees to it that each is read once.
   const MappedBinary& known = history_.binaries()[binary];
   auto table = known.jit_pid != 0
-                   ? store_.open_jit(static_cast<pid_t>(known.jit_pid))
+                   ? store_.open_jit(static_cast<pid_t>(known.jit_pid), known.jit_dump)
                    : store_.open({known.mapped_as.empty() ? known.path : known.mapped_as,
                                   known.build_id, known.is_kernel, known.kernel_text});
   const std::lock_guard lock(mutex_);
@@ -86,7 +86,9 @@ Locations::Found Locations::look_up(const Mapping& mapping, std::uint64_t ip) {
     found.address = symbol->start;
     found.is_named = true;
   } else {
-    found.name = table.describe(address);
+    // Memory goes by its own name, not by that of the map it is not in.
+    found.name = binary.jit_pid == 0 ? table.describe(address)
+                                     : fmt::format("{}+{:#x}", binary.path, address);
     found.address = address;
   }
   if (options_.lines) {
@@ -166,6 +168,24 @@ void FrameResolver::grow_known() {
   old.swap(known_);
   for (const Known& entry : old)
     if (entry.binary != kFree) known_slot(entry.offset, entry.binary) = entry;
+}
+
+std::uint32_t FrameResolver::keep(TaskHistory::Root space, std::uint64_t ip,
+                                  std::uint32_t location) {
+  Recent& recent = recent_[slot_of(space, ip)];
+  const bool was_taken = recent.space != kFree;
+  recent = {ip, space, location};
+  if (was_taken && ++pushed_out_ > recent_.size() / 4 && 64 - shift_ < kMostBits) grow_recent();
+  return location;
+}
+
+void FrameResolver::grow_recent() {
+  std::vector<Recent> old(recent_.size() * 4);
+  old.swap(recent_);
+  shift_ -= 2;
+  pushed_out_ = 0;
+  for (const Recent& entry : old)
+    if (entry.space != kFree) recent_[slot_of(entry.space, entry.ip)] = entry;
 }
 
 std::uint32_t FrameResolver::look_up(TaskHistory::Root space, std::uint64_t ip,

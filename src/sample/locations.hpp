@@ -103,7 +103,7 @@ class Locations {
 class FrameResolver {
  public:
   FrameResolver(Locations& locations, const TaskHistory& history)
-      : locations_(locations), history_(history), recent_(kRecent) {}
+      : locations_(locations), history_(history), recent_(std::size_t{1} << kFirstBits) {}
 
   [[nodiscard]] std::uint32_t user(TaskHistory::Root space, std::uint64_t ip) {
     return resolve(space, ip, Locations::kUnmappedUser);
@@ -112,8 +112,14 @@ class FrameResolver {
     return resolve(space, ip, Locations::kUnmappedKernel);
   }
 
+  // Brings what resolving this address will look at into the cache.
+  void prefetch(TaskHistory::Root space, std::uint64_t ip) const {
+    __builtin_prefetch(&recent_[slot_of(space, ip)]);
+  }
+
  private:
-  static constexpr std::size_t kRecent = 1u << 16;
+  static constexpr unsigned kFirstBits = 14;
+  static constexpr unsigned kMostBits = 20;
   static constexpr std::uint32_t kFree = 0xFFFFFFFF;
   struct Recent {
     std::uint64_t ip = 0;
@@ -132,18 +138,24 @@ class FrameResolver {
 
   [[nodiscard]] std::uint32_t resolve(TaskHistory::Root space, std::uint64_t ip,
                                       std::uint32_t otherwise) {
-    const std::uint64_t mixed = (ip ^ (std::uint64_t{space} << 44)) * 0x9E3779B97F4A7C15u;
-    Recent& recent = recent_[mixed >> 48];
+    const Recent& recent = recent_[slot_of(space, ip)];
     if (recent.ip == ip && recent.space == space) [[likely]]
       return recent.location;
-    recent = {ip, space, look_up(space, ip, otherwise)};
-    return recent.location;
+    return keep(space, ip, look_up(space, ip, otherwise));
   }
+  [[nodiscard]] std::size_t slot_of(TaskHistory::Root space, std::uint64_t ip) const {
+    return (ip ^ (std::uint64_t{space} << 44)) * 0x9E3779B97F4A7C15u >> shift_;
+  }
+  std::uint32_t keep(TaskHistory::Root space, std::uint64_t ip, std::uint32_t location);
+  void grow_recent();
   std::uint32_t look_up(TaskHistory::Root space, std::uint64_t ip, std::uint32_t otherwise);
 
   Locations& locations_;
   const TaskHistory& history_;
+  // The last answer for each slot; it grows while answers push each other out.
   std::vector<Recent> recent_;
+  unsigned shift_ = 64 - kFirstBits;
+  std::size_t pushed_out_ = 0;
   std::vector<Known> known_ = std::vector<Known>(1024);
   std::size_t known_count_ = 0;
 };

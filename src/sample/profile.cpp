@@ -19,6 +19,26 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
+bool ProfileFilter::lets_all() const {
+  return events.empty() && pids.empty() && tids.empty() && cpus.empty() && comms.empty() &&
+         binaries.empty() && from == 0 && until == ~std::uint64_t{0};
+}
+
+std::vector<bool> ProfileFilter::passing_comms(const TaskHistory& history) const {
+  std::vector<bool> passing;
+  if (comms.empty()) return passing;
+  for (const auto& name : history.names()) passing.push_back(matches(comms, name));
+  return passing;
+}
+
+std::vector<bool> ProfileFilter::passing_binaries(const TaskHistory& history) const {
+  std::vector<bool> passing;
+  if (binaries.empty()) return passing;
+  for (const auto& binary : history.binaries())
+    passing.push_back(matches(binaries, binary.path) || matches(binaries, last_part(binary.path)));
+  return passing;
+}
+
 Profile::Profile(const TaskHistory& history, Locations& locations,
                  const std::vector<perf_data::EventDescription>& events, ProfileOptions options)
     : context_(new Context{history, locations, events, std::move(options), {}, {}, false, {}}) {
@@ -26,13 +46,8 @@ Profile::Profile(const TaskHistory& history, Locations& locations,
   context_->needs_chain = context_->options.tree || context_->options.inclusive;
   if (context_->options.arch == "x86_64") context_->architecture = symbols::Architecture::x86_64;
   if (context_->options.arch == "aarch64") context_->architecture = symbols::Architecture::arm64;
-  if (!filter.comms.empty())
-    for (const auto& name : history.names())
-      context_->comm_passes.push_back(matches(filter.comms, name));
-  if (!filter.binaries.empty())
-    for (const auto& binary : history.binaries())
-      context_->binary_passes.push_back(matches(filter.binaries, binary.path) ||
-                                        matches(filter.binaries, last_part(binary.path)));
+  context_->comm_passes = filter.passing_comms(history);
+  context_->binary_passes = filter.passing_binaries(history);
 }
 
 Profile::~Profile() = default;

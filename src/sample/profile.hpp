@@ -35,6 +35,11 @@ struct ProfileFilter {
   std::vector<std::string> binaries;  // shell patterns, for the path or its last part
   std::uint64_t from = 0;
   std::uint64_t until = ~std::uint64_t{0};  // included
+
+  [[nodiscard]] bool lets_all() const;
+  // By name, and by binary, of a history; empty when all pass.
+  [[nodiscard]] std::vector<bool> passing_comms(const TaskHistory& history) const;
+  [[nodiscard]] std::vector<bool> passing_binaries(const TaskHistory& history) const;
 };
 
 struct ProfileOptions {
@@ -49,6 +54,9 @@ struct ProfileOptions {
 
 // The value of a row's key where the recording does not carry it.
 inline constexpr std::uint32_t kUnknownKey = 0xFFFFFFFF;
+
+// Views over time show each sample; with more than this no viewer opens them, so none is made.
+inline constexpr std::size_t kMostTimeline = 2'000'000;
 
 struct TimelineEntry {
   std::uint64_t time = 0;
@@ -69,6 +77,7 @@ struct ProfileResult {
   Trie tree;
   std::vector<Weight> events;                               // by event
   std::vector<TimelineEntry> timeline;                      // by thread, then time
+  bool timeline_is_cut = false;                             // there were more than kMostTimeline
   std::set<std::uint32_t> tids;                             // that had samples
   std::vector<std::pair<std::uint32_t, Weight>> processes;  // by pid
   std::optional<std::uint64_t> first_time;

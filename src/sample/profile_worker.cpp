@@ -34,6 +34,8 @@ CpuMode mode_of_mark(std::uint64_t mark) {
 ProfileWorker::ProfileWorker(const Profile::Context& context)
     : context_(context),
       resolver_(context.locations, context.history),
+      is_by_function_(context.options.by == std::vector{Dimension::function}),
+      by_function_(context.events.size()),
       event_weights_(context.events.size()) {}
 
 TaskHistory::Root ProfileWorker::user_space(const Sample& sample) {
@@ -77,7 +79,12 @@ const Location& ProfileWorker::location(std::uint32_t id) {
     location_known_.resize(id + 1024);
   }
   if (!location_known_[id]) {
-    locations_[id] = context_.locations.at(id);
+    Location copy = context_.locations.at(id);
+    const auto first = static_cast<std::uint32_t>(inlined_.size());
+    for (std::uint32_t i = 0; i < copy.inlined_count; ++i)
+      inlined_.push_back(context_.locations.inlined_function(copy, i));
+    copy.inlined = first;
+    locations_[id] = copy;
     location_known_[id] = true;
   }
   return locations_[id];
@@ -86,7 +93,7 @@ const Location& ProfileWorker::location(std::uint32_t id) {
 void ProfileWorker::push_location(std::uint32_t id) {
   const Location& found = location(id);
   for (std::uint32_t i = found.inlined_count; i-- > 0;)
-    functions_.push_back(context_.locations.inlined_function(found, i));
+    functions_.push_back(inlined_[found.inlined + i]);
   functions_.push_back(found.function);
 }
 
@@ -118,7 +125,7 @@ void ProfileWorker::collect_unwound(const Sample& sample) {
       [&](std::uint64_t address) { return mapped_file(space, address); }, unwound_);
   const bool starts_at_sample = sample.mode == CpuMode::user;
   for (std::size_t i = starts_at_sample ? 1 : 0; i < unwound_.size(); ++i)
-    push_location(locate(CpuMode::user, i == 0 ? unwound_[i] : unwound_[i] - 1, sample));
+    push_location(locate(CpuMode::user, unwound_[i].lookup_address(), sample));
 }
 
 void ProfileWorker::collect_chain(const Sample& sample) {
@@ -144,13 +151,6 @@ void ProfileWorker::collect_chain(const Sample& sample) {
   if (sample.user_registers != nullptr) collect_unwound(sample);
 }
 
-void ProfileWorker::collect_frames(const Sample& sample) {
-  functions_.clear();
-  leaf_ = locate(sample.mode, sample.ip, sample);
-  push_location(leaf_);
-  if (context_.needs_chain) collect_chain(sample);
-}
-
 bool ProfileWorker::passes(const Sample& sample) {
   const ProfileFilter& filter = context_.options.filter;
   const auto lets = [](const std::set<std::uint32_t>& wanted, std::uint32_t value) {
@@ -163,13 +163,14 @@ bool ProfileWorker::passes(const Sample& sample) {
   return context_.comm_passes.empty() || context_.comm_passes[comm_of(sample)];
 }
 
-std::uint32_t ProfileWorker::key_of(Dimension dimension, const Sample& sample) {
+std::uint32_t ProfileWorker::key_of(Dimension dimension, const Collected& collected) {
+  const Sample& sample = *collected.sample;
   const std::uint64_t carried = context_.events[sample.event].attr.sample_type;
   switch (dimension) {
     case Dimension::function:
-      return functions_.front();
+      return functions_[collected.first];
     case Dimension::line:
-      return leaf_;
+      return collected.leaf;
     case Dimension::thread:
       return (carried & kSampleTid) != 0 ? sample.tid : kUnknownKey;
     case Dimension::process:
@@ -178,16 +179,15 @@ std::uint32_t ProfileWorker::key_of(Dimension dimension, const Sample& sample) {
       return (carried & kSampleCpu) != 0 ? sample.cpu : kUnknownKey;
     case Dimension::comm:
       return comm_of(sample);
-    case Dimension::binary: {
-      const auto binary = context_.locations.binary_of(location(leaf_));
-      return binary;
-    }
+    case Dimension::binary:
+      return context_.locations.binary_of(location(collected.leaf));
   }
   return kUnknownKey;
 }
 
-void ProfileWorker::add_inclusive(Trie::NodeId parent, const Weight& weight) {
-  for (const std::uint32_t function : functions_) {
+void ProfileWorker::add_inclusive(Trie::NodeId parent, const Collected& collected,
+                                  const Weight& weight) {
+  for (const std::uint32_t function : frames(collected)) {
     const auto row = rows_.child(parent, function);
     if (row >= inclusive_.size()) {
       inclusive_.resize(row + 1024);
@@ -199,36 +199,93 @@ void ProfileWorker::add_inclusive(Trie::NodeId parent, const Weight& weight) {
   }
 }
 
-void ProfileWorker::add_row(const Sample& sample, const Weight& weight) {
-  auto row = rows_.child(Trie::kRoot, sample.event);
+void ProfileWorker::add_row(const Collected& collected, const Weight& weight) {
+  auto row = rows_.child(Trie::kRoot, collected.sample->event);
   const auto& by = context_.options.by;
   for (std::size_t i = 0; i < by.size(); ++i) {
-    if (context_.options.inclusive && i + 1 == by.size()) add_inclusive(row, weight);
-    row = rows_.child(row, key_of(by[i], sample));
+    if (context_.options.inclusive && i + 1 == by.size()) add_inclusive(row, collected, weight);
+    row = rows_.child(row, key_of(by[i], collected));
   }
   rows_.add(row, weight);
 }
 
-Trie::NodeId ProfileWorker::add_to_tree(const Sample& sample, const Weight& weight) {
-  auto node = tree_.child(Trie::kRoot, sample.event);
-  for (std::size_t i = functions_.size(); i-- > 0;) node = tree_.child(node, functions_[i]);
-  tree_.add(node, weight);
-  return node;
+void ProfileWorker::add_function(const Collected& collected, const Weight& weight) {
+  auto& counts = by_function_[collected.sample->event];
+  counts[functions_[collected.first]].self += weight;
+  if (!context_.options.inclusive) return;
+  for (const std::uint32_t function : frames(collected)) {
+    FunctionCount& count = counts[function];
+    if (count.last_counted == sample_number_) continue;  // a recursive function counts once
+    count.last_counted = sample_number_;
+    count.inclusive += weight;
+  }
 }
 
-void ProfileWorker::add(const Sample& sample) {
+Trie::NodeId ProfileWorker::add_to_tree(const Collected& collected, const Weight& weight) {
+  const auto path = frames(collected);
+  const std::uint32_t event = collected.sample->event;
+  std::size_t shared = 0;
+  if (last_path_.empty() || last_path_[0] != event) {
+    last_path_.assign(1, event);
+    last_nodes_.assign(1, tree_.child(Trie::kRoot, event));
+  }
+  const std::size_t most = std::min(path.size(), last_path_.size() - 1);
+  while (shared < most && path[path.size() - 1 - shared] == last_path_[shared + 1]) ++shared;
+  last_path_.resize(shared + 1);
+  last_nodes_.resize(shared + 1);
+  for (std::size_t i = path.size() - shared; i-- > 0;) {
+    last_nodes_.push_back(tree_.child(last_nodes_.back(), path[i]));
+    last_path_.push_back(path[i]);
+  }
+  tree_.add(last_nodes_.back(), weight);
+  return last_nodes_.back();
+}
+
+void ProfileWorker::prefetch(const Sample& sample) {
+  const auto ask = [&](CpuMode mode, std::uint64_t ip) {
+    if (mode == CpuMode::kernel) return resolver_.prefetch(kernel_space(sample.time), ip);
+    if (mode == CpuMode::user) resolver_.prefetch(user_space(sample), ip);
+  };
+  ask(sample.mode, sample.ip);
+  if (!context_.needs_chain) return;
+  CpuMode mode = sample.mode;
+  for (std::size_t i = 1; i < sample.call_chain.size(); ++i) {
+    const std::uint64_t address = sample.call_chain[i];
+    if (address >= perf_data::kContextLowest) {
+      mode = mode_of_mark(address);
+    } else {
+      ask(mode, address - 1);
+    }
+  }
+}
+
+void ProfileWorker::collect(const Sample& sample) {
   if (!passes(sample)) {
     ++filtered_out_;
     return;
   }
-  collect_frames(sample);
+  Collected collected{&sample, functions_.size(), 0, locate(sample.mode, sample.ip, sample)};
   if (!context_.binary_passes.empty()) {
-    const auto binary = context_.locations.binary_of(location(leaf_));
+    const auto binary = context_.locations.binary_of(location(collected.leaf));
     if (binary == Function::kNoBinary || !context_.binary_passes[binary]) {
       ++filtered_out_;
       return;
     }
   }
+  push_location(collected.leaf);
+  if (context_.needs_chain) collect_chain(sample);
+  collected.count = functions_.size() - collected.first;
+  collected_.push_back(collected);
+  if (!is_by_function_) return;
+  auto& counts = by_function_[sample.event];
+  for (const std::uint32_t function : frames(collected)) {
+    if (function >= counts.size()) counts.resize(function + 1024);
+    __builtin_prefetch(&counts[function]);
+  }
+}
+
+void ProfileWorker::count(const Collected& collected) {
+  const Sample& sample = *collected.sample;
   ++sample_number_;
   const Weight weight{1, sample.period};
   event_weights_[sample.event] += weight;
@@ -240,18 +297,44 @@ void ProfileWorker::add(const Sample& sample) {
     tids_.insert(sample.tid);
     last_tid_ = sample.tid;
   }
-  processes_[sample.pid] += weight;
-  add_row(sample, weight);
+  if (last_process_.second == nullptr || last_process_.first != sample.pid)
+    last_process_ = {sample.pid, &processes_[sample.pid]};
+  *last_process_.second += weight;
+  is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
   if (!context_.options.tree) return;
-  const auto node = add_to_tree(sample, weight);
-  if (context_.options.timeline)
+  const auto node = add_to_tree(collected, weight);
+  if (context_.options.timeline && timeline_.size() <= kMostTimeline)
     timeline_.push_back(
         {sample.time, sample.period, sample.event, sample.pid, sample.tid, sample.cpu, node});
+}
+
+void ProfileWorker::add_all(std::span<const Sample> samples) {
+  functions_.clear();
+  collected_.clear();
+  for (const Sample& sample : samples) prefetch(sample);
+  for (const Sample& sample : samples) collect(sample);
+  for (const Collected& collected : collected_) count(collected);
+}
+
+void ProfileWorker::move_functions(ProfileResult& result) const {
+  for (std::uint32_t event = 0; event < by_function_.size(); ++event) {
+    const auto& counts = by_function_[event];
+    for (std::uint32_t function = 0; function < counts.size(); ++function) {
+      const FunctionCount& count = counts[function];
+      if (count.self.samples + count.inclusive.samples == 0) continue;
+      const auto row = result.rows.child(result.rows.child(Trie::kRoot, event), function);
+      result.rows.add(row, count.self);
+      if (!context_.options.inclusive) continue;
+      if (row >= result.inclusive.size()) result.inclusive.resize(row + 1);
+      result.inclusive[row] += count.inclusive;
+    }
+  }
 }
 
 void ProfileWorker::move_into(ProfileResult& result,
                               std::unordered_map<std::uint32_t, Weight>& processes) const {
   const auto rows = result.rows.merge(rows_);
+  move_functions(result);
   if (context_.options.inclusive) {
     result.inclusive.resize(result.rows.nodes().size());
     for (std::size_t row = 0; row < rows.size() && row < inclusive_.size(); ++row)
@@ -259,6 +342,10 @@ void ProfileWorker::move_into(ProfileResult& result,
   }
   const auto nodes = result.tree.merge(tree_);
   for (TimelineEntry entry : timeline_) {
+    if (result.timeline.size() == kMostTimeline) {
+      result.timeline_is_cut = true;
+      break;
+    }
     entry.node = nodes[entry.node];
     result.timeline.push_back(entry);
   }

@@ -24,15 +24,28 @@ class ProfileWorker : public SampleSink {
  public:
   explicit ProfileWorker(const Profile::Context& context);
 
-  void add(const Sample& sample) override;
+  void add(const Sample& sample) override { add_all({&sample, 1}); }
+  void add_all(std::span<const Sample> samples) override;
   void finish(std::uint64_t unreadable) override { unreadable_ += unreadable; }
 
   // Adds what this worker has counted.
   void move_into(ProfileResult& result, std::unordered_map<std::uint32_t, Weight>& processes) const;
 
  private:
+  // A sample that counts, and where its frames are in functions_, innermost first.
+  struct Collected {
+    const Sample* sample;
+    std::size_t first;
+    std::size_t count;
+    std::uint32_t leaf;  // its innermost location
+  };
+
+  // Three steps over some samples at once: each asks for the memory that the next will need.
+  void prefetch(const Sample& sample);
+  void collect(const Sample& sample);
+  void count(const Collected& collected);
+
   // The innermost and, where asked for, all other frames of a sample.
-  void collect_frames(const Sample& sample);
   void collect_chain(const Sample& sample);
   // User frames from the copied stack, where there is one that can be unwound.
   void collect_unwound(const Sample& sample);
@@ -43,10 +56,15 @@ class ProfileWorker : public SampleSink {
   void push_location(std::uint32_t id);
 
   [[nodiscard]] bool passes(const Sample& sample);
-  [[nodiscard]] std::uint32_t key_of(Dimension dimension, const Sample& sample);
-  void add_row(const Sample& sample, const Weight& weight);
-  void add_inclusive(Trie::NodeId parent, const Weight& weight);
-  Trie::NodeId add_to_tree(const Sample& sample, const Weight& weight);
+  [[nodiscard]] std::span<const std::uint32_t> frames(const Collected& collected) const {
+    return std::span(functions_).subspan(collected.first, collected.count);
+  }
+  [[nodiscard]] std::uint32_t key_of(Dimension dimension, const Collected& collected);
+  void add_row(const Collected& collected, const Weight& weight);
+  void add_inclusive(Trie::NodeId parent, const Collected& collected, const Weight& weight);
+  void add_function(const Collected& collected, const Weight& weight);
+  Trie::NodeId add_to_tree(const Collected& collected, const Weight& weight);
+  void move_functions(ProfileResult& result) const;
 
   // What holds for a process or thread over a span of time, so that neighbours need no lookup.
   struct SpanCache {
@@ -64,24 +82,38 @@ class ProfileWorker : public SampleSink {
 
   const Profile::Context& context_;
   FrameResolver resolver_;
-  std::vector<Location> locations_;  // copies by id, so that no lock is needed
+  // Copies by id, so that no lock is needed; their inlined functions are in inlined_.
+  std::vector<Location> locations_;
   std::vector<bool> location_known_;
+  std::vector<std::uint32_t> inlined_;
   std::array<SpanCache, kSpans> spaces_{};
   std::array<SpanCache, kSpans> comms_{};
   SpanCache kernel_;
-  std::vector<std::uint32_t> functions_;  // of the sample at hand, innermost first
-  std::uint32_t leaf_ = 0;                // its innermost location
+  std::vector<std::uint32_t> functions_;  // of the samples at hand
+  std::vector<Collected> collected_;
   symbols::Unwinder unwinder_;
-  std::vector<std::uint64_t> unwound_;
+  std::vector<symbols::UnwoundFrame> unwound_;
   std::unordered_map<const Mapping*, symbols::MappedFile> mapped_files_;
+  // Rows that are functions alone, which is what most people ask for, need no trie.
+  struct FunctionCount {
+    Weight self;
+    Weight inclusive;
+    std::uint64_t last_counted = 0;  // number of the sample
+  };
+  bool is_by_function_ = false;
+  std::vector<std::vector<FunctionCount>> by_function_;  // by event
   Trie rows_;
   std::vector<Weight> inclusive_;
   std::vector<std::uint64_t> last_counted_;  // by row: number of the sample that counted it last
   std::uint64_t sample_number_ = 0;
   Trie tree_;
+  // The path of the sample before, outermost first: neighbours share most of theirs.
+  std::vector<std::uint32_t> last_path_;
+  std::vector<Trie::NodeId> last_nodes_;
   std::vector<Weight> event_weights_;
   std::vector<TimelineEntry> timeline_;
   std::unordered_map<std::uint32_t, Weight> processes_;
+  std::pair<std::uint32_t, Weight*> last_process_{0, nullptr};
   std::set<std::uint32_t> tids_;
   std::uint32_t last_tid_ = kUnknownKey;
   std::uint64_t first_time_ = ~std::uint64_t{0};

@@ -32,6 +32,10 @@ class SampleSink {
  public:
   virtual ~SampleSink() = default;
   virtual void add(const Sample& sample) = 0;
+  // Several at once: lets a sink look ahead.
+  virtual void add_all(std::span<const Sample> samples) {
+    for (const Sample& sample : samples) add(sample);
+  }
   // After its last sample; `unreadable` are those that could not be decoded.
   virtual void finish(std::uint64_t unreadable) { (void)unreadable; }
 };

@@ -16,7 +16,10 @@ std::uint32_t TaskHistory::intern(MappedBinary binary) {
   }
   const auto [entry, is_new] =
       binary_index_.emplace(std::move(key), static_cast<std::uint32_t>(binaries_.size()));
-  if (is_new) binaries_.push_back(std::move(binary));
+  if (!is_new) return entry->second;
+  if (const auto dump = jit_dumps_.find(binary.jit_pid); dump != jit_dumps_.end())
+    binary.jit_dump = dump->second;
+  binaries_.push_back(std::move(binary));
   return entry->second;
 }
 
@@ -109,6 +112,12 @@ void TaskHistory::add_exit(const TaskEvent& event) {
   // The name and the mappings stay: samples of the exit itself may still come. A process ends
   // with its last thread, and the records say so of each.
   process(event.pid).exit_time = event.time;
+}
+
+void TaskHistory::add_jit_dump(std::uint32_t pid, const std::string& path) {
+  jit_dumps_[pid] = path;
+  for (MappedBinary& binary : binaries_)
+    if (binary.jit_pid == pid) binary.jit_dump = path;
 }
 
 TaskHistory::Root TaskHistory::space_at(std::uint32_t pid, std::uint64_t time) const {

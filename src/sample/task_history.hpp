@@ -29,6 +29,7 @@ struct MappedBinary {
   bool is_kernel = false;
   std::uint64_t kernel_text = 0;  // kernel alone: where it ran
   std::uint32_t jit_pid = 0;      // code without a file: the process that made it
+  std::string jit_dump = {};      // and where that process told about it, if it did
   std::string only_symbol;        // a range that is one function, named by the kernel
 
   bool operator==(const MappedBinary&) const = default;
@@ -86,6 +87,8 @@ class TaskHistory {
   void add_comm(const CommEvent& event);
   void add_fork(const TaskEvent& event);
   void add_exit(const TaskEvent& event);
+  // The process maps its jitdump file, to be found by it.
+  void add_jit_dump(std::uint32_t pid, const std::string& path);
 
   // The version of a process's address space at a moment; kEmpty when it had none.
   [[nodiscard]] Root space_at(std::uint32_t pid, std::uint64_t time) const;
@@ -137,6 +140,7 @@ class TaskHistory {
   std::unordered_map<std::uint32_t, Versions> space_versions_;  // by pid
   std::unordered_map<std::uint32_t, Versions> comm_versions_;   // by tid
   std::unordered_map<std::uint32_t, std::uint32_t> pid_of_tid_;
+  std::unordered_map<std::uint32_t, std::string> jit_dumps_;  // by pid
   std::vector<Process> processes_;
   std::unordered_map<std::uint32_t, std::size_t> process_index_;  // the living one of a pid
 };

@@ -5,17 +5,17 @@ namespace loft::sample {
 Trie::NodeId Trie::insert(std::size_t slot, NodeId parent, std::uint32_t key) {
   const auto id = static_cast<NodeId>(nodes_.size());
   nodes_.push_back({parent, key, {}});
-  table_[slot] = id;
+  table_[slot] = {parent, key, id};
   if (nodes_.size() * 2 > table_.size()) grow();
   return id;
 }
 
 void Trie::grow() {
-  std::vector<NodeId>(table_.size() * 2, kRoot).swap(table_);
+  std::vector<Slot>(table_.size() * 2).swap(table_);
   for (NodeId id = 1; id < nodes_.size(); ++id) {
     std::size_t slot = slot_of(nodes_[id].parent, nodes_[id].key);
-    while (table_[slot] != kRoot) slot = (slot + 1) & (table_.size() - 1);
-    table_[slot] = id;
+    while (table_[slot].node != kRoot) slot = (slot + 1) & (table_.size() - 1);
+    table_[slot] = {nodes_[id].parent, nodes_[id].key, id};
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <protozero/pbf_builder.hpp>
 #include <unordered_map>
@@ -136,14 +137,36 @@ class PprofWriter {
       protozero::pbf_builder<Line> line(out, LocationField::line);
       line.add_uint64(Line::function_id, id);
     }
-    for (const auto& [binary, id] : mappings) {
-      const auto& known = profile_.history.binaries()[binary];
-      protozero::pbf_builder<MappingField> out(pb_, Profile::mapping);
-      out.add_uint64(MappingField::id, id);
-      out.add_int64(MappingField::filename, strings_.of(printable(known.path)));
-      out.add_int64(MappingField::build_id, strings_.of(known.build_id));
-      out.add_bool(MappingField::has_functions, true);
-    }
+    // pprof takes the first one for the program.
+    const auto program = std::find_if(mappings.begin(), mappings.end(), [&](const auto& mapping) {
+      return is_program(profile_.history.binaries()[mapping.first]);
+    });
+    if (program != mappings.end()) write_mapping(program->first, program->second);
+    for (auto mapping = mappings.begin(); mapping != mappings.end(); ++mapping)
+      if (mapping != program) write_mapping(mapping->first, mapping->second);
+  }
+
+  void write_mapping(std::uint32_t binary, std::uint64_t id) {
+    const auto& known = profile_.history.binaries()[binary];
+    protozero::pbf_builder<MappingField> out(pb_, Profile::mapping);
+    out.add_uint64(MappingField::id, id);
+    out.add_int64(MappingField::filename, strings_.of(printable(known.path)));
+    out.add_int64(MappingField::build_id, strings_.of(known.build_id));
+    out.add_bool(MappingField::has_functions, true);
+  }
+
+  // Whether it is what the process with the most samples ran: the kernel names a process by the
+  // start of its file's name.
+  [[nodiscard]] bool is_program(const sample::MappedBinary& binary) const {
+    constexpr std::size_t kCommLength = 15;
+    const auto& processes = profile_.result.processes;
+    const auto most = std::max_element(
+        processes.begin(), processes.end(),
+        [](const auto& a, const auto& b) { return a.second.samples < b.second.samples; });
+    if (most == processes.end()) return false;
+    const auto comm = profile_.history.comm_at(most->first, ~std::uint64_t{0});
+    const std::string name = binary.path.substr(binary.path.rfind('/') + 1);
+    return !name.empty() && name.substr(0, kCommLength) == profile_.history.names()[comm];
   }
 
   const sample::NamedProfile& profile_;

@@ -1,6 +1,10 @@
 #include "format/perf/writer.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 
 #include "format/builders.hpp"
 #include "format/perf/header.hpp"
@@ -75,6 +79,49 @@ TEST(RecordingWriter, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(metadata.events[0].ids, (std::vector<std::uint64_t>{11, 12}));
   ASSERT_EQ(metadata.other_features.size(), 1u);
   EXPECT_EQ(metadata.other_features[0].first, 200u);
+}
+
+std::string output_of(const std::string& command) {
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::string output;
+  char chunk[512];
+  while (const auto got = std::fread(chunk, 1, sizeof chunk, pipe)) output.append(chunk, got);
+  return ::pclose(pipe) == 0 ? output : std::string();
+}
+
+TEST(RecordingWriter, PerfReadsWhatIsWritten) {
+  if (output_of("perf --version 2>/dev/null").empty()) GTEST_SKIP() << "perf is not installed";
+  MemoryFile file;
+  RecordingWriter writer(
+      file.writer(),
+      {{attr_bytes({.sample_type = kIp | kTid | kTime | kPeriod, .ids = {}}, kHostOrder),
+        {11},
+        "cpu-clock:u"}});
+  ASSERT_TRUE(writer.start());
+  ByteBuilder comm;
+  comm.u32(77).u32(77).text_padded("written", 8).u32(77).u32(77).u64(1'000'000'000);
+  ASSERT_TRUE(writer.append(record_bytes(RecordType::comm, 0, comm)));
+  ByteBuilder sample;
+  sample.u64(0x1234).u32(77).u32(77).u64(2'000'000'000).u64(42);
+  ASSERT_TRUE(writer.append(record_bytes(RecordType::sample, 2, sample)));
+  ASSERT_TRUE(writer.finish_round());
+  writer.add_text(Feature::hostname, "box");
+  writer.add_feature(200, {std::byte{1}});  // a place of our own, which perf must step over
+  ASSERT_TRUE(writer.finish());
+
+  std::string path = testing::TempDir() + "loft-writer-XXXXXX";
+  const int fd = ::mkstemp(path.data());
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(::write(fd, file.bytes.data(), file.bytes.size()),
+            static_cast<ssize_t>(file.bytes.size()));
+  ::close(fd);
+  const auto text = output_of("perf script -F comm,pid,time,period,ip -i " + path + " 2>/dev/null");
+  ::unlink(path.c_str());
+  EXPECT_NE(text.find("written"), std::string::npos) << text;
+  EXPECT_NE(text.find("77"), std::string::npos) << text;
+  EXPECT_NE(text.find("2.000000"), std::string::npos) << text;
+  EXPECT_NE(text.find("1234"), std::string::npos) << text;
 }
 
 TEST(RecordingWriter, AFileWhoseWriterDiedReadsUpToItsLastRecord) {

@@ -2,6 +2,7 @@
 // a fixed seed. The open-ended search is scripts/fuzz.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 
@@ -26,22 +27,14 @@ std::vector<std::string> inputs_of(std::string_view target) {
 
 // Flips, overwrites with telling values, cuts and repeats.
 void mutate(std::string& input, std::mt19937_64& random) {
-  static constexpr std::uint64_t kTelling[] = {0,
-                                               1,
-                                               7,
-                                               8,
-                                               0x7F,
-                                               0xFF,
-                                               0xFFFF,
-                                               0x7FFFFFFF,
-                                               0xFFFFFFFF,
-                                               ~std::uint64_t{0},
-                                               std::uint64_t{1} << 61};
+  static constexpr std::array<std::uint64_t, 11> kTelling = {
+      0, 1, 7, 8, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, ~0ull, 1ull << 61};
+  static constexpr std::string_view kSigns = "|,+-*/%^()[]{}<>=\"'#\\:&;.0e9 \n\t\x01\xff";
   if (input.empty()) input.resize(16);
   const auto changes = 1 + random() % 8;
   for (std::uint64_t i = 0; i < changes; ++i) {
     const std::size_t at = random() % input.size();
-    switch (random() % 5) {
+    switch (random() % 6) {
       case 0:
         input[at] = static_cast<char>(input[at] ^ (1 << random() % 8));
         break;
@@ -49,7 +42,7 @@ void mutate(std::string& input, std::mt19937_64& random) {
         input[at] = static_cast<char>(random());
         break;
       case 2: {
-        const std::uint64_t value = kTelling[random() % std::size(kTelling)];
+        const std::uint64_t value = kTelling[random() % kTelling.size()];
         const std::size_t size =
             std::min<std::size_t>(std::size_t{1} << random() % 4, input.size() - at);
         std::memcpy(input.data() + at, &value, size);
@@ -59,6 +52,9 @@ void mutate(std::string& input, std::mt19937_64& random) {
         input.resize(std::max<std::size_t>(1, at));
         break;
       case 4:
+        input[at] = kSigns[random() % kSigns.size()];
+        break;
+      case 5:
         input.insert(at, input.substr(random() % input.size(), random() % 64));
         break;
     }

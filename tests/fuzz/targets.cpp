@@ -1,107 +1,46 @@
+// The targets that read what lies beside a recording: binaries and metrics.
 #include "fuzz/targets.hpp"
 
-#include "format/perf/features.hpp"
-#include "format/perf/header.hpp"
-#include "format/perf/sample.hpp"
-#include "format/perf/tracing_data.hpp"
-#include "sample/profile.hpp"
-#include "sample/report.hpp"
-#include "source/file/dump.hpp"
-#include "source/file/recording.hpp"
-#include "view/records.hpp"
-#include "view/report.hpp"
+#include <cstdlib>
+#include <vector>
+
+#include "metric/check.hpp"
+#include "metric/counts_file.hpp"
+#include "metric/reader.hpp"
+#include "symbols/interrogation.hpp"
 
 namespace loft::fuzz {
 
-namespace perf = format::perf;
-using format::ByteOrder;
-
-void fuzz_header(Bytes bytes) {
-  const auto header = perf::read_header(bytes);
-  if (!header) return;
-  perf_data::Metadata metadata;
-  metadata.events = header->events;
-  for (const auto& feature : header->features)
-    (void)perf::read_feature(feature.bit, bytes.subspan(feature.where.offset, feature.where.size),
-                             header->order, metadata);
-  // The features of a pipe are the same bytes: every one of them on the rest of the input.
-  for (std::uint32_t bit = 0; bit < 40; ++bit)
-    (void)perf::read_feature(bit, bytes.subspan(std::min<std::size_t>(bytes.size(), 104)),
-                             header->order, metadata);
+void fuzz_elf(Bytes bytes) {
+  (void)sample::symbols::interrogate(std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
-void fuzz_records(Bytes bytes) {
-  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-    perf::RecordWalker walker(bytes, order);
-    perf::RawRecord record;
-    std::size_t covered = 0;
-    while (walker.next(record)) {
-      covered += perf::kRecordHeader + record.body.size();
-      (void)perf::read_mmap(record);
-      (void)perf::read_comm(record);
-      (void)perf::read_task(record);
-      (void)perf::read_namespaces(record);
-      (void)perf::read_ksymbol(record);
-      (void)perf::read_text_poke(record);
-      (void)perf::read_deferred(record);
-      (void)perf::read_id_index(record);
-      (void)perf::read_thread_map(record);
-      (void)perf::read_build_id(record);
-      (void)perf::read_event_update(record);
+void fuzz_notes(Bytes bytes) {
+  using sample::symbols::ByteOrder;
+  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+    (void)sample::symbols::build_id_in_notes(bytes, order);
+}
+
+// What was read must be written and read again without complaint.
+void fuzz_metric(Bytes bytes) {
+  using namespace metric;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const Format format : {Format::loft, Format::papi, Format::papi_xml, Format::papi_csv,
+                              Format::likwid, Format::perf}) {
+    const MetricFile file = read_metrics("fuzz", text, format);
+    Library library;
+    library.add(file, Tier::command);
+    (void)check_definitions(library, file, {});
+    for (const Definition& definition : file.definitions) {
+      const auto again = parse_infix(to_infix(definition.formula));
+      // A name with both kinds of quotes cannot be written; everything else must come back.
+      if (again && to_rpn(*again) != to_rpn(definition.formula)) std::abort();
     }
-    if (covered > bytes.size()) __builtin_trap();  // records must not overlap
+    (void)write_papi(file);
+    (void)write_papi_xml(file);
+    (void)read_loft("again", write_loft(file));
   }
-}
-
-void fuzz_samples(Bytes bytes) {
-  constexpr std::size_t kLayout = 128;
-  if (bytes.size() < kLayout) return;
-  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-    const auto attr = perf::read_attr(bytes.first(kLayout), order);
-    if (!attr) return;
-    const perf::SampleLayout layout(*attr);
-    perf::RawRecord record;
-    record.type = perf::RecordType::sample;
-    record.order = order;
-    record.body = bytes.subspan(kLayout);
-    const auto whole = perf::read_sample(record, layout);
-    perf::BriefSample brief;
-    const bool is_brief = perf::read_brief(record, layout, brief);
-    if (whole && !is_brief) __builtin_trap();  // the brief one asks for less
-    (void)layout.read_tail(record);
-    (void)perf::read_read(record, *attr);
-  }
-}
-
-void fuzz_tracing(Bytes bytes) {
-  const auto tracing = perf::read_tracing_data(bytes);
-  for (const auto& [id, format] : tracing.formats)
-    for (const auto& field : format.fields)
-      (void)perf::value_of(field, bytes.first(std::min<std::size_t>(bytes.size(), 64)),
-                           ByteOrder::little);
-}
-
-void fuzz_recording(Bytes bytes) {
-  const auto recording = source::Recording::of_bytes(bytes);
-  if (!recording) return;
-  // No binary of this machine is looked at: what a fuzzer names must not be opened.
-  sample::symbols::SymbolOptions nowhere;
-  nowhere.root = SystemRoot("/nonexistent");
-  sample::symbols::SymbolStore store(std::move(nowhere));
-  sample::Locations locations((*recording)->history(), store, {});
-  sample::ProfileOptions options;
-  options.inclusive = options.tree = options.timeline = true;
-  sample::Profile profile((*recording)->history(), locations, (*recording)->metadata().events,
-                          options);
-  (*recording)->for_each_sample(1, [&](unsigned worker) { return profile.worker(worker); });
-  const auto result = profile.finish();
-  const auto report =
-      sample::make_report((*recording)->summary(), result, locations, (*recording)->history(), {});
-  (void)view::report_text(report, {});
-  (void)view::report_json(report);
-  source::dump_records(
-      **recording, locations, 1, [] { return std::make_unique<view::RecordJson>(); },
-      [](std::string_view) { return true; });
+  (void)read_counts("fuzz", text);
 }
 
 }  // namespace loft::fuzz

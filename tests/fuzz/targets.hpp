@@ -16,15 +16,17 @@ void fuzz_records(Bytes bytes);    // the walk, resynchronization, every typed v
 void fuzz_samples(Bytes bytes);    // the first 64 bytes choose the layout
 void fuzz_tracing(Bytes bytes);    // tracing data and tracepoint fields
 void fuzz_recording(Bytes bytes);  // a whole recording, from its bytes to its report
+void fuzz_elf(Bytes bytes);        // ELF headers, symbols, DWARF, unwind tables
+void fuzz_notes(Bytes bytes);      // the build id among ELF notes
+void fuzz_metric(Bytes bytes);     // metric files of every format, and files of counts
 
 struct Target {
   std::string_view name;
   void (*run)(Bytes bytes);
 };
-inline constexpr Target kTargets[] = {{"header", fuzz_header},
-                                      {"records", fuzz_records},
-                                      {"samples", fuzz_samples},
-                                      {"tracing", fuzz_tracing},
-                                      {"recording", fuzz_recording}};
+inline constexpr Target kTargets[] = {{"header", fuzz_header},       {"records", fuzz_records},
+                                      {"samples", fuzz_samples},     {"tracing", fuzz_tracing},
+                                      {"recording", fuzz_recording}, {"elf", fuzz_elf},
+                                      {"notes", fuzz_notes},         {"metric", fuzz_metric}};
 
 }  // namespace loft::fuzz

@@ -119,6 +119,66 @@ TEST(Recording, AKilledRecordersSamplesAreAllThere) {
   EXPECT_EQ((*recording)->summary().samples, 50u);
 }
 
+void add_map(perf::RecordingBuilder& file, std::uint64_t start, const char* path) {
+  auto body = file.body();
+  body.u32(1).u32(1).u64(start).u64(0x1000).u64(0).text_padded(path, 8);
+  body.u32(1).u32(1).u64(1);
+  file.record(RecordType::mmap, 2, body);
+}
+
+TEST(Recording, MemoryWithoutAFileBelongsToItsProcessAndItsJitdump) {
+  perf::RecordingBuilder file;
+  file.event({});
+  add_map(file, 0x1000, "//anon");
+  add_map(file, 0x3000, "/home/me/.debug/jit/x/jit-1.dump");
+  add_map(file, 0x5000, "[anon:code]");
+  const auto bytes = file.finish();
+  const auto recording = Recording::of_bytes(bytes);
+  ASSERT_TRUE(recording);
+  const auto& history = (*recording)->history();
+  for (const std::uint64_t address : {0x1100, 0x5100}) {
+    const auto* mapping = history.find(history.space_at(1, 20), address);
+    ASSERT_NE(mapping, nullptr);
+    EXPECT_EQ(history.binaries()[mapping->binary].jit_pid, 1u);
+    EXPECT_EQ(history.binaries()[mapping->binary].jit_dump, "/home/me/.debug/jit/x/jit-1.dump");
+  }
+}
+
+TEST(Recording, ALossThatIsToldTwiceCountsOnce) {
+  perf::RecordingBuilder file;
+  file.event({});
+  const auto add = [&](RecordType type, std::uint16_t misc, std::uint64_t count) {
+    auto body = file.body();
+    if (type == RecordType::lost) body.u64(5);
+    body.u64(count).u32(1).u32(1).u64(9);
+    file.record(type, misc, body);
+  };
+  add(RecordType::lost, 0, 30);
+  add(RecordType::lost, 0, 10);
+  add(RecordType::lost_samples, 0, 38);
+  add(RecordType::lost_samples, 1u << 15, 1000);  // dropped by a filter of the user's
+  const auto bytes = file.finish();
+  const auto recording = Recording::of_bytes(bytes);
+  ASSERT_TRUE(recording);
+  EXPECT_EQ((*recording)->summary().lost, 40u);
+}
+
+TEST(Recording, ReadingsTellWhatTheirCountersLost) {
+  perf::RecordingBuilder file;
+  perf::BuiltEvent attr;
+  attr.read_format = perf::kReadId | perf::kReadLost;
+  file.event(attr);
+  for (const std::uint64_t lost : {3, 7}) {  // the count grows; it is not to be added up
+    auto body = file.body();
+    body.u32(1).u32(1).u64(100).u64(5).u64(lost).u32(1).u32(1).u64(9);
+    file.record(RecordType::read, 0, body);
+  }
+  const auto bytes = file.finish();
+  const auto recording = Recording::of_bytes(bytes);
+  ASSERT_TRUE(recording);
+  EXPECT_EQ((*recording)->summary().lost, 7u);
+}
+
 TEST(TimeRange, TakesSecondsPercentAndTheRecordingsClock) {
   const TimeRange whole{100'000'000'000, 110'000'000'000};
   const auto seconds = parse_time_range("1,2.5", whole);

@@ -84,8 +84,22 @@ TEST_F(Jit, AProcessIsAskedByItsNumber) {
   SymbolOptions options = sealed();
   options.root = SystemRoot(at("root"));
   SymbolStore store(options);
-  EXPECT_EQ(name_at(*store.open_jit(4711), 0x1008), "made_here");
-  EXPECT_EQ(store.open_jit(4712)->why(), "no such file");
+  EXPECT_EQ(name_at(*store.open_jit(4711, ""), 0x1008), "made_here");
+  EXPECT_EQ(store.open_jit(4712, "")->why(), "no such file");
+}
+
+TEST_F(Jit, ADumpIsAskedBeforeTheMapUnlessItIsEmpty) {
+  write("root/tmp/perf-4711.map", "1000 10 of_the_map\n");
+  JitdumpBuilder dump(false);
+  write("root/tmp/jit-1.dump", dump.bytes());
+  dump.load(0x1000, 0x20, "of_the_dump");
+  write("root/tmp/jit-4711.dump", dump.bytes());
+  SymbolOptions options = sealed();
+  options.root = SystemRoot(at("root"));
+  SymbolStore store(options);
+  EXPECT_EQ(name_at(*store.open_jit(4711, "/tmp/jit-4711.dump"), 0x1008), "of_the_dump");
+  EXPECT_EQ(name_at(*store.open_jit(4711, "/tmp/jit-1.dump"), 0x1008), "of_the_map");
+  EXPECT_EQ(name_at(*store.open_jit(4711, "/tmp/gone/jit-2.dump"), 0x1008), "of_the_map");
 }
 
 TEST_F(Jit, AMapOfAnotherUserIsNotBelieved) {

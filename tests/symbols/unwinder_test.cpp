@@ -25,25 +25,39 @@ struct Captured {
   const std::byte* stack_end = nullptr;
   std::vector<std::byte> stack;
   std::vector<void*> backtrace;
+  UserRegisters in_handler;
+  std::vector<std::byte> handler_stack;
 };
 Captured captured;
 
-void capture(int, siginfo_t*, void* opaque) {
-  const auto& context = *static_cast<const ucontext_t*>(opaque);
-  const auto& saved = context.uc_mcontext.gregs;
+UserRegisters registers_of(const ucontext_t& context) {
   // The order of DWARF: rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip.
   constexpr std::array kOrder = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
                                  REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                  REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  UserRegisters registers;
   for (std::size_t i = 0; i < kOrder.size(); ++i)
-    captured.registers.value[i] = static_cast<std::uint64_t>(saved[kOrder[i]]);
-  captured.registers.known = (1u << kOrder.size()) - 1;
-  captured.registers.ip = captured.registers.value[16];
-  const auto* sp = reinterpret_cast<const std::byte*>(captured.registers.value[7]);
-  captured.stack.assign(sp, std::min(sp + 16384, captured.stack_end));
+    registers.value[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+  registers.known = (1u << kOrder.size()) - 1;
+  registers.ip = registers.value[16];
+  return registers;
+}
+
+std::vector<std::byte> stack_from(const UserRegisters& registers) {
+  const auto* sp = reinterpret_cast<const std::byte*>(registers.value[7]);
+  return {sp, std::min(sp + 16384, captured.stack_end)};
+}
+
+void capture(int, siginfo_t*, void* opaque) {
+  captured.registers = registers_of(*static_cast<const ucontext_t*>(opaque));
+  captured.stack = stack_from(captured.registers);
   captured.backtrace.resize(200);
   captured.backtrace.resize(static_cast<std::size_t>(
       ::backtrace(captured.backtrace.data(), static_cast<int>(captured.backtrace.size()))));
+  ucontext_t here;
+  ::getcontext(&here);
+  captured.in_handler = registers_of(here);
+  captured.handler_stack = stack_from(captured.in_handler);
 }
 
 __attribute__((noinline)) int deepest(int x) {
@@ -107,7 +121,7 @@ TEST(Unwinder, FindsTheChainThatTheProcessItselfSees) {
   capture_at_depth(12);
   const OwnAddressSpace space;
   Unwinder unwinder;
-  std::vector<std::uint64_t> chain;
+  std::vector<UnwoundFrame> chain;
   const UserState state{Architecture::x86_64, captured.registers, captured.stack};
   for (int repeat = 0; repeat < 2; ++repeat) {  // the second time from kept rows
     const auto end = unwinder.unwind(
@@ -120,9 +134,30 @@ TEST(Unwinder, FindsTheChainThatTheProcessItselfSees) {
     std::vector<std::uint64_t> theirs;
     for (auto frame = start; frame != captured.backtrace.end(); ++frame)
       theirs.push_back(reinterpret_cast<std::uint64_t>(*frame));
-    EXPECT_EQ(chain, theirs);
+    std::vector<std::uint64_t> ours;
+    for (const UnwoundFrame& frame : chain) ours.push_back(frame.ip);
+    EXPECT_EQ(ours, theirs);
     EXPECT_GT(chain.size(), 15u);
   }
+}
+
+TEST(Unwinder, BehindASignalTheAddressIsTheInterruptedInstruction) {
+  capture_at_depth(3);
+  const OwnAddressSpace space;
+  Unwinder unwinder;
+  std::vector<UnwoundFrame> chain;
+  unwinder.unwind(
+      {Architecture::x86_64, captured.in_handler, captured.handler_stack},
+      [&](std::uint64_t address) { return space.at(address); }, chain);
+  const auto struck = std::find_if(chain.begin(), chain.end(), [](const UnwoundFrame& frame) {
+    return frame.ip == captured.registers.ip;
+  });
+  ASSERT_NE(struck, chain.end());
+  EXPECT_TRUE(struck->is_exact);
+  EXPECT_EQ(struck->lookup_address(), captured.registers.ip);
+  ASSERT_NE(struck, chain.begin());
+  EXPECT_TRUE(chain.front().is_exact);
+  EXPECT_FALSE(std::next(struck)->is_exact);
 }
 
 TEST(Unwinder, ACopyThatIsTooShortGivesTheFramesItHolds) {
@@ -130,11 +165,11 @@ TEST(Unwinder, ACopyThatIsTooShortGivesTheFramesItHolds) {
   const OwnAddressSpace space;
   const auto mapping_at = [&](std::uint64_t address) { return space.at(address); };
   Unwinder unwinder;
-  std::vector<std::uint64_t> whole;
+  std::vector<UnwoundFrame> whole;
   unwinder.unwind({Architecture::x86_64, captured.registers, captured.stack}, mapping_at, whole);
   std::size_t most = 0;
   for (std::size_t size = 0; size < captured.stack.size(); size += 8) {
-    std::vector<std::uint64_t> chain;
+    std::vector<UnwoundFrame> chain;
     const UserState state{Architecture::x86_64, captured.registers,
                           std::span(captured.stack).first(size)};
     unwinder.unwind(state, mapping_at, chain);
@@ -169,7 +204,7 @@ TEST(Unwinder, AnyStackEndsTheWalk) {
     state.registers.value[7] = 0x7000;
     state.registers.value[6] = 0x7000 + (seed >> 40) % stack.size();
     state.stack = stack;
-    std::vector<std::uint64_t> chain;
+    std::vector<UnwoundFrame> chain;
     unwinder.unwind(state, mapping_at, chain);
     ASSERT_LE(chain.size(), 256u);
     ASSERT_GE(chain.size(), 1u);

@@ -68,6 +68,23 @@ pd::RecordId SampleLayout::read_tail(const RawRecord& record) const {
   return id;
 }
 
+pd::RecordId SampleLayout::read_head(const RawRecord& sample) const {
+  pd::RecordId id;
+  if (sample.body.size() < in_sample_.size) return id;
+  const std::byte* body = sample.body.data();
+  const auto u32_at = [&](std::size_t at) { return load<std::uint32_t>(body + at, sample.order); };
+  const auto u64_at = [&](std::size_t at) { return load<std::uint64_t>(body + at, sample.order); };
+  if (in_sample_.tid != kAbsent) {
+    id.pid = u32_at(in_sample_.tid);
+    id.tid = u32_at(in_sample_.tid + 4u);
+  }
+  if (in_sample_.time != kAbsent) id.time = u64_at(in_sample_.time);
+  if (id_place() != kAbsent) id.id = u64_at(id_place());
+  if (in_sample_.stream != kAbsent) id.stream_id = u64_at(in_sample_.stream);
+  if (in_sample_.cpu != kAbsent) id.cpu = u32_at(in_sample_.cpu);
+  return id;
+}
+
 EventTable::EventTable(const std::vector<pd::EventDescription>& events) {
   for (const auto& event : events) {
     for (const auto id : event.ids)

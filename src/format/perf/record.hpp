@@ -29,6 +29,7 @@ inline constexpr std::uint16_t kMiscSwitchOut = 1u << 13;
 inline constexpr std::uint16_t kMiscExactIp = 1u << 14;
 inline constexpr std::uint16_t kMiscSwitchOutPreempt = 1u << 14;
 inline constexpr std::uint16_t kMiscMmapBuildId = 1u << 14;
+inline constexpr std::uint16_t kMiscLostByFilter = 1u << 15;
 inline constexpr std::uint16_t kMiscBuildIdSize = 1u << 15;
 
 struct RawRecord {

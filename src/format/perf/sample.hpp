@@ -46,6 +46,8 @@ class SampleLayout {
   [[nodiscard]] std::uint16_t tail_size() const { return tail_size_; }
 
   [[nodiscard]] pd::RecordId read_tail(const RawRecord& record) const;
+  // The same of a sample, which has it among its first fields.
+  [[nodiscard]] pd::RecordId read_head(const RawRecord& sample) const;
 
  private:
   EventAttr attr_;

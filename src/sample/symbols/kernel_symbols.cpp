@@ -1,6 +1,7 @@
 #include "sample/symbols/kernel_symbols.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -24,13 +25,31 @@ struct KallsymsLine {
   }
 };
 
-// "ffffffff81000000 T _text" or "ffffffffc0001000 t init [nf_tables]".
+constexpr std::array<std::int8_t, 256> kHexDigits = [] {
+  std::array<std::int8_t, 256> digits{};
+  digits.fill(-1);
+  for (std::int8_t i = 0; i < 10; ++i) digits[static_cast<std::size_t>('0' + i)] = i;
+  for (std::int8_t i = 0; i < 6; ++i)
+    digits[static_cast<std::size_t>('a' + i)] = digits[static_cast<std::size_t>('A' + i)] =
+        static_cast<std::int8_t>(10 + i);
+  return digits;
+}();
+
+// "ffffffff81000000 T _text" or "ffffffffc0001000 t init [nf_tables]". There are more than a
+// hundred thousand of them, and they are read before anything is shown.
 std::optional<KallsymsLine> parse_line(std::string_view line) {
-  const std::size_t blank = line.find(' ');
-  if (blank == std::string_view::npos || line.size() < blank + 4) return std::nullopt;
-  const auto address = parse_hex(line.substr(0, blank));
-  if (!address || line[blank + 2] != ' ') return std::nullopt;
-  KallsymsLine parsed{*address, line[blank + 1], line.substr(blank + 3), {}};
+  std::uint64_t address = 0;
+  std::size_t blank = 0;
+  for (; blank < line.size(); ++blank) {
+    const int digit = kHexDigits[static_cast<unsigned char>(line[blank])];
+    if (digit < 0) break;
+    address = address << 4 | static_cast<std::uint64_t>(digit);
+  }
+  if (blank == 0 || blank > 16 || line.size() < blank + 4 || line[blank] != ' ' ||
+      line[blank + 2] != ' ')
+    return std::nullopt;
+  KallsymsLine parsed{address, line[blank + 1], line.substr(blank + 3), {}};
+  if (parsed.name.back() != ']' && parsed.name.back() > ' ') return parsed;
   const std::size_t end = parsed.name.find_first_of(" \t");
   if (end != std::string_view::npos) {
     const std::string_view rest = trim(parsed.name.substr(end));
@@ -42,7 +61,9 @@ std::optional<KallsymsLine> parse_line(std::string_view line) {
 }
 
 std::vector<KallsymsLine> parse_kallsyms(std::string_view text) {
+  constexpr std::size_t kUsualLine = 40;
   std::vector<KallsymsLine> lines;
+  lines.reserve(text.size() / kUsualLine);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (const auto line = parse_line(text.substr(0, end)); line && line->address != 0)
@@ -77,6 +98,10 @@ bool is_running_kernel(const Binary& binary, const SymbolOptions& options) {
   const auto release = read_line(options.root.at("/proc/sys/kernel/osrelease"));
   return release && !options.kernel_release.empty() && *release == options.kernel_release;
 }
+
+// A recorder that was killed names neither build nor release of its kernel. One that started at the
+// very address where the running one did is taken for it.
+bool starts_where_running(const std::string& kallsyms, const Binary& binary);
 
 // "[kernel.kallsyms]_stext" names the symbol that the recording places; usually it is _text.
 std::string reference_symbol(const std::string& path) {
@@ -141,13 +166,18 @@ bool fill_from_vmlinux(const Binary& binary, const SymbolOptions& options,
 
 bool fill_from_running_kernel(const Binary& binary, const SymbolOptions& options,
                               SymbolTable::Parts& parts) {
-  if (!is_running_kernel(binary, options)) {
+  const bool is_nameless = binary.build_id.empty() && options.kernel_release.empty();
+  if (!is_nameless && !is_running_kernel(binary, options)) {
     parts.why = "the recorded kernel is not the running one";
     return false;
   }
   auto text = read_file(options.root.at("/proc/kallsyms"), kMostKallsyms);
   if (!text) {
     parts.why = text.error().why;
+    return false;
+  }
+  if (is_nameless && !starts_where_running(*text, binary)) {
+    parts.why = "the recording does not say which kernel it was";
     return false;
   }
   const auto shared = std::make_shared<const std::string>(std::move(*text));
@@ -170,6 +200,15 @@ std::optional<std::uint64_t> address_in_kallsyms(std::string_view text, std::str
   }
   return std::nullopt;
 }
+
+namespace {
+
+bool starts_where_running(const std::string& kallsyms, const Binary& binary) {
+  return binary.kernel_text != 0 &&
+         address_in_kallsyms(kallsyms, reference_symbol(binary.path)) == binary.kernel_text;
+}
+
+}  // namespace
 
 std::size_t add_kallsyms(const SharedText& text, std::string_view module,
                          SymbolArray::Builder& into) {

@@ -23,7 +23,7 @@ SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
   if (name.starts_with("jit-") && name.ends_with(".dump"))
     return read_jitdump(binary.path, options);
   SymbolTable::Parts parts{.binary = binary};
-  if (is_without_file(binary.path)) {
+  if (is_memory(binary.path)) {
     parts.why = "memory without a file";
     parts.is_absolute = true;
     return parts;
@@ -34,8 +34,8 @@ SymbolTable::Parts read(const Binary& binary, const SymbolOptions& options,
 
 }  // namespace
 
-bool is_without_file(std::string_view path) {
-  return path.empty() || path == "//anon" || path.starts_with("/anon_hugepage") ||
+bool is_memory(std::string_view path) {
+  return path.empty() || path.starts_with("//anon") || path.starts_with("/anon_hugepage") ||
          path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
          path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
          path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
@@ -65,7 +65,11 @@ std::shared_ptr<const SymbolTable> SymbolStore::open(const Binary& binary) {
   return slot->table;
 }
 
-std::shared_ptr<const SymbolTable> SymbolStore::open_jit(pid_t pid) {
+std::shared_ptr<const SymbolTable> SymbolStore::open_jit(pid_t pid, const std::string& dump) {
+  if (!dump.empty()) {
+    auto table = open({.path = dump});
+    if (table->symbol_count() != 0) return table;
+  }
   return open({.path = fmt::format("/tmp/perf-{}.map", pid)});
 }
 

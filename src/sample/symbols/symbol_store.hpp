@@ -33,8 +33,9 @@ struct SymbolOptions {
   NameStyle names = NameStyle::plain;
 };
 
-// Whether a mapping shows memory without a file: a JIT's code, found by open_jit().
-[[nodiscard]] bool is_without_file(std::string_view path);
+// Whether a mapping of this name shows memory instead of a file: what runs there was made by the
+// process itself.
+[[nodiscard]] bool is_memory(std::string_view path);
 
 class SymbolStore {
  public:
@@ -48,8 +49,9 @@ class SymbolStore {
   //   .../perf-PID.map                          a JIT's map
   [[nodiscard]] std::shared_ptr<const SymbolTable> open(const Binary& binary);
 
-  // Code without a file (//anon, [heap], /memfd:...) of a process: its /tmp/perf-PID.map.
-  [[nodiscard]] std::shared_ptr<const SymbolTable> open_jit(pid_t pid);
+  // Code without a file (//anon, [heap], /memfd:...) of a process: its jitdump, where it has one
+  // with names in it, else its /tmp/perf-PID.map.
+  [[nodiscard]] std::shared_ptr<const SymbolTable> open_jit(pid_t pid, const std::string& dump);
 
  private:
   struct Slot {

@@ -45,7 +45,8 @@ std::vector<InlinedFrame> SymbolTable::inlined(std::uint64_t address) const {
 
 std::string SymbolTable::describe(std::uint64_t address) const {
   const std::string& path = parts_.binary.path;
-  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  if (name.starts_with('[')) name = name.substr(0, name.find(']') + 1);  // "[kernel...]_text"
   const std::string& id = parts_.binary.build_id.empty() ? parts_.build_id : parts_.binary.build_id;
   return id.empty() ? fmt::format("{}+{:#x}", name, address)
                     : fmt::format("{}+{:#x} [{:.16}]", name, address, id);

@@ -105,7 +105,7 @@ class Walk {
     };
   }
 
-  [[nodiscard]] std::uint64_t ip() const { return registers_.ip; }
+  [[nodiscard]] UnwoundFrame frame() const { return {registers_.ip, is_exact_}; }
   [[nodiscard]] Unwinder::End why_ended() const { return end_; }
 
   // Where the code is that the frame is in; null when nothing is mapped there.
@@ -116,8 +116,7 @@ class Walk {
     return mapping_;
   }
 
-  // A return address stands behind its call, which can be the last instruction of a function.
-  [[nodiscard]] std::uint64_t lookup_address() const { return is_exact_ ? ip() : ip() - 1; }
+  [[nodiscard]] std::uint64_t lookup_address() const { return frame().lookup_address(); }
 
   // To the caller's frame. False when the walk ends here.
   bool step(const KnownRow& known) {
@@ -253,10 +252,10 @@ Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 
 Unwinder::End Unwinder::unwind(const UserState& state, const MappingAt& mapping_at,
-                               std::vector<std::uint64_t>& chain, std::size_t most_frames) {
+                               std::vector<UnwoundFrame>& chain, std::size_t most_frames) {
   static const KnownRow kNoRow;
-  chain.assign(1, state.registers.ip);
   Walk walk(state, mapping_at);
+  chain.assign(1, walk.frame());
   for (;;) {
     const MappedFile* mapping = walk.mapping();
     if (mapping == nullptr) {
@@ -270,7 +269,7 @@ Unwinder::End Unwinder::unwind(const UserState& state, const MappingAt& mapping_
           mapping->table->address_of(walk.lookup_address(), mapping->start, mapping->offset));
     if (!walk.step(*row)) return walk.why_ended();
     if (chain.size() >= most_frames) return End::loop;
-    chain.push_back(walk.ip());
+    chain.push_back(walk.frame());
   }
 }
 

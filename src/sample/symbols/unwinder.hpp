@@ -2,7 +2,7 @@
 // (`perf record --call-graph dwarf`, or `loft record` doing the same).
 //
 //   Unwinder unwinder;                             // one per thread
-//   std::vector<std::uint64_t> chain;
+//   std::vector<UnwoundFrame> chain;
 //   unwinder.unwind(state, [&](std::uint64_t address) { return space.mapping_at(address); },
 //   chain);
 //
@@ -56,6 +56,15 @@ struct UserState {
   std::span<const std::byte> stack;  // from the stack pointer upwards
 };
 
+struct UnwoundFrame {
+  std::uint64_t ip = 0;
+  bool is_exact = false;  // the sampled or interrupted instruction; else a return address
+
+  // An address of the instruction that the frame is at: a call is before its return address.
+  [[nodiscard]] std::uint64_t lookup_address() const { return is_exact ? ip : ip - 1; }
+  bool operator==(const UnwoundFrame&) const = default;
+};
+
 class Unwinder {
  public:
   using MappingAt =
@@ -74,9 +83,8 @@ class Unwinder {
   Unwinder(Unwinder&&) noexcept;
   Unwinder& operator=(Unwinder&&) noexcept;
 
-  // Replaces `chain` by the instruction pointers, innermost first; those behind the first are
-  // return addresses. At least the sample's own is in it.
-  End unwind(const UserState& state, const MappingAt& mapping_at, std::vector<std::uint64_t>& chain,
+  // Replaces `chain` by the frames, innermost first. At least the sample's own is in it.
+  End unwind(const UserState& state, const MappingAt& mapping_at, std::vector<UnwoundFrame>& chain,
              std::size_t most_frames = 256);
 
  private:

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "source/file/describe.hpp"
+#include "source/file/record_filter.hpp"
 
 namespace loft::source {
 namespace {
@@ -12,14 +13,18 @@ constexpr std::size_t kBatch = 1u << 15;
 // One thread's part: what it writes with, and what it wrote last.
 struct Part {
   Part(const Recording& recording, sample::Locations& locations,
-       std::unique_ptr<sample::RecordWriter> its_writer)
-      : describer(recording, locations), writer(std::move(its_writer)) {}
+       const sample::ProfileFilter& wanted, std::unique_ptr<sample::RecordWriter> its_writer)
+      : filter(recording, locations, wanted),
+        describer(recording, locations),
+        writer(std::move(its_writer)) {}
 
   void write(std::span<const PlacedRecord> records) {
-    for (const PlacedRecord& placed : records) describer.describe(placed, *writer);
+    for (const PlacedRecord& placed : records)
+      if (filter.passes(placed)) describer.describe(placed, *writer);
     text = writer->take();
   }
 
+  RecordFilter filter;
   RecordDescriber describer;
   std::unique_ptr<sample::RecordWriter> writer;
   std::string text;
@@ -27,12 +32,13 @@ struct Part {
 
 }  // namespace
 
-void dump_records(const Recording& recording, sample::Locations& locations, unsigned workers,
+void dump_records(const Recording& recording, sample::Locations& locations,
+                  const sample::ProfileFilter& filter, unsigned workers,
                   const std::function<std::unique_ptr<sample::RecordWriter>()>& make_writer,
                   const std::function<bool(std::string_view)>& write) {
   std::vector<std::unique_ptr<Part>> parts;
   for (unsigned i = 0; i < workers; ++i)
-    parts.push_back(std::make_unique<Part>(recording, locations, make_writer()));
+    parts.push_back(std::make_unique<Part>(recording, locations, filter, make_writer()));
   std::vector<PlacedRecord> batch;
   batch.reserve(kBatch);
   const auto write_batch = [&] {

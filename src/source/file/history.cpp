@@ -10,6 +10,12 @@ namespace {
 
 namespace perf = format::perf;
 
+// "/tmp/.../jit-123.dump": a JIT maps its file of notes so that whoever records learns of it.
+bool is_jit_dump(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("jit-") && name.ends_with(".dump");
+}
+
 bool is_kernel_image(std::string_view path) {
   return path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel.kallsyms]");
 }
@@ -75,7 +81,8 @@ class HistoryBuilder {
       return history_.add_kernel_map(time, mapping);
     }
     sample::MappedBinary binary{.path = std::string(map->path), .build_id = build_id_of(*map)};
-    if (sample::symbols::is_without_file(map->path)) binary.jit_pid = map->pid;
+    if (sample::symbols::is_memory(map->path)) binary.jit_pid = map->pid;
+    if (is_jit_dump(map->path)) history_.add_jit_dump(map->pid, std::string(map->path));
     mapping.binary = history_.intern(std::move(binary));
     history_.add_map({time, map->pid, mapping});
   }

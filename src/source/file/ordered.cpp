@@ -45,10 +45,21 @@ void OrderedRegion::read_round() {
     close_run();
     bound_ = next_bound_;
     next_bound_ = newest_;
+    release_behind();
     return;
   }
   close_run();
   at_end_ = true;
+}
+
+// What lies before every run has been given out; a visitor that still looks at it reads it again.
+void OrderedRegion::release_behind() {
+  constexpr std::uint64_t kStep = 16u << 20;
+  std::uint64_t behind = walker_.position();
+  for (const Run& run : heap_) behind = std::min(behind, run.at);
+  if (behind < released_ + kStep) return;
+  region_.release(released_, behind);
+  released_ = behind;
 }
 
 std::optional<std::uint64_t> OrderedRegion::next_time() {

@@ -39,6 +39,7 @@ class OrderedRegion {
   void read_round();
   void add_to_run(const RawRecord& record, std::uint64_t end);
   void close_run();
+  void release_behind();
   [[nodiscard]] std::uint64_t place_in_time(const RawRecord& record, std::uint64_t before) const;
 
   const Region& region_;
@@ -51,6 +52,7 @@ class OrderedRegion {
   std::uint64_t bound_ = 0;      // nothing older than this will come
   std::uint64_t next_bound_ = 0;
   std::uint64_t number_;  // of the record that the walk is at
+  std::uint64_t released_ = 0;
   bool at_end_ = false;
 };
 

@@ -85,6 +85,15 @@ class RecordJoiner {
 
 }  // namespace
 
+void Region::release(std::uint64_t from, std::uint64_t to) const {
+  if (!is_mapped || from >= to) return;
+  static const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (start + from + page - 1) & ~(page - 1);
+  const std::uintptr_t end = (start + to) & ~(page - 1);
+  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
 Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Progress* progress) {
   auto recording = std::unique_ptr<Recording>(new Recording);
   recording->summary_.path = path;
@@ -94,6 +103,7 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Prog
     LOFT_TRY(auto mapping, map_any(path));
     recording->mappings_.push_back(std::move(mapping));
     LOFT_CHECK(recording->load(recording->mappings_.back().bytes()));
+    recording->regions_.back().is_mapped = true;
   }
   LOFT_CHECK(recording->survey_all(progress));
   return recording;
@@ -125,6 +135,7 @@ Result<void> Recording::load_directory(const std::string& path) {
   LOFT_TRY(auto main, Mapping::of_file(join_path(path, "data")));
   mappings_.push_back(std::move(main));
   LOFT_CHECK(load(mappings_.back().bytes()));
+  regions_.back().is_mapped = true;
   const ByteOrder order = regions_.front().order;
   for (const std::string& name : names) {
     if (!name.starts_with("data.") || !parse_u64(name.substr(5))) continue;
@@ -135,7 +146,7 @@ Result<void> Recording::load_directory(const std::string& path) {
     }
     mappings_.push_back(*std::move(part));
     summary_.bytes += mappings_.back().bytes().size();
-    regions_.push_back({mappings_.back().bytes(), order, 0});
+    regions_.push_back({mappings_.back().bytes(), order, 0, true});
   }
   const std::string symbols = join_path(path, "kcore_dir/kallsyms");
   if (file_exists(symbols)) {

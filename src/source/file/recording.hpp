@@ -35,6 +35,10 @@ struct Region {
   std::span<const std::byte> bytes;
   ByteOrder order = format::kHostOrder;
   std::uint64_t file_offset = 0;  // of its first byte, for messages
+  bool is_mapped = false;         // a mapped file: what was read can be had again
+
+  // Gives the memory of a part back that will not be needed soon.
+  void release(std::uint64_t from, std::uint64_t to) const;
 };
 
 // A record with its place among the others.
@@ -100,6 +104,7 @@ class Recording {
   [[nodiscard]] Result<void> survey_all(Progress* progress);
   void survey(std::uint32_t index, Survey& survey, Progress* progress);
   void take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey);
+  void take_reading(const RawRecord& record, Survey& survey);
   void take_attr_record(const RawRecord& record);
   void take_update_record(const RawRecord& record);
   void take_feature_record(const RawRecord& record);

@@ -1,4 +1,5 @@
 // Samples, decoded chunk by chunk by as many threads as there are: nothing here needs their order.
+#include <array>
 #include <thread>
 
 #include "source/file/recording.hpp"
@@ -7,6 +8,8 @@ namespace loft::source {
 namespace {
 
 namespace perf = format::perf;
+
+constexpr std::size_t kBatch = 32;  // samples that a sink can look ahead
 
 sample::Sample to_sample(const perf::BriefSample& brief, std::uint32_t event,
                          perf_data::CpuMode mode) {
@@ -30,6 +33,8 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
   const Region& region = regions_[chunk.region];
   perf::RecordWalker walker(region.bytes, region.order, chunk.start);
   RawRecord record;
+  std::array<sample::Sample, kBatch> batch;
+  std::size_t waiting = 0;
   while (walker.position() < chunk.end && walker.next(record)) {
     if (record.type != RecordType::sample) continue;
     const auto event = events_.event_of_sample(record);
@@ -45,7 +50,10 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
     }
     auto sample = to_sample(brief, *event, record.mode());
     if (!layout.has(perf::kStackUser)) {
-      sink.add(sample);
+      batch[waiting++] = sample;
+      if (waiting < kBatch) continue;
+      sink.add_all(batch);
+      waiting = 0;
       continue;
     }
     const auto whole = perf::read_sample(record, layout);
@@ -57,6 +65,7 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
     sample.user_stack = whole->user_stack;
     sink.add(sample);
   }
+  sink.add_all(std::span(batch).first(waiting));
 }
 
 void Recording::for_each_sample(unsigned workers,
@@ -68,6 +77,7 @@ void Recording::for_each_sample(unsigned workers,
     std::uint64_t unreadable = 0;
     for (std::size_t i = next++; i < chunks_.size(); i = next++) {
       decode_chunk(chunks_[i], sink, unreadable);
+      regions_[chunks_[i].region].release(chunks_[i].start, chunks_[i].end);
       if (progress != nullptr) progress->done += chunks_[i].end - chunks_[i].start;
     }
     sink.finish(unreadable);

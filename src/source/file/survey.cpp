@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 #include "format/perf/event_name.hpp"
@@ -30,6 +31,18 @@ struct Recording::Survey {
   std::array<std::uint64_t, 256> counts{};
   std::vector<SideRecord> side;
   bool found_packed = false;
+  // The same loss is told up to three times: by the ring (LOST), by a recorder that asks its
+  // counters at the end (LOST_SAMPLES), and in the readings themselves.
+  std::uint64_t lost_by_ring = 0;
+  std::uint64_t lost_by_recorder = 0;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> lost_by_counter;  // id and tid
+  std::optional<perf::EventTable> events;  // made when a reading asks for it
+
+  [[nodiscard]] std::uint64_t lost() const {
+    std::uint64_t counters = 0;
+    for (const auto& [counter, lost] : lost_by_counter) counters += lost;
+    return std::max({lost_by_ring, lost_by_recorder, counters});
+  }
 };
 
 Result<void> Recording::survey_all(Progress* progress) {
@@ -44,11 +57,13 @@ Result<void> Recording::survey_all(Progress* progress) {
     LOFT_TRY(auto unpacked, unpack(regions_[index]));
     mappings_.push_back(std::move(unpacked));
     regions_[index].bytes = mappings_.back().bytes();
+    regions_[index].is_mapped = true;
     this->survey(index, survey, progress);
   }
   for (std::uint32_t type = 0; type < survey.counts.size(); ++type)
     if (survey.counts[type] != 0) summary_.records[type_name(type)] += survey.counts[type];
   summary_.samples = survey.counts[static_cast<std::uint32_t>(RecordType::sample)];
+  summary_.lost = survey.lost();
   name_events();
   events_ = perf::EventTable(metadata().events);
   history_ = build_history(*this, std::move(survey.side));
@@ -69,6 +84,7 @@ void Recording::survey(std::uint32_t index, Survey& survey, Progress* progress) 
     const auto type = static_cast<std::uint32_t>(record.type);
     if (record.offset - chunks_.back().start >= kChunk) {
       chunks_.back().end = record.offset;
+      region.release(chunks_.back().start, record.offset);
       chunks_.push_back({index, record.offset, 0});
       if (progress != nullptr) progress->done += kChunk;
     }
@@ -104,10 +120,15 @@ void Recording::take_side_record(const RawRecord& record, std::uint32_t region, 
       survey.side.push_back({0, region, record.offset});
       break;
     case RecordType::lost:
-      if (const auto lost = perf::read_lost(record)) summary_.lost += lost->count;
+      if (const auto lost = perf::read_lost(record)) survey.lost_by_ring += lost->count;
       break;
     case RecordType::lost_samples:
-      if (const auto lost = perf::read_lost_samples(record)) summary_.lost += lost->count;
+      // Those that a filter of the user's dropped are not lost.
+      if ((record.misc & perf::kMiscLostByFilter) != 0) break;
+      if (const auto lost = perf::read_lost_samples(record)) survey.lost_by_recorder += lost->count;
+      break;
+    case RecordType::read:
+      take_reading(record, survey);
       break;
     case RecordType::compressed:
     case RecordType::compressed2:
@@ -130,6 +151,17 @@ void Recording::take_side_record(const RawRecord& record, std::uint32_t region, 
     default:
       break;
   }
+}
+
+void Recording::take_reading(const RawRecord& record, Survey& survey) {
+  const auto& events = metadata().events;
+  if (events.empty()) return;
+  if (!survey.events || survey.events->size() != events.size()) survey.events.emplace(events);
+  const auto event = survey.events->event_of_record(record).value_or(0);
+  const auto read = perf::read_read(record, events[event].attr);
+  if (!read) return;
+  for (const auto& value : read->reading.values)
+    if (value.id && value.lost) survey.lost_by_counter[{*value.id, read->tid}] = *value.lost;
 }
 
 // The attribute says its own size; ids fill the rest of the record.

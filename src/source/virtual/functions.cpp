@@ -36,7 +36,7 @@ FunctionFinder::Place& FunctionFinder::place_of(std::uint32_t mapping) {
   place.start = entry.start;
   place.file_offset = entry.file_offset;
   place.binary = entry.path;
-  if (sample::symbols::is_without_file(place.binary)) {
+  if (sample::symbols::is_memory(place.binary)) {
     if (place.binary.empty()) place.binary = kMemory;
     place.table = symbols_.open_jit(static_cast<pid_t>(entry.process));
     return place;

@@ -11,7 +11,7 @@ using sample::symbols::SymbolStore;
 std::vector<std::uint64_t> starts_in(const engine::MappingEntry& mapping, SymbolStore& symbols,
                                      const std::string& function) {
   std::vector<std::uint64_t> starts;
-  if (sample::symbols::is_without_file(mapping.path)) return starts;
+  if (sample::symbols::is_memory(mapping.path)) return starts;
   const auto table = symbols.open({.path = mapping.path});
   const std::uint64_t first = table->address_of(mapping.start, mapping.start, mapping.file_offset);
   for (const auto* symbol : table->named(function)) {

@@ -1,0 +1,126 @@
+// loft report, as a user calls it, on recordings made byte by byte.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_loft.hpp"
+#include "format/builders.hpp"
+
+namespace loft {
+namespace {
+
+namespace perf = format::perf;
+using nlohmann::json;
+using perf::RecordType;
+using testing::HasSubstr;
+using testing::Not;
+
+// Two threads of one process, "first" (tid 1) and "second" (tid 2), with two samples each.
+perf::RecordingBuilder two_threads() {
+  perf::RecordingBuilder file;
+  file.event({.sample_type = perf::kIp | perf::kTid | perf::kTime | perf::kCpu | perf::kPeriod});
+  const auto tail = [](format::ByteBuilder& body, std::uint32_t tid, std::uint64_t time) {
+    body.u32(1).u32(tid).u64(time).u32(0).u32(0);
+  };
+  for (const std::uint32_t tid : {1, 2}) {
+    auto comm = file.body();
+    comm.u32(1).u32(tid).text_padded(tid == 1 ? "first" : "second", 8);
+    tail(comm, tid, 1);
+    file.record(RecordType::comm, 0, comm);
+  }
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    auto sample = file.body();
+    sample.u64(0x1000 * (1 + i / 2)).u32(1).u32(1 + i % 2);
+    sample.u64(1'000'000'000 * (1 + i)).u32(static_cast<std::uint32_t>(i % 2)).u32(0).u64(10);
+    file.record(RecordType::sample, 2, sample);
+  }
+  return file;
+}
+
+class ReportCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    write(two_threads().finish());
+  }
+  void TearDown() override { std::system(("rm -rf " + folder_).c_str()); }
+
+  void write(const perf::Bytes& bytes) {
+    ASSERT_TRUE(replace_file(
+        file(), std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+  }
+  [[nodiscard]] std::string file() const { return folder_ + "/perf.data"; }
+  [[nodiscard]] Said report(const std::string& arguments) const {
+    return run_loft("report " + file() + " " + arguments);
+  }
+  // The records that ndjson shows.
+  [[nodiscard]] std::vector<json> records(const std::string& arguments) const {
+    std::vector<json> all;
+    const Said said = report("--records --format json " + arguments);
+    std::size_t at = 0;
+    while (at < said.out.size()) {
+      const std::size_t end = said.out.find('\n', at);
+      all.push_back(json::parse(said.out.substr(at, end - at)));
+      at = end + 1;
+    }
+    return all;
+  }
+
+  std::string folder_ = "/tmp/loft-report-XXXXXX";
+};
+
+TEST_F(ReportCommand, RecordsHonourEveryFilter) {
+  EXPECT_EQ(records("").size(), 6u);
+  EXPECT_EQ(records("--tid 2").size(), 3u);
+  EXPECT_EQ(records("--pid 7").size(), 0u);
+  EXPECT_EQ(records("--comm sec*").size(), 3u);
+  EXPECT_EQ(records("--event cpu-clock").size(), 4u);
+  EXPECT_EQ(records("--event cpu-clock --cpu 1").size(), 2u);
+  EXPECT_EQ(records("--dso nothing").size(), 0u);
+  const auto middle = records("--time 0.5,2.5");  // since the first sample, at 1 s
+  ASSERT_EQ(middle.size(), 2u);
+  EXPECT_EQ(middle[0]["time"], 2'000'000'000u);
+}
+
+TEST_F(ReportCommand, TheFourTablesHaveTheirColumns) {
+  ASSERT_EQ(report("--csv " + folder_).status, 0);
+  const auto table = [&](const char* name) {
+    return read_file(folder_ + "/" + name).value_or("missing");
+  };
+  EXPECT_THAT(table("stat.csv"), HasSubstr("SAMPLE,4"));
+  EXPECT_THAT(table("overview.csv"), testing::StartsWith("nr,type,pid,tid,time,info\n"));
+  EXPECT_THAT(table("processes.csv"), HasSubstr("fork"));
+  EXPECT_THAT(table("processes.csv"), HasSubstr("first"));
+  EXPECT_THAT(table("results.csv"), HasSubstr("period"));
+}
+
+TEST_F(ReportCommand, AKilledRecordersFileIsReadAndSaidToBeOne) {
+  auto file = two_threads();
+  file.claimed_data_size(0);
+  write(file.finish());
+  const Said said = report("");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_THAT(said.out, HasSubstr("4 samples"));
+  EXPECT_THAT(said.out, HasSubstr("recorder ended"));
+}
+
+TEST_F(ReportCommand, StandardInputIsARecordingLikeAnyOther) {
+  const Said said = run_loft("report - --by thread --format json < " + file() + " #");
+  EXPECT_EQ(said.status, 0) << said.notes;
+  const json result = json::parse(said.out);
+  EXPECT_EQ(result["schema"], "loft.report/1");
+  EXPECT_EQ(result["rows"].size(), 2u);
+}
+
+TEST_F(ReportCommand, WhatIsNoRecordingIsRefusedWithAReason) {
+  const Said missing = run_loft("report /nonexistent/perf.data");
+  EXPECT_EQ(missing.status, 125);
+  EXPECT_THAT(missing.notes, HasSubstr("/nonexistent/perf.data"));
+  EXPECT_EQ(run_loft("report /etc/passwd").status, 125);
+  EXPECT_EQ(report("--event no-such").status, 125);
+  EXPECT_EQ(report("--time 3,1").status, 125);
+}
+
+}  // namespace
+}  // namespace loft
