@@ -1,7 +1,8 @@
-/* Count events of the calling thread: any name that `loft stat -e` takes. For C and C++.
+/* Count events of the calling thread, and the metrics that follow from them: any name that
+ * `loft stat -e` takes. For C and C++.
  *
  *   char why[256];
- *   loft_counters* counters = loft_counters_open("cycles,instructions", why, sizeof why);
+ *   loft_counters* counters = loft_counters_open("cycles,IPC", why, sizeof why);
  *   if (!counters) { puts(why); return; }
  *   loft_counters_start(counters);
  *   work();
@@ -12,7 +13,8 @@
  *     printf("%s: %.0f\n", loft_counters_name(counters, 0), count.value);
  *   loft_counters_close(counters);
  *
- * A handle belongs to the thread that opened it. */
+ * A handle belongs to the thread that opened it. Metrics are those of `loft metric list`: installed
+ * ones, the user's own, and those of files that the program loads itself. */
 #ifndef LOFT_COUNT_H
 #define LOFT_COUNT_H
 
@@ -35,12 +37,22 @@ typedef enum loft_kind {
 } loft_kind;
 
 typedef struct loft_count {
-  double value;   /* in the event's unit; meaningless when missing */
-  double running; /* the share of time in which it counted, 0 to 1 */
+  double value;   /* in the unit of the event or metric; meaningless when missing */
+  double running; /* the share of time in which it counted, 0 to 1; for a metric the least of all
+                     events of the handle */
   loft_kind kind;
 } loft_count;
 
-/* Opens the events, stopped. Null on failure, with the reason in `error`; `error` may be null. */
+/* Adds the metrics of a file or folder, in any format that `loft metric check` takes, for handles
+ * that are opened from now on. 0 on success; else nothing of it is used, and `error`, which may be
+ * null, says where the mistake is. Any thread may call it. */
+LOFT_API int loft_metrics_load(const char* path, char* error, size_t error_size);
+/* Sets a constant of metrics for handles that are opened from now on, over all files. 0 on success.
+ */
+LOFT_API int loft_metrics_define(const char* name, double value);
+
+/* Opens what is named, stopped. Null on failure, with the reason in `error`; `error` may be null.
+ */
 LOFT_API loft_counters* loft_counters_open(const char* events, char* error, size_t error_size);
 LOFT_API void loft_counters_close(loft_counters* counters);
 
@@ -48,7 +60,8 @@ LOFT_API void loft_counters_close(loft_counters* counters);
 LOFT_API int loft_counters_start(loft_counters* counters);
 LOFT_API int loft_counters_stop(loft_counters* counters);
 
-/* Events that were opened, in the order in which they were named. */
+/* Events in the order in which they were named, then metrics in theirs. What is counted only
+ * because a metric needs it is not among them. */
 LOFT_API size_t loft_counters_size(const loft_counters* counters);
 /* Null for an index out of range. Valid until the handle is closed. */
 LOFT_API const char* loft_counters_name(const loft_counters* counters, size_t index);
@@ -58,7 +71,7 @@ LOFT_API const char* loft_counters_unit(const loft_counters* counters, size_t in
 LOFT_API int loft_counters_update(loft_counters* counters);
 /* 0 on success. The count as of the last update; loft_counters_stop updates by itself. */
 LOFT_API int loft_counters_read(const loft_counters* counters, size_t index, loft_count* count);
-/* Why an event is missing, "" when it is not. */
+/* Why an event or metric is missing, "" when it is not. */
 LOFT_API const char* loft_counters_why(const loft_counters* counters, size_t index);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
-// Count events of the calling thread, in C++. A thin layer over loft/count.h.
+// Count events of the calling thread, and metrics, in C++. A thin layer over loft/count.h.
 //
-//   loft::Counters counters("cycles,instructions");
+//   loft::load_metrics("my.metrics");          // where they are not among the installed ones
+//   loft::Counters counters("cycles,IPC");
 //   counters.start();
 //   work();
 //   counters.stop();
@@ -23,6 +24,18 @@ class CountError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Metrics of a file or folder, for counters that are opened from now on. Throws CountError.
+inline void load_metrics(const std::string& path) {
+  char why[512] = "";
+  if (loft_metrics_load(path.c_str(), why, sizeof why) != 0) throw CountError(why);
+}
+
+// A constant of metrics, for counters that are opened from now on.
+inline void define_constant(const std::string& name, double value) {
+  if (loft_metrics_define(name.c_str(), value) != 0)
+    throw CountError("cannot define the constant '" + name + "'");
+}
+
 class Counters {
  public:
   struct Value {
@@ -36,7 +49,7 @@ class Counters {
     [[nodiscard]] bool is_available() const { return kind != LOFT_MISSING; }
   };
 
-  // Throws CountError when none of the events can be counted.
+  // Throws CountError when none of the events can be counted, or a name means nothing.
   explicit Counters(const std::string& events) {
     char why[512] = "";
     handle_.reset(loft_counters_open(events.c_str(), why, sizeof why));

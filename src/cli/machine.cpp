@@ -36,6 +36,12 @@ std::string drawing_of(const model::Machine& machine, const MachineFlags& flags)
   return view::roofline_svg(model::roofline_of(machine, choice));
 }
 
+Result<Format> format_of(const OutputFlags& output) {
+  auto format = choose_format(output);
+  if (!format) format.error().hint = "end the name in .svg, .txt, .json or .csv, or give --format";
+  return format;
+}
+
 // Table, JSON, CSV or drawing, by --format and -o.
 Result<void> show(const model::Machine& machine, const MachineFlags& flags, Terminal& terminal) {
   if (wants_drawing(flags.output)) {
@@ -43,7 +49,7 @@ Result<void> show(const model::Machine& machine, const MachineFlags& flags, Term
     terminal.print(view::machine_text(machine, flags.all));
     return {};
   }
-  LOFT_TRY(const Format format, choose_format(flags.output));
+  LOFT_TRY(const Format format, format_of(flags.output));
   const std::string text = format == Format::json  ? machine::to_json(machine)
                            : format == Format::csv ? view::machine_csv(machine)
                                                    : view::machine_text(machine, flags.all);
@@ -61,7 +67,7 @@ Result<std::string> file_to_write(const MachineFlags& flags) {
 
 Result<int> run_measure(const MachineFlags& flags, Terminal& terminal) {
   if (!wants_drawing(flags.output)) {
-    LOFT_TRY([[maybe_unused]] const Format format, choose_format(flags.output));
+    LOFT_TRY([[maybe_unused]] const Format format, format_of(flags.output));
   }
   LOFT_TRY(const auto path, file_to_write(flags));
   LOFT_TRY(auto measured, measure_machine(flags.full, terminal));

@@ -9,6 +9,7 @@
 #include "cli/metric_commands.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
+#include "metric/program.hpp"
 #include "metric/reader.hpp"
 #include "view/csv.hpp"
 

@@ -12,6 +12,8 @@
 #include "cli/output.hpp"
 #include "metric/counts_file.hpp"
 #include "metric/evaluation.hpp"
+#include "metric/run_counts.hpp"
+#include "source/file/count_recording.hpp"
 #include "view/metric.hpp"
 
 namespace loft::cli {
@@ -52,10 +54,8 @@ Result<std::string> evaluate_total(const EvalFlags& flags, const metric::Library
     return quantity != nullptr && quantity->origin != sample::Origin::missing;
   };
   LOFT_TRY(const auto programs, chosen(flags, library, available));
-  std::vector<metric::GroupEstimate> groups;
-  for (const metric::GroupWindows& windows : file.windows)
-    if (auto estimate = metric::estimate_group(windows)) groups.push_back(*std::move(estimate));
-  const auto metrics = metric::evaluate_all(programs, file.total, groups);
+  const auto metrics =
+      metric::evaluate_all(programs, file.total, metric::estimate_groups(file.windows));
   if (format == Format::json) return view::metrics_json(metrics);
   if (format == Format::csv) return view::metrics_csv(metrics);
   return view::metrics_text(metrics);
@@ -72,11 +72,27 @@ Result<std::string> evaluate_rows(const EvalFlags& flags, const metric::Library&
                                 : view::metric_columns_csv(columns);
 }
 
+// A recording, or a text of whatever tool.
+Result<metric::CountsFile> read_counts_of(const std::string& path, Terminal& terminal) {
+  LOFT_TRY(const bool recording, source::is_recording(path));
+  if (!recording) {
+    LOFT_TRY(const auto text, read_file(path, std::size_t{1} << 30));
+    return metric::read_counts(path, text);
+  }
+  LOFT_TRY(const auto opened, source::Recording::open(path));
+  const sample::RunCounts run = source::count_recording(*opened);
+  for (const std::string& note : run.notes) terminal.note("note: " + printable(note) + "\n");
+  metric::CountsFile file;
+  file.format = "recording";
+  file.total = metric::counts_of(run);
+  file.windows = metric::windows_of(run);
+  return file;
+}
+
 Result<int> run_eval(const EvalFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
-  LOFT_TRY(const auto text, read_file(flags.counts, std::size_t{1} << 30));
-  LOFT_TRY(metric::CountsFile file, metric::read_counts(flags.counts, text));
+  LOFT_TRY(metric::CountsFile file, read_counts_of(flags.counts, terminal));
   if (flags.seconds > 0)
     file.total.add("time", metric::Quantity::exact(metric::Number::real(flags.seconds)));
   LOFT_TRY(const auto result, file.rows > 0 ? evaluate_rows(flags, library, file, format)
@@ -92,8 +108,10 @@ void add_metric_eval(CLI::App& metric, Action& action) {
   auto* command = metric.add_subcommand("eval", "Evaluate metrics on counts from a file");
   command->add_option("NAME", flags->names, "the metrics (default: all that can be computed)");
   command
-      ->add_option("--counts", flags->counts,
-                   "counts as loft stat, perf stat -x or likwid-perfctr -O wrote them, or a table")
+      ->add_option(
+          "--counts", flags->counts,
+          "counts as loft stat, perf stat -x or likwid-perfctr -O wrote them, a table, or a "
+          "recording (perf.data)")
       ->required();
   command->add_option("--time", flags->seconds, "seconds that the counts took")
       ->check(CLI::PositiveNumber);

@@ -11,7 +11,9 @@
 #include "cli/output.hpp"
 #include "event/pfm.hpp"
 #include "event/plan.hpp"
+#include "metric/asked.hpp"
 #include "metric/evaluation.hpp"
+#include "view/csv.hpp"
 
 namespace loft::cli {
 namespace {
@@ -34,6 +36,7 @@ struct MetricPlan {
   std::vector<MissingEvent> missing;
   std::vector<metric::Constant> constants;
   event::Counters counters;
+  bool counters_by_pfm = true;
   event::Plan plan;
 
   // Sets that must take turns, or runs without multiplexing: the most that one PMU needs.
@@ -64,7 +67,8 @@ event::Counters counters_for(const PlanFlags& flags, const std::vector<event::Ev
   return counters;
 }
 
-Result<MetricPlan> make_plan(const PlanFlags& flags, const std::vector<metric::Program>& programs,
+Result<MetricPlan> make_plan(const PlanFlags& flags, const std::string& pretended,
+                             const std::vector<metric::Program>& programs,
                              event::Resolver& resolver) {
   MetricPlan plan;
   for (const std::string& name : metric::needs(programs)) {
@@ -73,11 +77,14 @@ Result<MetricPlan> make_plan(const PlanFlags& flags, const std::vector<metric::P
       plan.missing.push_back({name, events.error().why});
       continue;
     }
-    for (event::Event& event : *events)
+    for (event::Event& event : *events) {
+      // The kernel's own names take counters of the CPU that is pretended.
+      if (!pretended.empty() && event.encoding.pmu == "cpu") event.encoding.pmu = pretended;
       if (std::ranges::none_of(plan.events, [&](const event::Event& known) {
             return known.counts_the_same_as(event);
           }))
         plan.events.push_back(std::move(event));
+    }
   }
   for (const metric::Program& program : programs)
     for (const metric::Constant& constant : program.constants())
@@ -85,6 +92,7 @@ Result<MetricPlan> make_plan(const PlanFlags& flags, const std::vector<metric::P
           plan.constants.end())
         plan.constants.push_back(constant);
   plan.counters = counters_for(flags, plan.events);
+  plan.counters_by_pfm = flags.counters == 0;
   LOFT_TRY(plan.plan, event::plan_groups(plan.events, plan.counters));
   return plan;
 }
@@ -92,8 +100,9 @@ Result<MetricPlan> make_plan(const PlanFlags& flags, const std::vector<metric::P
 std::string counters_text(const MetricPlan& plan) {
   std::string text;
   for (const auto& [pmu, count] : plan.counters.of_pmu)
-    text += fmt::format("{}: {} counters{}\n", pmu, count.general,
-                        count.fixed > 0 ? fmt::format(" and {} fixed", count.fixed) : "");
+    text += fmt::format("{}: {} counters{}{}\n", pmu, count.general,
+                        count.fixed > 0 ? fmt::format(" and {} fixed", count.fixed) : "",
+                        plan.counters_by_pfm ? " by libpfm4 (--counters N says otherwise)" : "");
   return text;
 }
 
@@ -142,8 +151,31 @@ std::string plan_json(const MetricPlan& plan) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string plan_csv(const MetricPlan& plan) {
+  std::string text = "set,pmu,event,config,origin,why\n";
+  for (std::size_t g = 0; g < plan.plan.groups.size(); ++g)
+    for (const std::size_t member : plan.plan.groups[g].members) {
+      const event::Event& event = plan.events[member];
+      text += fmt::format("{},{},{},0x{:x},{},\n", g + 1, view::csv_field(event.encoding.pmu),
+                          view::csv_field(event.name), event.encoding.config,
+                          view::csv_field(event.origin));
+    }
+  for (const MissingEvent& missing : plan.missing)
+    text += fmt::format(",,{},,,{}\n", view::csv_field(missing.name), view::csv_field(missing.why));
+  return text;
+}
+
+// The name of the PMU that --cpu means; a CPU that nobody knows would silently be this one.
+Result<std::string> pretended_pmu(const std::string& cpu) {
+  if (cpu.empty()) return std::string();
+  LOFT_TRY(const auto pfm, event::Pfm::instance());
+  LOFT_TRY(const auto pmu, pfm->find_pmu(cpu));
+  return pmu.name;
+}
+
 Result<int> run_plan(const PlanFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
+  LOFT_TRY(const auto pretended, pretended_pmu(flags.cpu));
   LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
   event::ResolverOptions options = known_names();
   options.pretended_pmu = flags.cpu;
@@ -151,9 +183,12 @@ Result<int> run_plan(const PlanFlags& flags, Terminal& terminal) {
   std::vector<std::string> names;
   for (const std::string& list : flags.names)
     for (const std::string_view name : split(list, ',')) names.emplace_back(name);
-  LOFT_TRY(const auto programs, metric::compile_all(library, names, available_events(resolver)));
-  LOFT_TRY(const auto plan, make_plan(flags, programs, resolver));
-  const std::string text = format == Format::json ? plan_json(plan) : plan_text(plan);
+  LOFT_TRY(const auto programs,
+           metric::compile_all(library, names, metric::available_events(resolver)));
+  LOFT_TRY(const auto plan, make_plan(flags, pretended, programs, resolver));
+  const std::string text = format == Format::json  ? plan_json(plan)
+                           : format == Format::csv ? plan_csv(plan)
+                                                   : plan_text(plan);
   LOFT_CHECK(write_result(flags.output, text, Stream::out, terminal));
   return plan.missing.empty() ? 0 : 1;
 }

@@ -36,6 +36,8 @@ view::MetricColumns evaluate_table(std::span<const metric::Program> programs,
     result.names.push_back(program.name());
     result.units.push_back(program.unit());
     result.values.push_back(std::move(values));
+    const auto& error = program.model_error();
+    result.errors.push_back(error ? std::optional(program.in_unit(*error)) : std::nullopt);
     result.kinds.emplace_back(program.is_model() ? "modelled" : "counted");
   }
   return result;

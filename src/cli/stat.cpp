@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -11,11 +12,13 @@
 #include "cli/output.hpp"
 #include "event/plan.hpp"
 #include "event/resolver.hpp"
-#include "metric/evaluation.hpp"
+#include "metric/asked.hpp"
 #include "metric/run_counts.hpp"
+#include "sample/ratio.hpp"
 #include "sample/repeat.hpp"
 #include "source/perf_events/counting.hpp"
 #include "source/perf_events/open.hpp"
+#include "source/several_runs.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 #include "view/stat.hpp"
@@ -39,7 +42,8 @@ struct StatFlags {
   std::vector<std::string> command;
   std::string cpus;
   double interval_ms = 0;
-  unsigned repeat = 1;
+  std::string runs = "1";   // a number, or "auto"
+  double target_error = 0;  // in percent; 0: not asked for
   bool per_thread = false;
   bool per_core = false;
   bool whole_machine = false;
@@ -47,6 +51,23 @@ struct StatFlags {
   MetricFlags metrics;
   OutputFlags output;
 };
+
+// With nothing else said, an estimate that is off by 5 % is good enough not to run again.
+constexpr double kDefaultTarget = 0.05;
+// Windows that tell how much a multiplexed count varies, where no -I asks for others.
+constexpr Nanoseconds kOwnWindow = std::chrono::milliseconds(50);
+
+bool runs_by_need(const StatFlags& flags) { return flags.runs == "auto"; }
+
+unsigned repeats(const StatFlags& flags) {
+  return runs_by_need(flags) ? 1 : static_cast<unsigned>(parse_u64(flags.runs).value_or(1));
+}
+
+std::string runs_problem(const std::string& text) {
+  const auto number = parse_u64(text);
+  if (text == "auto" || (number && *number >= 1 && *number <= 10000)) return {};
+  return "a number from 1 to 10000 or auto was expected";
+}
 
 Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "count", std::move(why), std::move(hint));
@@ -62,12 +83,13 @@ Result<void> check(const StatFlags& flags) {
   if (flags.per_thread && flags.whole_machine)
     return usage("threads cannot be told apart on whole CPUs",
                  "count a program or a process with --per-thread");
-  if (flags.repeat > 1 && (flags.command.empty() || !flags.pids.empty()))
+  const bool repeated = repeats(flags) > 1 || runs_by_need(flags);
+  if (repeated && (flags.command.empty() || !flags.pids.empty()))
     return usage("only a program that loft starts can be repeated", "leave out -r");
-  if (flags.repeat > 1 && (flags.interval_ms > 0 || flags.per_thread || flags.per_core))
+  if (repeated && (flags.interval_ms > 0 || flags.per_thread || flags.per_core))
     return usage("-r gives means of whole runs",
                  "leave out -I, --per-thread and --per-core, or -r");
-  if (!flags.by.empty() && (flags.per_core || flags.interval_ms > 0 || flags.repeat > 1))
+  if (!flags.by.empty() && (flags.per_core || flags.interval_ms > 0 || repeated))
     return usage("--by shows the parts of one whole run",
                  "leave out --per-core, -I and -r, or --by");
   if (flags.by == "block" && flags.per_thread)
@@ -95,62 +117,57 @@ bool all_virtual(const std::vector<event::Event>& events) {
                              [](const auto& event) { return event.encoding.pmu == "virtual"; });
 }
 
+// Names as metrics and events. A list that names only events needs no metric file to be read, so
+// the library is read when the first name needs it.
+class Names {
+ public:
+  Names(const StatFlags& flags, Terminal& terminal) : flags_(flags), terminal_(terminal) {}
+
+  Result<metric::Asked> read(event::Resolver& resolver, bool is_virtual) {
+    metric::Asked asked;
+    const std::string_view defaults = is_virtual ? kDefaultVirtualEvents : kDefaultEvents;
+    asked.named = flags_.events.empty() ? std::vector{std::string(defaults)} : flags_.events;
+    if (flags_.metrics.files.empty() && resolver.resolve_list(asked.events())) return asked;
+    if (!library_) {
+      LOFT_TRY(library_, load_metrics(flags_.metrics, terminal_));
+    }
+    LOFT_TRY(asked, metric::ask(asked.named, *library_, resolver));
+    // Metrics of which nothing can be counted still have a time, and say what they lack.
+    if (asked.events().empty()) asked.needed = {is_virtual ? "instructions" : "task-clock"};
+    return asked;
+  }
+
+ private:
+  const StatFlags& flags_;
+  Terminal& terminal_;
+  std::optional<metric::Library> library_;
+};
+
 // Who counts, when nobody was asked for by name: the virtual PMU, where there are no hardware
-// counters and it has every event of the list.
+// counters and it has every event of the list. A metric that needs the time cannot have it there.
 struct Chosen {
   bool is_virtual = false;
   std::string note;
 };
 
-Chosen choose_source(const StatFlags& flags) {
+Chosen choose_source(const StatFlags& flags, Names& names) {
   if (!flags.source.empty()) return {flags.source == "virtual", ""};
   if (!flags.by.empty())
     return {true, "counts per " + flags.by + " come from the virtual PMU, in user mode"};
   if (flags.events.empty() || !flags.pids.empty() || flags.whole_machine) return {};
-  const auto events = event::Resolver(known_names(true)).resolve_list(join(flags.events, ","));
+  const bool by_name = std::ranges::all_of(flags.events, [](const std::string& list) {
+    return std::ranges::all_of(split(list, ','), [](std::string_view name) {
+      return name.substr(name.starts_with('{') ? 1 : 0).starts_with(event::kVirtualPrefix);
+    });
+  });
+  if (!by_name && source::perf_events::has_core_pmu()) return {};
+  event::Resolver resolver(known_names(true));
+  const auto asked = names.read(resolver, true);
+  if (!asked || asked->needs_time()) return {};
+  const auto events = resolver.resolve_list(asked->events());
   if (!events || !all_virtual(*events)) return {};
-  const bool by_name = std::ranges::all_of(
-      *events, [](const auto& event) { return event.name.starts_with(event::kVirtualPrefix); });
   if (by_name) return {true, ""};
-  if (source::perf_events::has_core_pmu()) return {};
   return {true, "this machine has no hardware counters: the virtual PMU counted, in user mode"};
-}
-
-// What -e names: events to count, and metrics to compute from them.
-struct Asked {
-  std::string events;
-  std::vector<metric::Program> programs;
-  std::vector<std::pair<std::string, std::string>> missing;  // events of metrics, and why
-};
-
-// A list that names only events needs no metric file to be read.
-Result<Asked> read_names(const StatFlags& flags, bool is_virtual, event::Resolver& resolver,
-                         Terminal& terminal) {
-  Asked asked;
-  const std::string_view defaults = is_virtual ? kDefaultVirtualEvents : kDefaultEvents;
-  asked.events = flags.events.empty() ? std::string(defaults) : join(flags.events, ",");
-  if (flags.metrics.files.empty() && resolver.resolve_list(asked.events)) return asked;
-  LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
-  const auto available = available_events(resolver);
-  NamedMetrics named = split_metrics(flags.events, library, available);
-  LOFT_TRY(asked.programs, metric::compile_all(library, named.metrics, available));
-  for (const std::string& name : metric::needs(asked.programs)) {
-    if (const auto events = resolver.resolve_list(name)) {
-      if (std::ranges::find(named.events, name) == named.events.end()) named.events.push_back(name);
-    } else {
-      asked.missing.emplace_back(name, events.error().why);
-    }
-  }
-  // Metrics of which nothing can be counted still have a time, and say what they lack.
-  const std::string least = is_virtual ? "instructions" : "task-clock";
-  asked.events = named.events.empty() ? least : join(named.events, ",");
-  return asked;
-}
-
-std::vector<metric::Evaluated> evaluate(const Asked& asked, const sample::RunCounts& run) {
-  metric::CountSet counts = metric::counts_of(run);
-  for (const auto& [name, why] : asked.missing) counts.add(name, metric::Quantity::missing(why));
-  return metric::evaluate_all(asked.programs, counts, metric::spread_of(run));
 }
 
 source::Split split_of(const StatFlags& flags) {
@@ -161,10 +178,17 @@ source::Split split_of(const StatFlags& flags) {
   return flags.per_core ? source::Split::cpus : source::Split::none;
 }
 
-Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& asked,
+Result<source::CountRequest> make_request(const StatFlags& flags, const metric::Asked& asked,
                                           event::Resolver& resolver) {
   source::CountRequest request;
-  LOFT_TRY(request.events, resolver.resolve_list(asked.events));
+  LOFT_TRY(request.events, resolver.resolve_list(asked.events()));
+  const bool has_instructions = std::ranges::any_of(request.events, [](const auto& event) {
+    return sample::plain_name(event.name) == "instructions";
+  });
+  // Runs are aligned by instructions; where there are no counters, none is shared.
+  if (runs_by_need(flags) && !has_instructions && source::perf_events::has_core_pmu())
+    if (auto instructions = resolver.resolve_list("instructions"))
+      std::ranges::move(*instructions, std::back_inserter(request.events));
   LOFT_TRY(request.groups, groups_of(request.events));
   request.command = flags.command;
   request.pids = flags.pids;
@@ -176,44 +200,101 @@ Result<source::CountRequest> make_request(const StatFlags& flags, const Asked& a
   return request;
 }
 
-Result<sample::RunCounts> count_once(const source::CountRequest& request, bool is_virtual,
-                                     const StatFlags& flags, Format format, Terminal& terminal) {
-  LOFT_TRY(const auto run, is_virtual ? source::virtual_pmu::prepare(request)
-                                      : source::perf_events::prepare(request));
-  source::WatchOptions options;
-  if (flags.interval_ms > 0)
-    options.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
-  if (format == Format::text && flags.output.file.empty()) {
-    sample::RunCounts frame;
-    for (const event::Event& event : run->events())
-      frame.events.push_back({event.name, event.origin, event.unit, event.scale});
-    options.on_interval = [frame, &terminal](const sample::IntervalCounts& interval) {
-      terminal.note(view::interval_text(frame, interval));
-      (void)terminal.flush();  // a failure shows again at the end
-    };
+// What is printed of each interval while the program runs.
+auto interval_printer(const source::CountingRun& run, const metric::Asked& asked,
+                      Terminal& terminal) {
+  sample::RunCounts frame;
+  frame.source = run.source_name();
+  for (const event::Event& event : run.events())
+    frame.events.push_back({event.name, event.origin, event.unit, event.scale});
+  return [frame, &asked, &terminal](const sample::IntervalCounts& interval) {
+    terminal.note(view::interval_text(frame, interval, asked.programs,
+                                      metric::evaluate_interval(asked, frame, interval)));
+    (void)terminal.flush();  // a failure shows again at the end
+  };
+}
+
+// One run of the program, or one stretch of watching.
+class Counter {
+ public:
+  Counter(const StatFlags& flags, const metric::Asked& asked, bool is_virtual, Format format,
+          Terminal& terminal)
+      : flags_(flags),
+        asked_(asked),
+        is_virtual_(is_virtual),
+        prints_intervals_(format == Format::text && flags.output.file.empty()),
+        terminal_(terminal) {}
+
+  Result<sample::RunCounts> count(const source::CountRequest& request) const {
+    LOFT_TRY(const auto run, is_virtual_ ? source::virtual_pmu::prepare(request)
+                                         : source::perf_events::prepare(request));
+    source::WatchOptions options;
+    if (flags_.interval_ms > 0) {
+      options.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags_.interval_ms * 1e6));
+      if (prints_intervals_) options.on_interval = interval_printer(*run, asked_, terminal_);
+    } else if (flags_.target_error > 0 || runs_by_need(flags_)) {
+      options.interval = kOwnWindow;
+    }
+    return source::watch(*run, request, options);
   }
-  return source::watch(*run, request, options);
+
+ private:
+  const StatFlags& flags_;
+  const metric::Asked& asked_;
+  bool is_virtual_;
+  bool prints_intervals_;
+  Terminal& terminal_;
+};
+
+// All runs as one, and the metrics that follow.
+struct Outcome {
+  sample::RunCounts run;
+  metric::RunMetrics metrics;
+};
+
+Result<Outcome> count_all(const StatFlags& flags, const metric::Asked& asked,
+                          const source::CountRequest& request, const Counter& counter) {
+  std::vector<sample::RunCounts> runs;
+  for (unsigned i = 0; i < repeats(flags); ++i) {
+    LOFT_TRY(runs.emplace_back(), counter.count(request));
+  }
+  Outcome outcome{sample::merge_runs(std::move(runs)), {}};
+  outcome.metrics = metric::evaluate_run(asked, outcome.run);
+  if (flags.target_error > 0 || runs_by_need(flags)) {
+    const double target = flags.target_error > 0 ? flags.target_error / 100 : kDefaultTarget;
+    const auto uncertain = metric::uncertain(outcome.run, outcome.metrics, target);
+    if (!uncertain.empty() && runs_by_need(flags)) {
+      LOFT_TRY(outcome.run, source::count_in_several_runs(
+                                request, std::move(outcome.run),
+                                [&](const auto& part) { return counter.count(part); }));
+      outcome.metrics = metric::evaluate_run(asked, outcome.run);
+    } else if (!uncertain.empty()) {
+      outcome.run.notes.push_back(
+          fmt::format("not known to within {:g} %: {}; --runs auto runs the program again instead",
+                      100 * target, join(uncertain, ", ")));
+    }
+    if (flags.interval_ms <= 0) outcome.run.intervals.clear();
+  }
+  return outcome;
 }
 
 Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_CHECK(check(flags));
-  const Chosen chosen = choose_source(flags);
+  Names names(flags, terminal);
+  const Chosen chosen = choose_source(flags, names);
   event::Resolver resolver(known_names(chosen.is_virtual));
-  LOFT_TRY(const auto asked, read_names(flags, chosen.is_virtual, resolver, terminal));
+  LOFT_TRY(const auto asked, names.read(resolver, chosen.is_virtual));
   LOFT_TRY(const auto request, make_request(flags, asked, resolver));
-  std::vector<sample::RunCounts> runs;
-  for (unsigned i = 0; i < flags.repeat; ++i) {
-    LOFT_TRY(runs.emplace_back(), count_once(request, chosen.is_virtual, flags, format, terminal));
-  }
-  sample::RunCounts result = sample::merge_runs(std::move(runs));
-  if (!chosen.note.empty()) result.notes.push_back(chosen.note);
-  const auto metrics = evaluate(asked, result);
-  const std::string text = format == Format::json  ? view::stat_json(result, metrics)
-                           : format == Format::csv ? view::stat_csv(result, metrics)
-                                                   : view::stat_text(result, metrics);
+  const Counter counter(flags, asked, chosen.is_virtual, format, terminal);
+  LOFT_TRY(auto outcome, count_all(flags, asked, request, counter));
+  if (!chosen.note.empty()) outcome.run.notes.push_back(chosen.note);
+  const auto& [run, metrics] = outcome;
+  const std::string text = format == Format::json  ? view::stat_json(run, metrics)
+                           : format == Format::csv ? view::stat_csv(run, metrics)
+                                                   : view::stat_text(run, metrics);
   LOFT_CHECK(write_result(flags.output, text, Stream::notes, terminal));
-  return result.exit_status;
+  return run.exit_status;
 }
 
 }  // namespace
@@ -235,8 +316,16 @@ void add_stat(CLI::App& app, Action& action) {
   command
       ->add_option("-I,--interval", flags->interval_ms, "print counts every so many milliseconds")
       ->check(CLI::Range(1.0, 1e9));
-  command->add_option("-r,--repeat", flags->repeat, "run the program so often; mean and spread")
-      ->check(CLI::Range(1u, 10000u));
+  command
+      ->add_option(
+          "-r,--repeat,--runs", flags->runs,
+          "run the program so often: mean and spread; auto: as often as it takes for events "
+          "not to share counters, when --target-error is exceeded")
+      ->check(runs_problem);
+  command
+      ->add_option("--target-error", flags->target_error,
+                   "how far estimates may be off, in percent (with --runs auto: 5)")
+      ->check(CLI::Range(0.001, 100.0));
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
   command->add_option("--by", flags->by, "also show each function or basic block (virtual PMU)")
       ->check(CLI::IsMember({"function", "block"}));

@@ -1,5 +1,6 @@
 #include "machine/check.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -36,6 +37,13 @@ void fill(std::byte* vectors, Real m, Real a) {
   }
 }
 
+// The bits of a or b.
+template <class Real,
+          class Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>>
+Real bits_of_either(Real a, Real b) {
+  return std::bit_cast<Real>(static_cast<Bits>(std::bit_cast<Bits>(a) | std::bit_cast<Bits>(b)));
+}
+
 template <class Real>
 Real result_of(Op op, Real value, Real m, Real a) {
   switch (op) {
@@ -51,6 +59,8 @@ Real result_of(Op op, Real value, Real m, Real a) {
       return value / m;
     case Op::sqrt_of_m:
       return std::sqrt(m);
+    case Op::bit_or:
+      return bits_of_either(value, m);
     default:
       return std::sqrt(value);
   }
@@ -103,6 +113,7 @@ void one_step(const Kernel& kernel, const Step& step, Arguments& arguments) {
     case Op::div:
     case Op::sqrt:
     case Op::sqrt_of_m:
+    case Op::bit_or:
       if (kernel.precision == Precision::dp)
         return arithmetic<double>(kernel, step, arguments.vectors);
       return arithmetic<float>(kernel, step, arguments.vectors);

@@ -155,6 +155,8 @@ void Encoder::arithmetic(const Step& step) {
       return put(sve ? fields(opcode(kDiv), 0, kM, reg) : fields(opcode(kDiv), kM, reg, reg));
     case Op::sqrt:
       return put(fields(opcode(kSqrt), 0, reg, reg));
+    case Op::bit_or:  // orr of whole registers
+      return put(fields(sve ? 0x04603000 : 0x4EA01C00, kM, reg, reg));
     default:
       return put(fields(opcode(kSqrt), 0, kM, reg));
   }
@@ -225,6 +227,7 @@ Bytes Encoder::emit() {
       case Op::div:
       case Op::sqrt:
       case Op::sqrt_of_m:
+      case Op::bit_or:
         arithmetic(step);
         break;
       case Op::load:

@@ -112,6 +112,8 @@ Encoding Encoder::encoding_of(Op op) const {
     case Op::sqrt:
     case Op::sqrt_of_m:
       return {kind, 1, 0x51};
+    case Op::bit_or:  // orps, orpd: of whole registers, also in scalar kernels
+      return {dp ? x66 : none, 1, 0x56};
     case Op::fma:  // vfmadd213: reg = second * reg + rm
       return {x66, 2, static_cast<std::uint8_t>(scalar_ ? 0xA9 : 0xA8)};
     case Op::fma_into:  // vfmadd231: reg = second * rm + reg
@@ -256,6 +258,7 @@ void Encoder::arithmetic(const Step& step) {
       return registers(code, reg, reg, kA);
     case Op::mul:
     case Op::div:
+    case Op::bit_or:
       return registers(code, reg, reg, kM);
     case Op::fma:
     case Op::fma_into:
@@ -276,6 +279,7 @@ void Encoder::step(const Step& step) {
     case Op::div:
     case Op::sqrt:
     case Op::sqrt_of_m:
+    case Op::bit_or:
       return arithmetic(step);
     case Op::load:
     case Op::store:

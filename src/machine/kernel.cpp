@@ -195,7 +195,7 @@ Kernel sqrt_chain_kernel(int count) {
   Kernel kernel;
   for (int i = 0; i < count; ++i) {
     kernel.body.push_back({Op::sqrt});
-    kernel.body.push_back({Op::mul});
+    kernel.body.push_back({Op::bit_or});
   }
   return kernel;
 }

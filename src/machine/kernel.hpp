@@ -26,6 +26,7 @@ enum class Op : std::uint8_t {
   div,        // reg = reg / m
   sqrt,       // reg = sqrt(reg)
   sqrt_of_m,  // reg = sqrt(m): independent of all others, and never of a trivial number
+  bit_or,     // the bits of reg |= those of m
   // Between vector register `reg` and `offset` bytes behind the pointer of `stream`.
   load,
   store,
@@ -92,7 +93,7 @@ int arrays_of(MemoryOp op);
 // `count` operations, each of which needs the result of the one before.
 Kernel chain_kernel(Op op, int count);
 
-// sqrt and mul in turns: alone, sqrt would run into 1 and stay there.
+// sqrt and bit_or in turns: alone, sqrt would run into 1 and stay there.
 Kernel sqrt_chain_kernel(int count);
 
 }  // namespace loft::machine

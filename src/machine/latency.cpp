@@ -35,6 +35,7 @@ constexpr Chain kChains[] = {
     {"FP_mul_lat", Op::mul, 1, 0, 0, 0},
     {"FP_fma_lat", Op::fma, 1, 0, 0, 0},
     {"FP_div_lat", Op::div, 1, 0, 0, 0},
+    {"bit_or", Op::bit_or, 1, 0, 0, 0},
     // A 62-bit dividend by a 31-bit divisor; the OR that restores the dividend is one cycle more.
     {"int_div+or", Op::int_div, 0x5A5A5A5B, 0x3FEDCBA987654321, 0, 0x3FEDCBA987654321},
     {"BR_lat", Op::jump, 1, 0, 0, 0},
@@ -147,7 +148,7 @@ Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& benc
   TrialSetup roots;
   roots.kernel = sqrt_chain_kernel(kLinks);
   roots.work = kLinks;
-  add(plan, bench, "sqrt+mul", std::move(roots), kPrivateTolerance);
+  add(plan, bench, "sqrt+or", std::move(roots), kPrivateTolerance);
 
   Rings rings;
   LOFT_TRY(auto word, Buffer::allocate(kPage, Pages::small));
@@ -207,13 +208,22 @@ std::vector<model::Constant> constants_of(const Plan& plan, const Workbench& ben
   put("FP_mul_lat", mul);
   if (item_named(plan, "FP_fma_lat") != nullptr) put("FP_fma_lat", read("FP_fma_lat"));
   put("FP_div_lat", read("FP_div_lat"));
-  put("FP_sqrt_lat", difference(read("sqrt+mul"), mul));
+  put("FP_sqrt_lat", difference(read("sqrt+or"), read("bit_or")));
   put("Int_div_lat", minus_cycle(read("int_div+or")));
   put("Atomic_lat", read("Atomic_lat"));
-  // The names of the paper that LCPI comes from.
-  put("Data_L1_lat", read("L1_lat"));
-  put("Data_TLB_lat", difference(read("tlb_pages"), read("tlb_dense")));
   return constants;
+}
+
+std::string transfer_name(Neighbour neighbour) {
+  switch (neighbour) {
+    case Neighbour::same_core:
+      return "Line_transfer_smt_lat";
+    case Neighbour::far:
+      return "Line_transfer_far_lat";
+    case Neighbour::near:
+      break;
+  }
+  return "Line_transfer_lat";
 }
 
 Transfer measure_transfer(Workbench& bench, int first, int second, int windows) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "machine/plan.hpp"
+#include "machine/topology.hpp"
 
 namespace loft::machine {
 
@@ -25,5 +26,8 @@ struct Transfer {
   Estimate estimate;  // hand-overs per tick
 };
 Transfer measure_transfer(Workbench& bench, int first, int second, int windows);
+
+// "Line_transfer_lat", with a word for a partner on the same core, or on another package or node.
+std::string transfer_name(Neighbour neighbour);
 
 }  // namespace loft::machine

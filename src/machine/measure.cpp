@@ -50,6 +50,7 @@ class Session {
   void run_rounds();
   void collect_roofs();
   void collect_constants();
+  void collect_transfers();
   void collect_notes();
 
   void progress(double share, std::string_view doing) const {
@@ -286,20 +287,43 @@ void Session::collect_constants() {
     if (roof.kind == model::RoofKind::flops && roof.op == "mixed")
       machine_.constants.push_back(constant_of("Peak_" + roof.precision, "flops_per_second", roof));
   }
+}
+
+model::Constant transfer_constant(const Transfer& transfer, const std::string& name,
+                                  const Workbench& bench) {
+  model::Constant line;
+  line.name = name;
+  line.unit = "cycles";
+  line.value = line.cycles = bench.cycles_per_tick() / transfer.estimate.best();
+  line.median = bench.cycles_per_tick() / transfer.estimate.median();
+  line.ns = 1e9 / (transfer.estimate.best() * bench.ticks_per_second());
+  line.spread = transfer.estimate.spread();
+  line.verdict = transfer.estimate.verdict(kSharedTolerance);
+  return line;
+}
+
+// From the first CPU to the second; of a full run to every other, where the slowest partner of each
+// kind stands for its kind.
+void Session::collect_transfers() {
   if (order_.size() < 2) {
     note("one CPU only: nothing to hand a cache line to");
     return;
   }
-  const Transfer transfer = measure_transfer(*bench_, 0, 1, options_.full ? 400 : 100);
-  model::Constant line;
-  line.name = "Line_transfer_lat";
-  line.unit = "cycles";
-  line.value = line.cycles = bench_->cycles_per_tick() / transfer.estimate.best();
-  line.median = bench_->cycles_per_tick() / transfer.estimate.median();
-  line.ns = 1e9 / (transfer.estimate.best() * bench_->ticks_per_second());
-  line.spread = transfer.estimate.spread();
-  line.verdict = transfer.estimate.verdict(kSharedTolerance);
-  machine_.constants.push_back(line);
+  const std::size_t partners = options_.full ? order_.size() - 1 : 1;
+  const int windows = options_.full && partners == 1 ? 400 : 100;
+  const auto neighbours = neighbours_of(machine_.topology, order_);
+  std::map<std::string, std::pair<model::Constant, int>> slowest;
+  for (std::size_t i = 1; i <= partners; ++i) {
+    const Transfer transfer = measure_transfer(*bench_, 0, static_cast<int>(i), windows);
+    auto constant = transfer_constant(transfer, transfer_name(neighbours[i]), *bench_);
+    const auto [at, is_new] = slowest.try_emplace(constant.name, constant, order_[i]);
+    if (!is_new && constant.value > at->second.first.value) at->second = {constant, order_[i]};
+  }
+  for (auto& [name, found] : slowest) {
+    if (partners > 1)
+      note(fmt::format("{} is that between CPUs {} and {}", name, order_.front(), found.second));
+    machine_.constants.push_back(std::move(found.first));
+  }
 }
 
 void Session::collect_notes() {
@@ -325,6 +349,7 @@ Result<void> Session::run() {
   progress(1, "cache-line transfer");
   collect_roofs();
   collect_constants();
+  collect_transfers();
   collect_notes();
   return {};
 }

@@ -22,6 +22,28 @@ bool is_name(std::string_view text) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+void put(model::Machine& machine, model::Constant constant) {
+  const auto same = std::ranges::find(machine.constants, constant.name, &model::Constant::name);
+  if (same == machine.constants.end())
+    machine.constants.push_back(std::move(constant));
+  else
+    *same = std::move(constant);
+}
+
+// FP_lat is the larger of addition and multiplication, also when a person says what those are.
+void follow(const std::vector<model::Constant>& overrides, model::Machine& machine) {
+  const auto overridden = [&](std::string_view name) {
+    return std::ranges::find(overrides, name, &model::Constant::name) != overrides.end();
+  };
+  if (overridden("FP_lat") || (!overridden("FP_add_lat") && !overridden("FP_mul_lat"))) return;
+  const model::Constant* add = model::find_constant(machine, "FP_add_lat");
+  const model::Constant* mul = model::find_constant(machine, "FP_mul_lat");
+  if (add == nullptr || mul == nullptr) return;
+  model::Constant larger = add->value >= mul->value ? *add : *mul;
+  larger.name = "FP_lat";
+  put(machine, std::move(larger));
+}
+
 }  // namespace
 
 std::string overrides_path() { return join_path(config_directory(), "constants"); }
@@ -80,13 +102,9 @@ void apply(const std::vector<model::Constant>& overrides, model::Machine& machin
           constant.ns * machine.frequency_hz * 1e-9;
       constant.unit = "cycles";
     }
-    const auto same = std::find_if(machine.constants.begin(), machine.constants.end(),
-                                   [&](const auto& each) { return each.name == constant.name; });
-    if (same == machine.constants.end())
-      machine.constants.push_back(std::move(constant));
-    else
-      *same = std::move(constant);
+    put(machine, std::move(constant));
   }
+  follow(overrides, machine);
 }
 
 }  // namespace loft::machine

@@ -23,7 +23,8 @@ std::string overrides_path();
 // A missing file overrides nothing.
 [[nodiscard]] Result<std::vector<model::Constant>> read_overrides(const std::string& path);
 
-// Replaces constants of the same name, adds the others; latencies in cycles get their time too.
+// Replaces constants of the same name, adds the others; latencies in cycles get their time too, and
+// FP_lat follows FP_add_lat and FP_mul_lat unless it is overridden itself.
 void apply(const std::vector<model::Constant>& overrides, model::Machine& machine);
 
 }  // namespace loft::machine

@@ -188,6 +188,23 @@ int separate_cores(const model::Topology& topology, const CpuList& order) {
   return static_cast<int>(cores.size());
 }
 
+std::vector<Neighbour> neighbours_of(const model::Topology& topology, const CpuList& order) {
+  const auto find = [&](int id) {
+    const auto found = std::ranges::find(topology.cpus, id, &model::Cpu::id);
+    return found == topology.cpus.end() ? model::Cpu{} : *found;
+  };
+  std::vector<Neighbour> neighbours;
+  for (const int id : order) {
+    const model::Cpu first = find(order.front());
+    const model::Cpu other = find(id);
+    const bool far = first.package != other.package || first.node != other.node;
+    neighbours.push_back(far                        ? Neighbour::far
+                         : first.core == other.core ? Neighbour::same_core
+                                                    : Neighbour::near);
+  }
+  return neighbours;
+}
+
 // A group's own limit binds as well as those of the groups above it: the least of them counts.
 double cgroup_cpu_limit(const SystemRoot& root) {
   const auto membership = read_file(root.at("/proc/self/cgroup"));

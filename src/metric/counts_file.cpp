@@ -150,10 +150,6 @@ const Column* CountsFile::find_column(std::string_view name) const {
 }
 
 Result<CountsFile> read_counts(const std::string& file_name, std::string_view text) {
-  if (text.starts_with("PERFILE2"))
-    return failure(ErrorKind::unsupported, fmt::format("read counts from '{}'", file_name),
-                   "it is a perf.data recording, not a table of counts",
-                   "export it with 'perf stat report -x,' or use 'loft report'");
   if (text.find('\0') != std::string_view::npos)
     return bad_counts(file_name, 1, "the file is binary");
   if (trim(text).starts_with('{')) return read_json_counts(file_name, text);

@@ -35,6 +35,10 @@ sample::Origin weaker(sample::Origin a, sample::Origin b) {
   return rank(a) < rank(b) ? b : a;
 }
 
+bool is_of_a_machine(std::string_view name) {
+  return name.ends_with("_lat") || name.ends_with("_bw") || name.ends_with("_hz");
+}
+
 std::optional<Number> bits(Op op, const Number& a, const Number& b) {
   const auto fits = [](const Number& n) {
     return n.is_integer() && n.as_integer() >= 0 && n.as_integer() <= Wide{UINT64_MAX};
@@ -93,7 +97,8 @@ Value Program::evaluate(const CountSet& counts) const {
   const auto input = [&](const std::string& name) {
     const Quantity* quantity = counts.find(name);
     if (quantity == nullptr)
-      return fail(fmt::format("'{}' was not counted and is no constant", name));
+      return fail(fmt::format("'{}' was not counted and is no constant{}", name,
+                              is_of_a_machine(name) ? " ('loft machine' measures it)" : ""));
     if (quantity->origin == sample::Origin::missing)
       return fail(fmt::format("'{}' is missing: {}", name, quantity->why));
     return Register{quantity->value, quantity->origin, 0};

@@ -56,14 +56,16 @@ std::vector<Constant> constants_of(std::span<const Evaluated> metrics) {
   return constants;
 }
 
-std::string value_text(const Evaluated& metric) {
-  if (!metric.value.number) return "n/a";
-  const double value = metric.value.number->as_double();
-  const bool estimated = metric.value.kind != sample::Origin::counted;
-  std::string text = (estimated ? "~" : "") + format_value(value, metric.unit);
-  if (metric.value.ci95 && value != 0)
-    text += fmt::format(" ± {:.2g} %", 100 * (metric.value.ci95->high - metric.value.ci95->low) /
-                                           2 / std::fabs(value));
+std::string value_text(const Evaluated& metric) { return value_text(metric.value, metric.unit); }
+
+std::string value_text(const Value& value, const Unit& unit) {
+  if (!value.number) return "n/a";
+  const double number = value.number->as_double();
+  const bool estimated = value.kind != sample::Origin::counted;
+  std::string text = (estimated ? "~" : "") + format_value(number, unit);
+  if (value.ci95 && number != 0)
+    text += fmt::format(" ± {:.2g} %",
+                        100 * (value.ci95->high - value.ci95->low) / 2 / std::fabs(number));
   return text;
 }
 

@@ -44,5 +44,6 @@ std::vector<Constant> constants_of(std::span<const Evaluated> metrics);
 
 // One value as people read it: "~ 1.23 GB/s ± 4 %", "n/a".
 std::string value_text(const Evaluated& metric);
+std::string value_text(const Value& value, const Unit& unit);
 
 }  // namespace loft::metric

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
 #include "base/places.hpp"
@@ -14,8 +13,6 @@
 
 namespace loft::metric {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kLargestFile = std::size_t{32} << 20;
 
@@ -40,37 +37,6 @@ Result<void> define(Library& library, const std::string& text) {
                        std::nullopt, "command line"},
               Tier::command);
   return {};
-}
-
-std::optional<double> number_in(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-// Units of machine files that are words: "bytes_per_second".
-std::optional<Unit> machine_unit(std::string_view text) {
-  if (text == "bytes_per_second") text = "B/s";
-  if (text == "flops_per_second") text = "FLOP/s";
-  const auto unit = parse_unit(text);
-  return unit ? std::optional<Unit>(*unit) : std::nullopt;
-}
-
-std::optional<Constant> machine_constant(const std::string& name, const json& entry,
-                                         const std::string& file) {
-  if (!entry.is_object()) return std::nullopt;
-  auto value = number_in(entry, "value");
-  const auto unit = entry.find("unit");
-  std::string unit_text = unit != entry.end() && unit->is_string() ? unit->get<std::string>() : "";
-  if (!value) {
-    value = number_in(entry, "cycles");
-    unit_text = "cycles";
-  }
-  if (!value) return std::nullopt;
-  Constant constant{name, Number::real(*value), machine_unit(unit_text), "machine file " + file};
-  if (const auto spread = number_in(entry, "spread"))
-    constant.origin += fmt::format(", spread {:.1f} %", 100 * *spread);
-  return constant;
 }
 
 // One way to get a preset; single events are tried in their order.
@@ -138,25 +104,6 @@ Result<Library> load_library(const LoadOptions& options) {
   for (const std::string& path : options.files) load_path(library, path, Tier::command);
   for (const std::string& text : options.defines) LOFT_CHECK(define(library, text));
   return library;
-}
-
-Result<std::vector<Constant>> read_machine_constants(const std::string& file_name,
-                                                     std::string_view text) {
-  const json document = json::parse(text, nullptr, false);
-  if (!document.is_object())
-    return failure(ErrorKind::malformed, fmt::format("read '{}'", file_name),
-                   "it is no machine file", "measure one with 'loft machine'");
-  std::vector<Constant> constants;
-  const auto listed = document.find("constants");
-  if (listed != document.end() && listed->is_object())
-    for (const auto& [name, entry] : listed->items())
-      if (auto constant = machine_constant(name, entry, file_name))
-        constants.push_back(*std::move(constant));
-  for (const char* key : {"frequency_hz", "tsc_hz"})
-    if (const auto value = number_in(document, key); value && *value > 0)
-      constants.push_back(
-          {key, Number::real(*value), *parse_unit("Hz"), "machine file " + file_name});
-  return constants;
 }
 
 }  // namespace loft::metric

@@ -32,8 +32,4 @@ void load_path(Library& library, const std::string& path, Tier tier);
 // PAPI's presets as aliases, with a variant for each way to get them.
 void add_presets(Library& library);
 
-// The "constants" of a machine file, and its frequencies.
-[[nodiscard]] Result<std::vector<Constant>> read_machine_constants(const std::string& file_name,
-                                                                   std::string_view text);
-
 }  // namespace loft::metric

@@ -54,6 +54,8 @@ class Program {
   [[nodiscard]] const std::vector<Constant>& constants() const { return constants_; }
   [[nodiscard]] const Unit& unit() const { return unit_; }
   [[nodiscard]] bool is_model() const { return is_model_; }
+  // Of a model: half of its 95 % interval, in base units.
+  [[nodiscard]] const std::optional<double>& model_error() const { return model_error_; }
   [[nodiscard]] const std::string& variant() const { return variant_; }
 
   // Divisors that are not constants, as text: where one is 0 the metric is not available.

@@ -1,9 +1,16 @@
-// A counting run as operands of formulas.
+// A counting run as operands of formulas, and the metrics that follow from it.
+//
+//   LOFT_TRY(const Asked asked, ask(lists, library, resolver));
+//   const RunMetrics metrics = evaluate_run(asked, run);
+//   metrics.total[0]                 // of the whole run, with its interval where one is known
+//   metrics.threads[t][0]            // the same metric of one thread
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "metric/counts.hpp"
+#include "metric/asked.hpp"
+#include "metric/evaluation.hpp"
 #include "metric/uncertainty.hpp"
 #include "sample/counting.hpp"
 
@@ -12,8 +19,33 @@ namespace loft::metric {
 // Totals by event name in base units, and the wall-clock time as "time".
 CountSet counts_of(const sample::RunCounts& run);
 
-// The spread of multiplexed groups, from the intervals of the run. Events that ran for the same
-// time in every interval were one group.
-std::vector<GroupEstimate> spread_of(const sample::RunCounts& run);
+// The same of a part of it: `counts` are aligned with the run's events.
+CountSet counts_of(const sample::RunCounts& run, std::span<const sample::Count> counts,
+                   Quantity time);
+
+// What multiplexed groups counted in the intervals of the run. Events that ran for the same time in
+// every interval were one group.
+std::vector<GroupWindows> windows_of(const sample::RunCounts& run);
+
+// Values of parts are aligned with the parts of the run, and each part's with `total`.
+struct RunMetrics {
+  std::vector<Evaluated> total;
+  std::vector<std::optional<Interval>> events;  // 95 % of scaled counts, as `value()` gives them
+  std::vector<std::vector<Value>> threads;
+  std::vector<std::vector<Value>> cpus;
+  std::vector<std::vector<Value>> functions;
+  std::vector<std::vector<Value>> intervals;
+};
+
+RunMetrics evaluate_run(const Asked& asked, const sample::RunCounts& run);
+
+// The metrics of one interval, while the run goes on.
+std::vector<Value> evaluate_interval(const Asked& asked, const sample::RunCounts& frame,
+                                     const sample::IntervalCounts& interval);
+
+// The counts and metrics that had to share counters and are not known to within `target` (0.05: the
+// half-width of the interval is 5 % of the value). One without an interval is not known.
+std::vector<std::string> uncertain(const sample::RunCounts& run, const RunMetrics& metrics,
+                                   double target);
 
 }  // namespace loft::metric

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace loft::metric {
 namespace {
@@ -79,6 +78,13 @@ Result<GroupEstimate> estimate_group(const GroupWindows& group) {
   return estimate;
 }
 
+std::vector<GroupEstimate> estimate_groups(std::span<const GroupWindows> groups) {
+  std::vector<GroupEstimate> estimates;
+  for (const GroupWindows& group : groups)
+    if (auto estimate = estimate_group(group)) estimates.push_back(*std::move(estimate));
+  return estimates;
+}
+
 Value with_interval(const Program& program, const CountSet& counts, Value value,
                     std::span<const GroupEstimate> groups) {
   if (!value.number) return value;
@@ -126,38 +132,13 @@ bool exceeds(const Value& value, double target) {
   return (value.ci95->high - value.ci95->low) / 2 > target * std::fabs(value.number->as_double());
 }
 
-Result<CountSet> join_runs(std::span<const Run> runs) {
-  struct Sum {
-    double total = 0;
-    double runs = 0;
-    Quantity last;
-  };
-  CountSet joined;
-  std::map<std::string, Sum> sums;
-  for (const Run& run : runs) {
-    if (!(run.instructions > 0))
-      return failure(ErrorKind::invalid_input, "join runs",
-                     "a run has no count of instructions to align it by",
-                     "count instructions in every run");
-    const double factor = runs[0].instructions / run.instructions;
-    for (const auto& [name, quantity] : run.counts) {
-      Sum& sum = sums[name];
-      sum.last = quantity;
-      if (quantity.origin == sample::Origin::missing) continue;
-      sum.total += quantity.value.as_double() * factor;
-      sum.runs += 1;
-    }
-  }
-  for (auto& [name, sum] : sums) {
-    if (sum.runs == 0) {
-      joined.add(name, std::move(sum.last));
-    } else if (runs.size() == 1) {
-      joined.add(name, std::move(sum.last));
-    } else {
-      joined.add(name, {Number::real(sum.total / sum.runs), sample::Origin::scaled, {}});
-    }
-  }
-  return joined;
+std::optional<double> half_width(const GroupEstimate& group, std::string_view event) {
+  const auto found = std::ranges::find(group.events, event);
+  if (found == group.events.end() || group.windows < kFewestWindows) return std::nullopt;
+  const auto at = static_cast<std::size_t>(found - group.events.begin());
+  if (group.rare[at]) return std::nullopt;
+  const double variance = group.covariance[at * group.events.size() + at];
+  return student_point(static_cast<double>(group.windows - 1)) * std::sqrt(std::max(variance, 0.0));
 }
 
 }  // namespace loft::metric

@@ -46,6 +46,8 @@ inline constexpr std::size_t kFewestWindows = 4;
 inline constexpr double kFewestOccurrences = 100;
 
 [[nodiscard]] Result<GroupEstimate> estimate_group(const GroupWindows& group);
+// Of all that can be estimated.
+std::vector<GroupEstimate> estimate_groups(std::span<const GroupWindows> groups);
 
 // Adds the 95 % interval to a value that rests on these groups. Groups are taken as independent of
 // each other. Left without interval: values that are not available, and groups with too few
@@ -56,13 +58,8 @@ Value with_interval(const Program& program, const CountSet& counts, Value value,
 // Whether the interval is wider than `target` of the value (0.05: half-width above 5 %).
 bool exceeds(const Value& value, double target);
 
-// Joins runs of the same program that counted different events. Runs differ in length: each run's
-// counts are brought to the first run's number of instructions. An event of several runs is
-// averaged.
-struct Run {
-  double instructions = 0;
-  std::vector<std::pair<std::string, Quantity>> counts;
-};
-[[nodiscard]] Result<CountSet> join_runs(std::span<const Run> runs);
+// Half of the 95 % interval of one event's total; nothing when the group does not have it, has too
+// few windows, or saw it too rarely.
+std::optional<double> half_width(const GroupEstimate& group, std::string_view event);
 
 }  // namespace loft::metric

@@ -82,8 +82,9 @@ struct RunCounts {
   std::string target;                // "./app", "process 4711", "all CPUs"
   int exit_status = 0;               // as a shell reports it
   Nanoseconds wall{};
-  std::optional<Spread> wall_spread;  // in seconds
-  std::optional<Nanoseconds> user;    // CPU time of a command that loft started
+  Origin wall_origin = Origin::counted;  // scaled: known from samples alone
+  std::optional<Spread> wall_spread;     // in seconds
+  std::optional<Nanoseconds> user;       // CPU time of a command that loft started
   std::optional<Nanoseconds> system;
   std::vector<CountedEvent> events;
   std::vector<ThreadCounts> threads;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "sample/ratio.hpp"
+
 namespace loft::sample {
 namespace {
 
@@ -49,24 +51,8 @@ CountedEvent merge_event(const std::vector<RunCounts>& runs, std::size_t index) 
   return merged;
 }
 
-}  // namespace
-
-Spread spread_of(std::span<const double> values) {
-  Spread spread;
-  spread.runs = values.size();
-  const auto count = static_cast<double>(values.size());
-  for (const double value : values) spread.mean += value / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
-  if (values.size() > 1) spread.deviation = std::sqrt(squares / (count - 1));
-  const double half = student_quantile(values.size() - 1) * spread.deviation / std::sqrt(count);
-  spread.low = spread.mean - half;
-  spread.high = spread.mean + half;
-  return spread;
-}
-
-RunCounts merge_runs(std::vector<RunCounts> runs) {
-  if (runs.size() == 1) return std::move(runs.front());
+// What all runs have in common, and their times; no events.
+RunCounts frame_of(const std::vector<RunCounts>& runs) {
   RunCounts merged;
   merged.command = runs.front().command;
   merged.source = runs.front().source;
@@ -85,9 +71,96 @@ RunCounts merge_runs(std::vector<RunCounts> runs) {
     merged.system =
         mean_time(runs, [](const RunCounts& run) { return run.system.value_or(Nanoseconds{}); });
   }
+  return merged;
+}
+
+const CountedEvent* find_event(const RunCounts& run, std::string_view name) {
+  const auto found = std::ranges::find(run.events, name, &CountedEvent::name);
+  return found == run.events.end() ? nullptr : &*found;
+}
+
+std::optional<double> instructions_of(const RunCounts& run) {
+  for (const CountedEvent& event : run.events)
+    if (plain_name(event.name) == "instructions" && event.total.is_available() &&
+        event.total.value() > 0)
+      return event.total.value();
+  return std::nullopt;
+}
+
+// One event of several runs; `factors` bring each run to the common length.
+CountedEvent join_event(const std::vector<RunCounts>& runs, const CountedEvent& first,
+                        std::span<const double> factors) {
+  Origin best = Origin::missing;
+  std::size_t counted = 0;
+  for (const RunCounts& run : runs) {
+    const CountedEvent* event = find_event(run, first.name);
+    if (event == nullptr) continue;
+    if (event->total.origin < best) counted = 0;
+    best = std::min(best, event->total.origin);
+    if (event->total.origin == best) ++counted;
+  }
+  CountedEvent joined = first;
+  if (best == Origin::missing) return joined;
+  const bool everywhere = counted == runs.size();
+  std::vector<double> values;
+  joined.total = {best, 0, {}, {}, {}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const CountedEvent* event = find_event(runs[i], first.name);
+    if (event == nullptr || event->total.origin != best) continue;
+    values.push_back(event->total.value() * (everywhere ? 1 : factors[i]));
+    joined.total.enabled += event->total.enabled;
+    joined.total.running += event->total.running;
+    if (!everywhere && factors[i] != 1) joined.total.origin = Origin::scaled;
+  }
+  const Spread spread = spread_of(values);
+  joined.total.raw =
+      static_cast<std::uint64_t>(std::llround(spread.mean * joined.total.running_share()));
+  if (values.size() > 1) joined.spread = spread;
+  return joined;
+}
+
+}  // namespace
+
+Spread spread_of(std::span<const double> values) {
+  Spread spread;
+  spread.runs = values.size();
+  const auto count = static_cast<double>(values.size());
+  for (const double value : values) spread.mean += value / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+  if (values.size() > 1) spread.deviation = std::sqrt(squares / (count - 1));
+  const double half = student_quantile(values.size() - 1) * spread.deviation / std::sqrt(count);
+  spread.low = spread.mean - half;
+  spread.high = spread.mean + half;
+  return spread;
+}
+
+RunCounts merge_runs(std::vector<RunCounts> runs) {
+  if (runs.size() == 1) return std::move(runs.front());
+  RunCounts merged = frame_of(runs);
   for (std::size_t i = 0; i < runs.front().events.size(); ++i)
     merged.events.push_back(merge_event(runs, i));
   return merged;
+}
+
+Result<RunCounts> join_runs(std::vector<RunCounts> runs) {
+  if (runs.size() == 1) return std::move(runs.front());
+  std::vector<double> lengths;
+  for (const RunCounts& run : runs) {
+    const auto instructions = instructions_of(run);
+    if (!instructions)
+      return failure(ErrorKind::invalid_input, "join runs of the program",
+                     "a run has no count of instructions to align it by",
+                     "count instructions in every run");
+    lengths.push_back(*instructions);
+  }
+  const double mean = spread_of(lengths).mean;
+  std::vector<double> factors;
+  for (const double length : lengths) factors.push_back(mean / length);
+  RunCounts joined = frame_of(runs);
+  for (const CountedEvent& event : runs.front().events)
+    joined.events.push_back(join_event(runs, event, factors));
+  return joined;
 }
 
 }  // namespace loft::sample

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/result.hpp"
 #include "sample/counting.hpp"
 
 namespace loft::sample {
@@ -14,5 +15,11 @@ Spread spread_of(std::span<const double> values);
 // All runs counted the same events. An event missing in one run is missing in the result. The exit
 // status is the last one that was not 0.
 RunCounts merge_runs(std::vector<RunCounts> runs);
+
+// Runs of the same program that counted different events, the first of them all. An event that
+// every run counted equally well is averaged. The others are brought to the mean number of
+// instructions, since no two runs are the same length; a run in which an event had to share a
+// counter is left out when another counted it alone. Fails without a count of instructions.
+[[nodiscard]] Result<RunCounts> join_runs(std::vector<RunCounts> runs);
 
 }  // namespace loft::sample

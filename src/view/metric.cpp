@@ -99,17 +99,36 @@ std::string metrics_json(std::span<const Evaluated> metrics) {
   return dumped(json);
 }
 
+std::optional<metric::Interval> interval_of(const sample::CountedEvent& event,
+                                            const metric::RunMetrics& metrics, std::size_t index) {
+  if (!event.total.is_available()) return std::nullopt;
+  if (event.spread)
+    return metric::Interval{event.spread->low * event.scale, event.spread->high * event.scale};
+  return index < metrics.events.size() ? metrics.events[index] : std::nullopt;
+}
+
 std::string metric_columns_csv(const MetricColumns& columns) {
   std::string text = columns.labels.empty() ? "row" : "row,label";
-  for (const std::string& name : columns.names) text += "," + csv_field(name);
+  for (std::size_t i = 0; i < columns.names.size(); ++i) {
+    const std::string& name = columns.names[i];
+    text += "," + csv_field(name);
+    if (columns.errors[i]) text += "," + csv_field(name + ".low") + "," + csv_field(name + ".high");
+  }
   text += '\n';
   const std::size_t rows = columns.values.empty() ? 0 : columns.values[0].size();
   for (std::size_t row = 0; row < rows; ++row) {
     text += std::to_string(row + 1);
     if (!columns.labels.empty()) text += "," + csv_field(columns.labels[row]);
-    for (const auto& values : columns.values) {
-      text += ',';
-      if (!std::isnan(values[row])) fmt::format_to(std::back_inserter(text), "{}", values[row]);
+    for (std::size_t i = 0; i < columns.values.size(); ++i) {
+      const double value = columns.values[i][row];
+      const auto add = [&](double number) {
+        text += ',';
+        if (!std::isnan(number)) fmt::format_to(std::back_inserter(text), "{}", number);
+      };
+      add(value);
+      if (!columns.errors[i]) continue;
+      add(value - *columns.errors[i]);
+      add(value + *columns.errors[i]);
     }
     text += '\n';
   }
@@ -126,6 +145,7 @@ std::string metric_columns_json(const MetricColumns& columns) {
                                {"unit", columns.units[i].text},
                                {"kind", columns.kinds[i]},
                                {"values", std::move(values)}});
+    if (columns.errors[i]) json["metrics"].back()["error95"] = *columns.errors[i];
   }
   if (!columns.labels.empty()) json["labels"] = columns.labels;
   return dumped(json);

@@ -1,11 +1,13 @@
 // Evaluated metrics as text, CSV or JSON.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "metric/evaluation.hpp"
+#include "metric/run_counts.hpp"
 
 namespace loft::view {
 
@@ -14,6 +16,10 @@ std::string metrics_text(std::span<const metric::Evaluated> metrics);
 std::string metrics_csv(std::span<const metric::Evaluated> metrics);
 std::string metrics_json(std::span<const metric::Evaluated> metrics);
 
+// The 95 % interval of an event's total in its unit: from repeated runs, or of a scaled count.
+std::optional<metric::Interval> interval_of(const sample::CountedEvent& event,
+                                            const metric::RunMetrics& metrics, std::size_t index);
+
 // Metrics over the rows of a table: one column each.
 struct MetricColumns {
   std::vector<std::string> labels;  // of the rows; may be empty
@@ -21,6 +27,8 @@ struct MetricColumns {
   std::vector<metric::Unit> units;
   std::vector<std::vector<double>> values;  // in units; NaN is not available
   std::vector<std::string> kinds;           // of each metric
+  // Of each metric, in its unit: half of the 95 % interval, where it is a model that knows it.
+  std::vector<std::optional<double>> errors;
 };
 std::string metric_columns_csv(const MetricColumns& columns);
 std::string metric_columns_json(const MetricColumns& columns);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "view/csv.hpp"
+#include "view/metric.hpp"
 #include "view/stat.hpp"
 
 namespace loft::view {
@@ -11,34 +12,67 @@ using sample::CountedEvent;
 
 // An unknown value is an empty field, never 0.
 std::string row(std::string_view scope, std::string_view part, const CountedEvent& event,
-                const Count& count, std::string_view binary = {}) {
+                const Count& count, std::string_view binary = {},
+                const std::optional<metric::Interval>& interval = {}) {
   std::string value;
   if (count.is_available())
     value = count.origin == sample::Origin::counted && event.scale == 1 && !event.spread
                 ? std::to_string(count.raw)
                 : fmt::format("{}", count.value() * event.scale);
-  return fmt::format("{},{},{},{},{},{},{:.4f},{},{}\n", scope, csv_field(part),
+  return fmt::format("{},{},{},{},{},{},{:.4f},{},{},{},{}\n", scope, csv_field(part),
                      csv_field(event.name), value, csv_field(event.unit), to_string(count.origin),
                      count.is_available() ? count.running_share() : 0, csv_field(count.why),
-                     csv_field(binary));
+                     csv_field(binary), interval ? fmt::format("{}", interval->low) : "",
+                     interval ? fmt::format("{}", interval->high) : "");
 }
 
-std::string metric_row(const metric::Evaluated& metric) {
-  const auto value = metric.in_unit();
-  return fmt::format("metric,,{},{},{},{},,{},\n", csv_field(metric.name),
-                     value ? fmt::format("{}", *value) : "", csv_field(metric.unit.text),
-                     sample::to_string(metric.value.kind), csv_field(metric.value.why));
+std::string metric_row(std::string_view scope, std::string_view part,
+                       const metric::Evaluated& metric, const metric::Value& value,
+                       std::string_view binary = {}) {
+  const auto in_unit = [&](double base) { return fmt::format("{}", base / metric.unit.factor); };
+  return fmt::format(
+      "{},{},{},{},{},{},,{},{},{},{}\n", scope, csv_field(part), csv_field(metric.name),
+      value.number ? in_unit(value.number->as_double()) : "", csv_field(metric.unit.text),
+      sample::to_string(value.kind), csv_field(value.why), csv_field(binary),
+      value.ci95 ? in_unit(value.ci95->low) : "", value.ci95 ? in_unit(value.ci95->high) : "");
+}
+
+std::string thread_part(const sample::ThreadCounts& part) {
+  return std::to_string(part.tid) + " " + part.comm;
+}
+
+std::string interval_part(const sample::IntervalCounts& part) {
+  return fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end));
+}
+
+std::string metric_rows(const sample::RunCounts& run, const metric::RunMetrics& metrics) {
+  std::string text;
+  for (std::size_t m = 0; m < metrics.total.size(); ++m) {
+    const metric::Evaluated& metric = metrics.total[m];
+    text += metric_row("metric", "", metric, metric.value);
+    for (std::size_t i = 0; i < run.threads.size(); ++i)
+      text += metric_row("thread", thread_part(run.threads[i]), metric, metrics.threads[i][m]);
+    for (std::size_t i = 0; i < run.cpus.size(); ++i)
+      text += metric_row("cpu", std::to_string(run.cpus[i].cpu), metric, metrics.cpus[i][m]);
+    for (std::size_t i = 0; i < run.functions.size(); ++i)
+      text += metric_row("function", run.functions[i].name, metric, metrics.functions[i][m],
+                         run.functions[i].binary);
+    for (std::size_t i = 0; i < run.intervals.size(); ++i)
+      text +=
+          metric_row("interval", interval_part(run.intervals[i]), metric, metrics.intervals[i][m]);
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string stat_csv(const sample::RunCounts& run, Metrics metrics) {
-  std::string text = "scope,part,event,value,unit,kind,running,why,binary\n";
+std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& metrics) {
+  std::string text = "scope,part,event,value,unit,kind,running,why,binary,low,high\n";
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const CountedEvent& event = run.events[i];
-    text += row("run", "", event, event.total);
+    text += row("run", "", event, event.total, "", interval_of(event, metrics, i));
     for (const auto& part : run.threads)
-      text += row("thread", std::to_string(part.tid) + " " + part.comm, event, part.counts[i]);
+      text += row("thread", thread_part(part), event, part.counts[i]);
     for (const auto& part : run.cpus)
       text += row("cpu", std::to_string(part.cpu), event, part.counts[i]);
     for (const auto& part : run.functions)
@@ -53,12 +87,9 @@ std::string stat_csv(const sample::RunCounts& run, Metrics metrics) {
               event, part.counts[i], function.binary);
     }
     for (const auto& part : run.intervals)
-      text += row("interval",
-                  fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end)),
-                  event, part.counts[i]);
+      text += row("interval", interval_part(part), event, part.counts[i]);
   }
-  for (const metric::Evaluated& metric : metrics) text += metric_row(metric);
-  return text;
+  return text + metric_rows(run, metrics);
 }
 
 }  // namespace loft::view

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "sample/ratio.hpp"
+#include "view/metric.hpp"
 #include "view/metric_json.hpp"
 #include "view/stat.hpp"
 
@@ -18,7 +21,12 @@ ordered_json value_of(const Count& count, double scale) {
   return count.value() * scale;
 }
 
-ordered_json event_json(const RunCounts& run, std::size_t i) {
+ordered_json value_of(const metric::Value& value, const metric::Unit& unit) {
+  if (!value.number) return nullptr;
+  return value.number->as_double() / unit.factor;
+}
+
+ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics, std::size_t i) {
   const CountedEvent& event = run.events[i];
   ordered_json json{
       {"name", event.name},
@@ -29,8 +37,9 @@ ordered_json event_json(const RunCounts& run, std::size_t i) {
       {"origin", event.origin}};
   if (!event.total.is_available()) json["why"] = event.total.why;
   if (event.whole_machine) json["scope"] = "machine";
+  if (const auto interval = interval_of(event, metrics, i))
+    json["ci95"] = {interval->low, interval->high};
   if (event.spread && event.total.is_available()) {
-    json["ci95"] = {event.spread->low * event.scale, event.spread->high * event.scale};
     json["deviation"] = event.spread->deviation * event.scale;
     json["runs"] = event.spread->runs;
   }
@@ -64,26 +73,58 @@ ordered_json event_json(const RunCounts& run, std::size_t i) {
   return json;
 }
 
-ordered_json ratios_json(const RunCounts& run) {
+// What people read beside the counts, unless a metric of that name was asked for.
+ordered_json ratios_json(const RunCounts& run, const std::vector<metric::Evaluated>& asked) {
   ordered_json metrics = ordered_json::array();
-  for (std::size_t i = 0; i < run.events.size(); ++i)
-    if (const auto ratio = sample::ratio_of(run, i))
+  for (std::size_t i = 0; i < run.events.size(); ++i) {
+    const auto ratio = sample::ratio_of(run, i);
+    if (ratio && std::ranges::find(asked, ratio->name, &metric::Evaluated::name) == asked.end())
       metrics.push_back({{"name", ratio->name},
                          {"value", ratio->value},
                          {"unit", ratio->unit},
                          {"kind", to_string(ratio->origin)}});
+  }
   return metrics;
 }
 
-ordered_json intervals_json(const RunCounts& run) {
+// A metric with its values of each thread, CPU and function.
+ordered_json metric_json(const RunCounts& run, const metric::RunMetrics& metrics, std::size_t m) {
+  const metric::Evaluated& metric = metrics.total[m];
+  ordered_json json = metric_object(metric);
+  const auto add = [&](const char* parts, ordered_json part, const metric::Value& value) {
+    part["value"] = value_of(value, metric.unit);
+    part["kind"] = to_string(value.kind);
+    if (!value.number) part["why"] = value.why;
+    json[parts].push_back(std::move(part));
+  };
+  for (std::size_t i = 0; i < run.threads.size(); ++i)
+    add("threads",
+        {{"tid", run.threads[i].tid}, {"pid", run.threads[i].pid}, {"comm", run.threads[i].comm}},
+        metrics.threads[i][m]);
+  for (std::size_t i = 0; i < run.cpus.size(); ++i)
+    add("cpus", {{"cpu", run.cpus[i].cpu}}, metrics.cpus[i][m]);
+  for (std::size_t i = 0; i < run.functions.size(); ++i)
+    add("functions", {{"name", run.functions[i].name}, {"binary", run.functions[i].binary}},
+        metrics.functions[i][m]);
+  return json;
+}
+
+ordered_json intervals_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   ordered_json intervals = ordered_json::array();
-  for (const auto& interval : run.intervals) {
+  for (std::size_t n = 0; n < run.intervals.size(); ++n) {
+    const sample::IntervalCounts& interval = run.intervals[n];
     ordered_json values = ordered_json::object();
     ordered_json kinds = ordered_json::object();
     for (std::size_t i = 0; i < run.events.size(); ++i) {
       const Count& count = interval.counts[i];
       values[run.events[i].name] = value_of(count, run.events[i].scale);
       if (count.origin != Origin::counted) kinds[run.events[i].name] = to_string(count.origin);
+    }
+    for (std::size_t m = 0; m < metrics.total.size(); ++m) {
+      const metric::Evaluated& metric = metrics.total[m];
+      const metric::Value& value = metrics.intervals[n][m];
+      values[metric.name] = value_of(value, metric.unit);
+      if (value.kind != Origin::counted) kinds[metric.name] = to_string(value.kind);
     }
     ordered_json json{{"start_s", to_seconds(interval.start)},
                       {"end_s", to_seconds(interval.end)},
@@ -96,7 +137,7 @@ ordered_json intervals_json(const RunCounts& run) {
 
 }  // namespace
 
-std::string stat_json(const RunCounts& run, Metrics metrics) {
+std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
                     {"target", run.target},           {"exit", run.exit_status},
                     {"wall_s", to_seconds(run.wall)}, {"source", run.source}};
@@ -108,11 +149,13 @@ std::string stat_json(const RunCounts& run, Metrics metrics) {
     json["runs"] = run.wall_spread->runs;
   }
   json["events"] = ordered_json::array();
-  for (std::size_t i = 0; i < run.events.size(); ++i) json["events"].push_back(event_json(run, i));
-  json["metrics"] = ratios_json(run);
-  for (const metric::Evaluated& metric : metrics) json["metrics"].push_back(metric_object(metric));
-  if (!metrics.empty()) json["constants"] = constants_array(metrics);
-  if (!run.intervals.empty()) json["intervals"] = intervals_json(run);
+  for (std::size_t i = 0; i < run.events.size(); ++i)
+    json["events"].push_back(event_json(run, metrics, i));
+  json["metrics"] = ratios_json(run, metrics.total);
+  for (std::size_t m = 0; m < metrics.total.size(); ++m)
+    json["metrics"].push_back(metric_json(run, metrics, m));
+  if (!metrics.total.empty()) json["constants"] = constants_array(metrics.total);
+  if (!run.intervals.empty()) json["intervals"] = intervals_json(run, metrics);
   for (const auto& block : run.blocks)  // in the order of the events' own lists
     json["code"].push_back(block.code);
   if (!run.notes.empty()) json["notes"] = run.notes;

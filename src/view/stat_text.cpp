@@ -32,13 +32,19 @@ std::string ratio_text(const sample::Ratio& ratio) {
 }
 
 // What limits the trust in a value, at the end of its line.
-std::string remark(const CountedEvent& event) {
+std::string remark(const CountedEvent& event, const std::optional<metric::Interval>& interval) {
   std::vector<std::string> parts;
+  if (!event.spread && interval && event.value() != 0)
+    parts.push_back(fmt::format("± {:.2g} %",
+                                50 * (interval->high - interval->low) / std::fabs(event.value())));
   if (event.spread && event.spread->mean != 0)
     parts.push_back(
         fmt::format("+- {:.2f} %", 100 * event.spread->deviation / std::fabs(event.spread->mean)));
   if (event.total.origin == Origin::scaled)
-    parts.push_back(fmt::format("counted {:.1f} % of the time", 100 * event.total.running_share()));
+    parts.push_back(
+        event.total.running < event.total.enabled
+            ? fmt::format("counted {:.1f} % of the time", 100 * event.total.running_share())
+            : "of another run");
   if (event.total.origin == Origin::modelled) parts.emplace_back("modelled");
   if (event.whole_machine) parts.emplace_back("whole machine");
   return join(parts, ", ");
@@ -69,19 +75,25 @@ std::string missing_lines(const RunCounts& run) {
 }
 
 template <class Row, class Label>
-std::string part_table(const RunCounts& run, const std::vector<Row>& rows, std::string_view title,
-                       Label&& label) {
+std::string part_table(const RunCounts& run, const std::vector<Row>& rows,
+                       const std::vector<metric::Evaluated>& metrics,
+                       const std::vector<std::vector<metric::Value>>& values,
+                       std::string_view title, Label&& label) {
   if (rows.empty()) return {};
   std::string text = fmt::format("\n{:<24}", title);
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < run.events.size(); ++i)
     if (run.events[i].total.is_available()) shown.push_back(i);
   for (const std::size_t i : shown) text += fmt::format("  {:>18}", printable(run.events[i].name));
+  for (const metric::Evaluated& metric : metrics)
+    text += fmt::format("  {:>18}", printable(metric.name));
   text += "\n";
-  for (const Row& row : rows) {
-    text += fmt::format("{:<24}", printable(label(row)));
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    text += fmt::format("{:<24}", printable(label(rows[r])));
     for (const std::size_t i : shown)
-      text += fmt::format("  {:>18}", count_text(row.counts[i], run.events[i]));
+      text += fmt::format("  {:>18}", count_text(rows[r].counts[i], run.events[i]));
+    for (std::size_t m = 0; m < metrics.size(); ++m)
+      text += fmt::format("  {:>18}", metric::value_text(values[r][m], metrics[m].unit));
     text += "\n";
   }
   return text;
@@ -107,41 +119,48 @@ std::string source_words(const RunCounts& run) {
 
 }  // namespace
 
-std::string stat_text(const RunCounts& run, Metrics metrics) {
+std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
   std::string text =
       fmt::format("\n{}   (source: {})\n\n", printable(run.target), source_words(run));
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const CountedEvent& event = run.events[i];
     if (!event.total.is_available()) continue;
     const auto ratio = sample::ratio_of(run, i);
-    text +=
-        trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event), printable(event.name),
-                                 ratio ? ratio_text(*ratio) : "", remark(event)));
+    text += trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event),
+                                     printable(event.name), ratio ? ratio_text(*ratio) : "",
+                                     remark(event, interval_of(event, metrics, i))));
   }
   text += missing_lines(run);
-  if (!metrics.empty()) text += "\n" + metrics_text(metrics);
+  if (!metrics.total.empty()) text += "\n" + metrics_text(metrics.total);
   text += times_line(run);
-  text += part_table(run, run.threads, "thread", [](const sample::ThreadCounts& row) {
-    return fmt::format("{} {}", row.tid, row.comm);
-  });
-  text += part_table(run, run.cpus, "cpu",
+  text += part_table(
+      run, run.threads, metrics.total, metrics.threads, "thread",
+      [](const sample::ThreadCounts& row) { return fmt::format("{} {}", row.tid, row.comm); });
+  text += part_table(run, run.cpus, metrics.total, metrics.cpus, "cpu",
                      [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
   text += function_table(run) + block_table(run);
   for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
   return text;
 }
 
-std::string interval_text(const RunCounts& frame, const sample::IntervalCounts& interval) {
+std::string interval_text(const RunCounts& frame, const sample::IntervalCounts& interval,
+                          std::span<const metric::Program> metrics,
+                          std::span<const metric::Value> values) {
   std::string text;
+  const double end = to_seconds(interval.end);
   for (std::size_t i = 0; i < frame.events.size(); ++i) {
     const CountedEvent& event = frame.events[i];
     const Count& count = interval.counts[i];
     std::string share;
     if (count.origin == Origin::scaled)
       share = fmt::format("  counted {:.1f} % of the time", 100 * count.running_share());
-    text += fmt::format("{:>10.4f} s  {:>18}  {}{}\n", to_seconds(interval.end),
-                        count_text(count, event), printable(event.name), share);
+    text += fmt::format("{:>10.4f} s  {:>18}  {}{}\n", end, count_text(count, event),
+                        printable(event.name), share);
   }
+  for (std::size_t m = 0; m < metrics.size(); ++m)
+    text +=
+        fmt::format("{:>10.4f} s  {:>18}  {}\n", end,
+                    metric::value_text(values[m], metrics[m].unit()), printable(metrics[m].name()));
   return text;
 }
 

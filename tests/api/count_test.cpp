@@ -1,6 +1,9 @@
 #include "loft/count.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 namespace {
 
@@ -40,6 +43,51 @@ TEST(Counters, AMissingEventHasAReasonAndNoValue) {
   } else {
     EXPECT_FALSE(cycles.why.empty());
   }
+}
+
+class ApiMetrics : public testing::Test {
+ protected:
+  static std::string written(const std::string& name, const std::string& text) {
+    std::string path = testing::TempDir() + "loft-api-" + std::to_string(::getpid()) + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+};
+
+TEST_F(ApiMetrics, OfAFileThatIsLoadedLaterAreCounted) {
+  EXPECT_THROW(loft::Counters("api_busy"), loft::CountError);
+  loft::load_metrics(written("good.metrics",
+                             "event task-clock [s]\nevent time [s]\n"
+                             "metric api_busy [%] = share_of_it * 'task-clock' / time\n"
+                             "metric api_none = 'task-clock' / (1 - share_of_it)\n"));
+  loft::define_constant("share_of_it", 1);
+  loft::Counters counters("page-faults,api_busy,api_none");
+  counters.start();
+  spin();
+  counters.stop();
+  const auto values = counters.values();
+  ASSERT_EQ(values.size(), 3u) << "an operand that was not named is not shown";
+  EXPECT_EQ(values[1].name, "api_busy");
+  EXPECT_EQ(values[1].unit, "%");
+  ASSERT_TRUE(values[1].is_available()) << values[1].why;
+  EXPECT_GT(values[1].value, 0);
+  EXPECT_LE(values[1].value, 101);
+  EXPECT_FALSE(values[2].is_available());
+  EXPECT_NE(values[2].why.find("division by zero"), std::string::npos) << values[2].why;
+}
+
+TEST_F(ApiMetrics, OfAFileWithAMistakeAreRefusedWithItsPlace) {
+  const std::string path = written("bad.metrics", "metric fine = 1\nmetric broken = 1 +\n");
+  try {
+    loft::load_metrics(path);
+    FAIL();
+  } catch (const loft::CountError& error) {
+    EXPECT_NE(std::string(error.what()).find("bad.metrics:2"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(loft::Counters("fine"), loft::CountError) << "nothing of it is used";
+  EXPECT_THROW(loft::load_metrics("/nowhere"), loft::CountError);
+  EXPECT_THROW(loft::define_constant("", 1), loft::CountError);
+  EXPECT_NE(loft_metrics_load(nullptr, nullptr, 0), 0);
 }
 
 TEST(Counters, RefuseBadArguments) {

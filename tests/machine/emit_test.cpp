@@ -49,6 +49,8 @@ TEST(EmitX86, UsesLegacyEncodingsWithoutAvx) {
   // addsd xmm2, xmm1; movaps-like loads of 128 bits carry 66 for doubles
   EXPECT_TRUE(contains(x86(Isa::scalar, Precision::dp, {Op::add, 0}), {0xF2, 0x0F, 0x58, 0xD1}));
   const Bytes code = x86(Isa::sse, Precision::dp, {Op::load, 0, 0, 64});
+  EXPECT_TRUE(contains(x86(Isa::scalar, Precision::dp, {Op::bit_or, 0}), {0x66, 0x0F, 0x56, 0xD0}))
+      << "orpd xmm2, xmm0";
   EXPECT_TRUE(contains(code, {0x66, 0x0F, 0x28, 0x96, 0x40, 0, 0, 0}));
   EXPECT_FALSE(contains(code, {0xC5, 0xF8, 0x77})) << "no vzeroupper on a CPU without AVX";
 }
@@ -66,6 +68,10 @@ TEST(EmitArm64, EncodesScalarNeonAndSve) {
       << "fmla z2.d, p0/m, z0.d, z1.d";
   EXPECT_TRUE(contains_word(arm64(Isa::sve, Precision::dp, {Op::div, 0}), 0x65CD8002))
       << "fdiv z2.d, p0/m, z2.d, z0.d";
+  EXPECT_TRUE(contains_word(arm64(Isa::scalar, Precision::dp, {Op::bit_or, 0}), 0x4EA01C42))
+      << "orr v2.16b, v2.16b, v0.16b";
+  EXPECT_TRUE(contains_word(arm64(Isa::sve, Precision::dp, {Op::bit_or, 0}), 0x04603042))
+      << "orr z2.d, z2.d, z0.d";
 }
 
 TEST(EmitArm64, EndsWithAReturnAndIsWholeWords) {

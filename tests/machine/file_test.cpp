@@ -172,6 +172,24 @@ TEST_F(MachineFile, ConstantsOfTheUserComeFirst) {
   EXPECT_EQ(find_constant(*machine, "nothing"), nullptr);
 }
 
+TEST(Overrides, TheLatencyOfAdditionAndMultiplicationFollowsEither) {
+  const auto constant = [](const char* name, double value) {
+    model::Constant made;
+    made.name = name;
+    made.unit = "cycles";
+    made.value = value;
+    made.verdict = model::Verdict::stable;
+    return made;
+  };
+  model::Machine machine;
+  machine.constants = {constant("FP_lat", 4), constant("FP_add_lat", 3), constant("FP_mul_lat", 4)};
+  apply(*parse_overrides("FP_add_lat = 6", "mine"), machine);
+  EXPECT_EQ(find_constant(machine, "FP_lat")->value, 6);
+  EXPECT_EQ(find_constant(machine, "FP_lat")->origin, "mine");
+  apply(*parse_overrides("FP_add_lat = 7\nFP_lat = 5", "mine"), machine);
+  EXPECT_EQ(find_constant(machine, "FP_lat")->value, 5) << "said by name";
+}
+
 TEST_F(MachineFile, BadConstantsNameTheirLine) {
   for (const char* bad : {"L1_lat 4", "1x = 4", "L1_lat = four", "L1_lat = -1", "L1_lat = nan",
                           "L1_lat = 4 parsecs", "= 4"}) {

@@ -58,8 +58,8 @@ TEST(Kernel, EveryWalkThroughMemoryMovesWhatItSays) {
 }
 
 TEST(Kernel, EveryChainComputesWhatItSays) {
-  for (const Op op : {Op::add, Op::mul, Op::fma_into, Op::div, Op::sqrt, Op::int_add, Op::int_div,
-                      Op::lcg_branch, Op::jump, Op::atomic_add, Op::chase})
+  for (const Op op : {Op::add, Op::mul, Op::fma_into, Op::div, Op::sqrt, Op::bit_or, Op::int_add,
+                      Op::int_div, Op::lcg_branch, Op::jump, Op::atomic_add, Op::chase})
     EXPECT_EQ(failure_of(chain_kernel(op, 16)), "") << static_cast<int>(op);
   EXPECT_EQ(failure_of(sqrt_chain_kernel(8)), "");
 }

@@ -88,6 +88,15 @@ TEST_F(Topology, MeasuresOnSeparateCoresFirst) {
   EXPECT_EQ(measuring_order(*topology, {2, 6}), (CpuList{2, 6}));
 }
 
+TEST_F(Topology, KnowsWhatEachCpuIsToTheFirst) {
+  put_server();
+  const auto topology = read_topology(root());
+  ASSERT_TRUE(topology);
+  EXPECT_EQ(
+      neighbours_of(*topology, {1, 0, 2, 5}),
+      (std::vector{Neighbour::same_core, Neighbour::near, Neighbour::far, Neighbour::same_core}));
+}
+
 TEST_F(Topology, PlansOneThreadCoresAllAndTheSiblingsOfACore) {
   put_server();
   const auto topology = read_topology(root());

@@ -121,19 +121,6 @@ TEST(CountsFile, RefusesWhatIsNoTable) {
   EXPECT_FALSE(read_counts("x", "a,b\n1,2,3\n"));
   EXPECT_FALSE(read_counts("x", "a,a\n1,2\n"));
   EXPECT_FALSE(read_counts("x", "{\"no\": 1}"));
-  EXPECT_THAT(read_counts("x", "PERFILE2....").error().why, HasSubstr("perf.data"));
-}
-
-TEST(MachineConstants, CarryTheirOrigin) {
-  const auto constants = read_machine_constants("m.json", R"({"frequency_hz": 3.2e9, "constants": {
-    "L1_lat": {"cycles": 4.0, "ns": 1.2, "spread": 0.02},
-    "Mem_bw": {"value": 2e10, "unit": "bytes_per_second"},
-    "L3_lat": {"value": null, "unit": "cycles"}}})");
-  ASSERT_TRUE(constants);
-  ASSERT_EQ(constants->size(), 3u);
-  EXPECT_EQ((*constants)[0].origin, "machine file m.json, spread 2.0 %");
-  EXPECT_EQ((*constants)[1].unit->text, "B/s");
-  EXPECT_FALSE(read_machine_constants("m.json", "[]"));
 }
 
 // ---- uncertainty
@@ -237,19 +224,6 @@ TEST(Uncertainty, FewWindowsGiveNoInterval) {
   counts.add("a", {Number::of(20), Origin::scaled, {}});
   const auto program = compile(library, "s");
   EXPECT_FALSE(with_interval(*program, counts, program->evaluate(counts), groups).ci95);
-}
-
-TEST(JoinRuns, AlignsByInstructions) {
-  const auto quantity = [](std::uint64_t value) { return Quantity::exact(Number::of(value)); };
-  const std::vector<metric::Run> runs{{1000, {{"a", quantity(10)}, {"x", quantity(5)}}},
-                                      {2000, {{"b", quantity(40)}, {"x", quantity(14)}}}};
-  const auto joined = join_runs(runs);
-  ASSERT_TRUE(joined);
-  EXPECT_DOUBLE_EQ(number(*joined, "a"), 10);
-  EXPECT_DOUBLE_EQ(number(*joined, "b"), 20);
-  EXPECT_DOUBLE_EQ(number(*joined, "x"), 6);
-  EXPECT_EQ(joined->find("b")->origin, Origin::scaled);
-  EXPECT_FALSE(join_runs(std::vector<metric::Run>{{0, {}}}));
 }
 
 }  // namespace

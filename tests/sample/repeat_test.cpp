@@ -69,5 +69,32 @@ TEST(Ratio, KnowsAnEventWithModifiersAndPmu) {
   EXPECT_EQ(plain_name("cpu_core/instructions/u"), "instructions");
 }
 
+RunCounts run_of(std::vector<std::pair<std::string, Count>> counts) {
+  RunCounts run;
+  for (auto& [name, count] : counts)
+    run.events.push_back({name, "kernel", "", 1, false, std::move(count)});
+  return run;
+}
+
+TEST(JoinRuns, AlignsByInstructionsWhatNotEveryRunCounted) {
+  using std::chrono::seconds;
+  const auto joined = join_runs({run_of({{"instructions:u", Count::exact(1000)},
+                                         {"a", Count::of_reading(3, seconds(2), seconds(1))},
+                                         {"b", Count::exact(10)}}),
+                                 run_of({{"instructions:u", Count::exact(3000)},
+                                         {"a", Count::exact(30)},
+                                         {"b", Count::exact(14)}})});
+  ASSERT_TRUE(joined);
+  EXPECT_DOUBLE_EQ(joined->events[0].value(), 2000);
+  EXPECT_DOUBLE_EQ(joined->events[1].value(), 20) << "that of the run that did not share, aligned";
+  EXPECT_EQ(joined->events[1].total.origin, Origin::scaled);
+  EXPECT_DOUBLE_EQ(joined->events[2].value(), 12) << "the mean";
+  EXPECT_EQ(joined->events[2].total.origin, Origin::counted);
+}
+
+TEST(JoinRuns, NeedsInstructions) {
+  EXPECT_FALSE(join_runs({run_of({{"a", Count::exact(1)}}), run_of({{"a", Count::exact(1)}})}));
+}
+
 }  // namespace
 }  // namespace loft::sample

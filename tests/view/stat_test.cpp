@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sample/repeat.hpp"
 #include "view/checks.hpp"
 #include "view/csv.hpp"
@@ -51,12 +53,12 @@ TEST(StatText, ShowsCountsRatiosAndWhatIsMissing) {
 
 TEST(StatCsv, LeavesUnknownValuesEmpty) {
   EXPECT_EQ(stat_csv(example()),
-            "scope,part,event,value,unit,kind,running,why,binary\n"
-            "run,,task-clock,950000000,ns,counted,1.0000,,\n"
-            "run,,cycles,3000000000,,counted,1.0000,,\n"
-            "run,,instructions,3000000000,,scaled,0.5000,,\n"
-            "run,,cache-misses,,,missing,0.0000,no counter left,\n"
-            "run,,power/energy-pkg/,20,Joules,counted,1.0000,,\n");
+            "scope,part,event,value,unit,kind,running,why,binary,low,high\n"
+            "run,,task-clock,950000000,ns,counted,1.0000,,,,\n"
+            "run,,cycles,3000000000,,counted,1.0000,,,,\n"
+            "run,,instructions,3000000000,,scaled,0.5000,,,,\n"
+            "run,,cache-misses,,,missing,0.0000,no counter left,,,\n"
+            "run,,power/energy-pkg/,20,Joules,counted,1.0000,,,,\n");
 }
 
 TEST(StatJson, SurvivesNamesThatAreNotUtf8) {
@@ -112,7 +114,7 @@ TEST(StatText, SumsUpTheFunctionsThatItDoesNotShow) {
 
 TEST(StatCsv, NamesTheBinaryOfAFunction) {
   EXPECT_NE(stat_csv(divided_example())
-                .find("function,large,load_bytes,162167557,B,counted,1.0000,,/bin/solver\n"),
+                .find("function,large,load_bytes,162167557,B,counted,1.0000,,/bin/solver,,\n"),
             std::string::npos);
 }
 
@@ -122,6 +124,68 @@ TEST(StatJson, HasFunctionsInEachEventAndSaysWhoseTimeItIs) {
   EXPECT_NE(text.find("\"functions\": ["), std::string::npos);
   EXPECT_NE(text.find("\"value\": 162167557"), std::string::npos);
   EXPECT_EQ(stat_json(example()).find("time_of"), std::string::npos);
+}
+
+// A metric of the run, of a thread, and of an interval in which it has no value.
+metric::RunMetrics example_metrics(sample::RunCounts& run) {
+  const std::vector<Count> counts(run.events.size(), Count::exact(1));
+  run.threads = {{7, 8, "worker", counts}};
+  run.intervals = {{milliseconds(0), milliseconds(250), counts}};
+  const auto value = [](double number) {
+    metric::Value made;
+    made.number = metric::Number::real(number);
+    made.kind = sample::Origin::scaled;
+    return made;
+  };
+  metric::Evaluated metric;
+  metric.name = "share";
+  metric.unit = *metric::parse_unit("%");
+  metric.value = value(0.5);
+  metric.value.ci95 = metric::Interval{0.4, 0.6};
+  metric::RunMetrics metrics;
+  metrics.total = {metric};
+  metrics.events.resize(run.events.size());
+  metrics.events[2] = metric::Interval{2'900'000'000, 3'100'000'000};
+  metrics.threads = {{value(0.25)}};
+  metric::Value missing;
+  missing.why = "no counter left";
+  metrics.intervals = {{missing}};
+  return metrics;
+}
+
+TEST(StatText, ShowsMetricsOfEachThread) {
+  sample::RunCounts run = example();
+  const auto metrics = example_metrics(run);
+  const std::string text = stat_text(run, metrics);
+  EXPECT_NE(text.find("share  ~50 % ± 20 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("± 3.3 %, counted 50.0 % of the time"), std::string::npos) << text;
+  const auto row = text.find("8 worker");
+  ASSERT_NE(row, std::string::npos);
+  EXPECT_NE(text.find("~25 %", row), std::string::npos) << text;
+}
+
+TEST(StatCsv, HasMetricsOfEachPartWithTheirInterval) {
+  sample::RunCounts run = example();
+  const auto metrics = example_metrics(run);
+  const std::string text = stat_csv(run, metrics);
+  EXPECT_NE(text.find("metric,,share,50,%,scaled,,,,40,60\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("thread,8 worker,share,25,%,scaled,,,,,\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("interval,0.000000..0.250000,share,,%,missing,,no counter left,,,\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(StatJson, HasMetricsOfEachPart) {
+  sample::RunCounts run = example();
+  const auto metrics = example_metrics(run);
+  const auto json = nlohmann::json::parse(stat_json(run, metrics));
+  const auto& share = json["metrics"].back();
+  EXPECT_EQ(share["name"], "share");
+  EXPECT_EQ(share["threads"][0]["value"], 25);
+  EXPECT_EQ(share["threads"][0]["tid"], 8);
+  EXPECT_TRUE(json["intervals"][0]["values"]["share"].is_null());
+  EXPECT_EQ(json["intervals"][0]["kinds"]["share"], "missing");
+  EXPECT_EQ(json["events"][2]["ci95"][0], 2'900'000'000.0);
 }
 
 TEST(CsvField, IsHarmlessToTerminalsAndSpreadsheets) {
