@@ -22,18 +22,19 @@ std::string row(std::string_view scope, std::string_view part, const CountedEven
   return fmt::format("{},{},{},{},{},{},{:.4f},{},{},{},{}\n", scope, csv_field(part),
                      csv_field(event.name), value, csv_field(event.unit), to_string(count.origin),
                      count.is_available() ? count.running_share() : 0, csv_field(count.why),
-                     interval ? fmt::format("{}", interval->low) : "",
-                     interval ? fmt::format("{}", interval->high) : "", csv_field(binary));
+                     csv_field(binary), interval ? fmt::format("{}", interval->low) : "",
+                     interval ? fmt::format("{}", interval->high) : "");
 }
 
 std::string metric_row(std::string_view scope, std::string_view part,
-                       const metric::Evaluated& metric, const metric::Value& value) {
+                       const metric::Evaluated& metric, const metric::Value& value,
+                       std::string_view binary = {}) {
   const auto in_unit = [&](double base) { return fmt::format("{}", base / metric.unit.factor); };
-  return fmt::format("{},{},{},{},{},{},,{},{},{},\n", scope, csv_field(part),
-                     csv_field(metric.name), value.number ? in_unit(value.number->as_double()) : "",
-                     csv_field(metric.unit.text), sample::to_string(value.kind),
-                     csv_field(value.why), value.ci95 ? in_unit(value.ci95->low) : "",
-                     value.ci95 ? in_unit(value.ci95->high) : "");
+  return fmt::format(
+      "{},{},{},{},{},{},,{},{},{},{}\n", scope, csv_field(part), csv_field(metric.name),
+      value.number ? in_unit(value.number->as_double()) : "", csv_field(metric.unit.text),
+      sample::to_string(value.kind), csv_field(value.why), csv_field(binary),
+      value.ci95 ? in_unit(value.ci95->low) : "", value.ci95 ? in_unit(value.ci95->high) : "");
 }
 
 std::string thread_part(const sample::ThreadCounts& part) {
@@ -54,7 +55,8 @@ std::string metric_rows(const sample::RunCounts& run, const metric::RunMetrics& 
     for (std::size_t i = 0; i < run.cpus.size(); ++i)
       text += metric_row("cpu", std::to_string(run.cpus[i].cpu), metric, metrics.cpus[i][m]);
     for (std::size_t i = 0; i < run.functions.size(); ++i)
-      text += metric_row("function", run.functions[i].name, metric, metrics.functions[i][m]);
+      text += metric_row("function", run.functions[i].name, metric, metrics.functions[i][m],
+                         run.functions[i].binary);
     for (std::size_t i = 0; i < run.intervals.size(); ++i)
       text +=
           metric_row("interval", interval_part(run.intervals[i]), metric, metrics.intervals[i][m]);
@@ -65,10 +67,10 @@ std::string metric_rows(const sample::RunCounts& run, const metric::RunMetrics& 
 }  // namespace
 
 std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& metrics) {
-  std::string text = "scope,part,event,value,unit,kind,running,why,low,high,binary\n";
+  std::string text = "scope,part,event,value,unit,kind,running,why,binary,low,high\n";
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const CountedEvent& event = run.events[i];
-    text += row("run", "", event, event.total, {}, interval_of(event, metrics, i));
+    text += row("run", "", event, event.total, "", interval_of(event, metrics, i));
     for (const auto& part : run.threads)
       text += row("thread", thread_part(part), event, part.counts[i]);
     for (const auto& part : run.cpus)

@@ -133,11 +133,10 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
   text += missing_lines(run);
   if (!metrics.total.empty()) text += "\n" + metrics_text(metrics.total);
   text += times_line(run);
-  const auto& total = metrics.total;
   text += part_table(
-      run, run.threads, total, metrics.threads, "thread",
+      run, run.threads, metrics.total, metrics.threads, "thread",
       [](const sample::ThreadCounts& row) { return fmt::format("{} {}", row.tid, row.comm); });
-  text += part_table(run, run.cpus, total, metrics.cpus, "cpu",
+  text += part_table(run, run.cpus, metrics.total, metrics.cpus, "cpu",
                      [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
   text += function_table(run) + block_table(run);
   for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
