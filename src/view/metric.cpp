@@ -28,6 +28,12 @@ std::string constant_value(const Constant& constant) {
   return metric::format_value(constant.value.as_double(), constant.unit.value_or(metric::Unit{}));
 }
 
+// Bytes that continue a character of UTF-8 take no place of their own.
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 }  // namespace
 
 ordered_json metric_object(const Evaluated& metric) {
@@ -61,14 +67,15 @@ std::string metrics_text(std::span<const Evaluated> metrics) {
   std::size_t values = 0;
   for (const Evaluated& metric : metrics) {
     names = std::max(names, metric.name.size());
-    values = std::max(values, metric::value_text(metric).size());
+    values = std::max(values, characters(metric::value_text(metric)));
   }
   std::string text;
   for (const Evaluated& metric : metrics) {
     std::string note = metric.value.number ? metric.description : metric.value.why;
     if (metric.value.unreliable) note = "unreliable, its events are too rare; " + note;
-    text += fmt::format("{:<{}}  {:>{}}  {}\n", printable(metric.name), names,
-                        metric::value_text(metric), values, printable(note));
+    text +=
+        fmt::format("{:<{}}  {:>{}}{}{}\n", printable(metric.name), names,
+                    metric::value_text(metric), values, note.empty() ? "" : "  ", printable(note));
   }
   const auto constants = metric::constants_of(metrics);
   if (!constants.empty()) text += "constants:\n";

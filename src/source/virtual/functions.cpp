@@ -38,7 +38,7 @@ FunctionFinder::Place& FunctionFinder::place_of(std::uint32_t mapping) {
   place.binary = entry.path;
   if (sample::symbols::is_memory(place.binary)) {
     if (place.binary.empty()) place.binary = kMemory;
-    place.table = symbols_.open_jit(static_cast<pid_t>(entry.process));
+    place.table = symbols_.open_jit(static_cast<pid_t>(entry.process), "");
     return place;
   }
   place.table = symbols_.open({.path = place.binary});
