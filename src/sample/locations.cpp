@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sample/symbols/unwind_table.hpp"
+
 namespace loft::sample {
 
 // What the tables say of an address, before it becomes a number.
@@ -85,11 +87,16 @@ Locations::Found Locations::look_up(const Mapping& mapping, std::uint64_t ip) {
     found.name = symbol->name;
     found.address = symbol->start;
     found.is_named = true;
-  } else {
+  } else if (binary.jit_pid != 0) {
     // Memory goes by its own name, not by that of the map it is not in.
-    found.name = binary.jit_pid == 0 ? table.describe(address)
-                                     : fmt::format("{}+{:#x}", binary.path, address);
+    found.name = fmt::format("{}+{:#x}", binary.path, address);
     found.address = address;
+  } else {
+    // Of stripped files the tables for unwinding tell where a function starts.
+    const symbols::UnwindTable* unwind = table.unwind_table();
+    const auto around = unwind != nullptr ? unwind->function_around(address) : std::nullopt;
+    found.address = around ? around->start : address;
+    found.name = table.describe(found.address);
   }
   if (options_.lines) {
     if (const auto line = table.line(address)) {

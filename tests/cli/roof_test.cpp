@@ -99,6 +99,18 @@ INSTANTIATE_TEST_SUITE_P(All, KnownKernels,
                                          Kernel{"mean", 3, 32}),
                          [](const auto& kernel) { return kernel.param.name; });
 
+// Both runs must call a function the same that has no name.
+TEST_F(RoofCommand, FunctionsOfStrippedProgramsArePlacedToo) {
+  const std::string program = home_ + "/stripped";
+  ASSERT_EQ(std::system(("strip -o " + program + " " + LOFT_TEST_KERNELS).c_str()), 0);
+  const json report = points_of("-- " + program + " triad 40000");
+  json heaviest = {{"seconds", 0.0}};
+  for (const json& each : report["points"])
+    if (each["scope"] == "function" && each["seconds"] > heaviest["seconds"]) heaviest = each;
+  EXPECT_THAT(heaviest["name"].get<std::string>(), HasSubstr("stripped+0x"));
+  EXPECT_EQ(heaviest["flops"], 40000.0 * 4096 * 2);
+}
+
 TEST_F(RoofCommand, TheTimesOfAllFunctionsAreTheTimeInWhichTheProgramRan) {
   const json report = points_of(std::string("-- ") + LOFT_TEST_KERNELS + " triad 30000");
   double sum = 0;
