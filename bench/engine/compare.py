@@ -1,4 +1,4 @@
-"""Programs natively, under loft's engine and under valgrind, in turns; ratios and geometric means.
+"""Programs natively, under loft's engine, with its address stream, and under valgrind, in turns; ratios and geometric means.
 
 compare.py BUILD_FOLDER [ROUNDS] [PROGRAM...]
 
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-WAYS = ("native", "engine", "valgrind")
+WAYS = ("native", "engine", "stream", "valgrind")
 
 
 def prepare(folder):
@@ -85,6 +85,8 @@ def command_in(way, build, command):
         events = "instructions,flops,load_bytes,store_bytes"
         return [loft, "stat", "--source", "virtual", "--by", "function", "-e", events, "-o", os.devnull,
                 "--format", "json", "--"] + command
+    if way == "stream":
+        return [os.path.join(build, "bench", "engine_stream")] + command
     return ["valgrind", "--tool=none", "-q", "--trace-children=yes"] + command
 
 
@@ -114,14 +116,13 @@ def compare(build, name, command, rounds, ways):
             if outputs.setdefault("any", output) != output:
                 sys.exit("'%s' prints something else in the way '%s'" % (name, way))
     native = statistics.median(times["native"])
-    ratios = [engine / own for engine, own in zip(times["engine"], times["native"])]
-    slower = {"engine": statistics.median(ratios)}
-    if "valgrind" in times:
-        slower["valgrind"] = times["valgrind"][0] / times["native"][0]
-    spread = "%.2f to %.2f" % (min(ratios), max(ratios))
-    print("| %s | %.2f s | %.2f (%s) | %s |" % (
-        name, native, slower["engine"], spread,
-        "%.1f" % slower["valgrind"] if "valgrind" in slower else "-"), flush=True)
+    slower = {}
+    cells = [name, "%.2f s" % native]
+    for way in ways[1:]:
+        ratios = [time / own for time, own in zip(times[way], times["native"])]
+        slower[way] = statistics.median(ratios)
+        cells.append("%.2f (%.2f to %.2f)" % (slower[way], min(ratios), max(ratios)))
+    print("| " + " | ".join(cells) + " |", flush=True)
     return slower
 
 
@@ -160,7 +161,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         all_programs = programs(build, folder)
         chosen = sys.argv[3:] or list(all_programs)
-        print("| program | native CPU time | engine / native | valgrind none / native |\n|---|---|---|---|")
+        print("| program | native CPU time | " + " | ".join(way + " / native" for way in ways[1:]) + " |")
+        print("|---|---|" + "---|" * (len(ways) - 1))
         results = [compare(build, name, all_programs[name], rounds, ways) for name in chosen]
     for way in ways[1:]:
         print("geometric mean, %s: %.2f" % (way, geometric_mean([result[way] for result in results])))

@@ -8,6 +8,8 @@
 //   code bytes     the bytes of each block as they were when it was translated
 //   counters       one array per thread (a "slot"), indexed by the block's number
 //   mappings       which file stood where, per process image
+//   streams        one buffer per thread for the address stream (classify/stream_plan.hpp); its
+//                  counter of block 0, which is no block, says how far it is filled
 //   entries        where a function starts that alone is to be counted (a "region"); loft's answer
 //                  to each new mapping, for which the program waits
 //
@@ -58,11 +60,19 @@ struct SlotEntry {
   std::uint32_t image;
   std::uint32_t ended;
   char name[16];
-  std::uint64_t started_ns;  // CLOCK_MONOTONIC
-  std::uint32_t in_region;   // 1: what the thread did inside the region; it has another slot
-  std::uint32_t unused[5];
+  std::uint64_t started_ns;   // CLOCK_MONOTONIC
+  std::uint32_t in_region;    // 1: what the thread did inside the region; it has another slot
+  std::uint32_t stream_full;  // bytes that wait for loft, and the thread with them
+  std::uint64_t stream_base;  // where the thread has its buffer
+  std::uint64_t unused;
 };
 static_assert(sizeof(SlotEntry) == 64);
+
+enum class StreamMode : std::uint32_t {
+  none,
+  thrown_away,  // written and never read: what the writing costs
+  handed_over,  // each full buffer waits until loft has read it
+};
 
 struct ImageEntry {
   std::uint32_t process;
@@ -100,7 +110,9 @@ struct SharedHeader {
   std::atomic<std::uint32_t> refused;        // how many processes stopped with such a line
   std::atomic<std::uint32_t> has_region;     // not 0: only a region is counted
   std::atomic<std::uint32_t> entries;
-  std::atomic<std::uint32_t> answered;  // mappings whose entries are there
+  std::atomic<std::uint32_t> stream_mode;   // StreamMode
+  std::atomic<std::uint32_t> stream_calls;  // changes when a buffer is full
+  std::atomic<std::uint32_t> answered;      // mappings whose entries are there
   char message[kMessageBytes];
 };
 static_assert(sizeof(SharedHeader) <= 32768);
@@ -116,7 +128,9 @@ inline constexpr std::uint64_t kCodeLimit = 4ull << 30;
 inline constexpr std::uint64_t kTablesEnd = kCodeOffset + kCodeLimit;
 inline constexpr std::uint64_t kCountersOffset = 8ull << 30;
 inline constexpr std::uint64_t kCountersPerSlot = std::uint64_t{kMaxBlocks} * sizeof(std::uint64_t);
-inline constexpr std::uint64_t kSharedBytes = kCountersOffset + kMaxSlots * kCountersPerSlot;
+inline constexpr std::uint64_t kStreamsOffset = kCountersOffset + kMaxSlots * kCountersPerSlot;
+inline constexpr std::uint64_t kStreamBytes = 1u << 20;
+inline constexpr std::uint64_t kSharedBytes = kStreamsOffset + kMaxSlots * kStreamBytes;
 
 static_assert(kEntriesOffset + kMaxEntries * sizeof(RegionEntry) <= kSlotsOffset);
 static_assert(kSlotsOffset + kMaxSlots * sizeof(SlotEntry) <= kImagesOffset);

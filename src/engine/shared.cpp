@@ -31,11 +31,14 @@ Result<Shared> Shared::create() {
 }
 
 Shared::Shared(Shared&& other) noexcept
-    : memory_(std::move(other.memory_)), tables_(std::exchange(other.tables_, nullptr)) {}
+    : memory_(std::move(other.memory_)),
+      tables_(std::exchange(other.tables_, nullptr)),
+      stream_(std::move(other.stream_)) {}
 
 Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(tables_, other.tables_);
+  std::swap(stream_, other.stream_);
   return *this;
 }
 
@@ -121,6 +124,41 @@ void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addres
 
 std::uint32_t Shared::region_entries() const { return header().entries.load(); }
 
+void Shared::ask_for_stream(StreamMode mode) {
+  header().stream_mode = static_cast<std::uint32_t>(mode);
+}
+
+std::uint32_t Shared::await_stream(std::uint32_t known, Nanoseconds patience) const {
+  const timespec wait{patience.count() / 1'000'000'000, patience.count() % 1'000'000'000};
+  if (header().stream_calls.load() == known)
+    ::syscall(SYS_futex, &header().stream_calls, FUTEX_WAIT, known, &wait, nullptr, 0);
+  return header().stream_calls.load();
+}
+
+std::span<const std::byte> Shared::stream(std::uint32_t slot, std::uint64_t bytes) {
+  stream_.resize(std::min(bytes, kStreamBytes));
+  const auto at = static_cast<off_t>(kStreamsOffset + slot * kStreamBytes);
+  const ssize_t got = ::pread(memory_.get(), stream_.data(), stream_.size(), at);
+  return std::span(stream_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+}
+
+std::uint64_t Shared::unread_stream(std::uint32_t slot) const {
+  SlotEntry entry{};
+  std::memcpy(&entry, tables_ + kSlotsOffset + slot * sizeof entry, sizeof entry);
+  std::uint64_t place = 0;
+  const auto at = static_cast<off_t>(kCountersOffset + slot * kCountersPerSlot);
+  if (::pread(memory_.get(), &place, sizeof place, at) != sizeof place) return 0;
+  return place >= entry.stream_base && place - entry.stream_base <= kStreamBytes
+             ? place - entry.stream_base
+             : 0;
+}
+
+void Shared::release_stream(std::uint32_t slot) {
+  auto* entry = reinterpret_cast<SlotEntry*>(tables_ + kSlotsOffset) + slot;
+  __atomic_store_n(&entry->stream_full, 0u, __ATOMIC_RELEASE);
+  ::syscall(SYS_futex, &entry->stream_full, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
 Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
   std::vector<BlockCount> result;
   if (slot >= kMaxSlots) return result;
@@ -140,7 +178,7 @@ Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
     const auto first =
         static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - base) / sizeof values[0]);
     for (std::uint32_t i = 0; i < static_cast<std::size_t>(got) / sizeof values[0]; ++i)
-      if (values[i] != 0) result.push_back({first + i, values[i]});
+      if (values[i] != 0 && first + i != kNoBlock) result.push_back({first + i, values[i]});
     at += got;
   }
   return result;

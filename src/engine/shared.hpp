@@ -52,6 +52,17 @@ class Shared {
   void answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses);
   [[nodiscard]] std::uint32_t region_entries() const;
 
+  // The address stream (stream.hpp reads it): asked for before the program starts.
+  void ask_for_stream(StreamMode mode);
+  // A number that changes when a buffer is full; waits up to `patience` for it to differ from
+  // `known`.
+  [[nodiscard]] std::uint32_t await_stream(std::uint32_t known, Nanoseconds patience) const;
+  // The first bytes of a thread's buffer. Valid until the next call.
+  [[nodiscard]] std::span<const std::byte> stream(std::uint32_t slot, std::uint64_t bytes);
+  // How many bytes are in it, of a thread that has ended or waits.
+  [[nodiscard]] std::uint64_t unread_stream(std::uint32_t slot) const;
+  void release_stream(std::uint32_t slot);
+
   // What the thread of that slot has counted so far; blocks it never ran are left out.
   [[nodiscard]] Result<std::vector<BlockCount>> counts(std::uint32_t slot) const;
 
@@ -67,6 +78,7 @@ class Shared {
 
   Fd memory_;
   std::uint8_t* tables_ = nullptr;
+  std::vector<std::byte> stream_;
 };
 
 }  // namespace loft::engine

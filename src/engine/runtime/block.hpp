@@ -22,6 +22,12 @@ struct Block {
 // at least one instruction; where the memory is no code it is an invalid one.
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end);
 
+// Keeps only the first instructions.
+inline void cut_block(Block& block, std::uint32_t count) {
+  for (; block.count > count; --block.count)
+    block.size -= block.instructions[block.count - 1].length;
+}
+
 // Before which instruction the flags may be changed, or kNoDeadFlags. Looks beyond the block's end,
 // but only at code from `start` to `end`, which must not be writable.
 std::uint32_t counter_position(const Block& block, std::uint64_t start, std::uint64_t end);

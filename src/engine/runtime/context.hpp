@@ -67,6 +67,11 @@ struct Context {
   std::uint64_t region_outside;  // 1 outside
   std::uint64_t region_enter;
   std::uint64_t region_leave;
+
+  // The address stream, see stream.hpp.
+  std::uint64_t stream_register;  // the program's value of the register that holds the buffer
+  std::uint64_t stream_base;
+
   std::uint64_t region_suspended;  // outside, in a signal handler: the limit to go back to, or 0
   Context* region_other;           // the same thread's context on the other side, or null
 
@@ -117,5 +122,6 @@ static_assert(offsetof(Context, region_check) == CTX_REGION_CHECK);
 static_assert(offsetof(Context, region_outside) == CTX_REGION_OUTSIDE);
 static_assert(offsetof(Context, region_enter) == CTX_REGION_ENTER);
 static_assert(offsetof(Context, region_leave) == CTX_REGION_LEAVE);
+static_assert(offsetof(Context, stream_register) == CTX_STREAM_REGISTER);
 
 }  // namespace loft::engine::runtime

@@ -228,6 +228,16 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
   return instruction;
 }
 
+bool describe_instruction(const std::uint8_t* bytes, std::uint32_t available,
+                          InstructionFacts& facts) {
+  ZydisDecodedInstruction decoded;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&g_decoder, bytes, available, &decoded, operands)))
+    return false;
+  facts = classify(decoded, operands);
+  return true;
+}
+
 std::uint32_t registers_touched(const Instruction& instruction) {
   const RegisterUse use = register_use(instruction);
   return use.read | use.overwritten;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/classify/kind.hpp"
+#include "engine/classify/facts.hpp"
 
 namespace loft::engine::runtime {
 
@@ -68,6 +68,10 @@ struct RegisterUse {
   bool memory;                // touches memory, so it may fault
 };
 RegisterUse register_use(const Instruction& instruction);
+
+// All that is known of it; false when it does not decode. Slower still.
+bool describe_instruction(const std::uint8_t* bytes, std::uint32_t available,
+                          InstructionFacts& facts);
 
 // Prepares the decoder; once, before the program starts.
 void open_decoder();

@@ -26,6 +26,7 @@
 #define CTX_REGION_OUTSIDE 0x120
 #define CTX_REGION_ENTER 0x128
 #define CTX_REGION_LEAVE 0x130
+#define CTX_STREAM_REGISTER 0x138
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0

@@ -2,6 +2,8 @@
 
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
 #include "engine/runtime/translate.hpp"
 
@@ -51,7 +53,12 @@ Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
   // The kernel starts an interrupted call again by going back to the instruction, which then ran.
   const bool ran =
       rip == word(&engine_syscall_instruction) && reg(user, REG_RCX) == word(&engine_syscall_done);
-  if (!ran) uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
+  if (!ran) {
+    const std::uint32_t part =
+        uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
+    leave_stream(context, user, trace->block[before->block], static_cast<std::uint32_t>(offset),
+                 part);
+  }
   return {Where::program, trace->pc + before->pc};
 }
 
@@ -83,7 +90,11 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
     return {Where::between, 0};
   }
   give_back_registers(context, user, *point);
-  uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);
+  const std::uint32_t part =
+      uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);
+  if (point->index < recorded_block(trace->block[point->block].number).instructions)
+    leave_stream(context, user, trace->block[point->block], static_cast<std::uint32_t>(offset),
+                 part);
   return {Where::program, trace->pc + point->pc};
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/stream.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -104,6 +105,12 @@ const BlockEntry& recorded_block(std::uint32_t block) {
   return table<BlockEntry>(kBlocksOffset)[block];
 }
 
+const std::uint8_t* recorded_code(const BlockEntry& block) {
+  return table<std::uint8_t>(kCodeOffset) + block.code_offset;
+}
+
+SlotEntry& slot_of(const Context* context) { return table<SlotEntry>(kSlotsOffset)[context->slot]; }
+
 namespace {
 
 // Names are loft's business: it says where in the new mapping the region starts.
@@ -178,6 +185,7 @@ void open_counters(Context* context) {
                      static_cast<std::uint64_t>(now.tv_nsec);
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
   context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
+  if (has_stream()) open_stream(context);
   __atomic_store_n(&entry.thread, context->thread, __ATOMIC_RELEASE);
 }
 

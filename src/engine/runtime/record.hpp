@@ -26,6 +26,8 @@ std::uint32_t record_extra_fall(std::uint32_t block);
 // Says which block is counted when the conditional branch at the end of `block` falls through.
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);
+const std::uint8_t* recorded_code(const BlockEntry& block);
+SlotEntry& slot_of(const Context* context);
 
 // A number for a mapping of code. What is met again unchanged keeps its number.
 std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,

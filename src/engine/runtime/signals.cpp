@@ -11,6 +11,7 @@
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/region.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
 
 extern "C" {
@@ -130,6 +131,7 @@ void deliver_held(Context* context, ucontext_t* user, std::uint64_t pc) {
 
 void on_fault(Context* context, ucontext_t* user, const siginfo_t& info) {
   const std::uint64_t at = reg(user, REG_RIP);
+  if (info.si_signo == SIGSEGV && hand_over(context, user, word(info.si_addr))) return;
   const Place place = locate(context, user, true);
   if (place.where != Where::program)
     stop(Message("the engine itself failed with signal ")

@@ -32,6 +32,10 @@ struct BlockPoint {
   std::uint16_t counted;  // offset in the code from which on the block has been counted
   std::uint16_t pc;       // offset from the trace's pc
   std::uint8_t weight;    // how many rounds are counted there at once
+  // With the address stream: the register that holds the buffer, and where in the code it does.
+  std::uint8_t stream_register;
+  std::uint16_t stream_from;
+  std::uint16_t stream_to;
 };
 
 struct Trace {

@@ -21,7 +21,9 @@ Translation::Translation(std::uint64_t pc, bool indirect, const Region& region)
       region_(region),
       next_pc_(pc),
       indirect_(indirect),
-      has_region_(has_region()) {
+      has_region_(has_region()),
+      has_stream_(has_stream()),
+      stream_(emit_) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
   trace_->pc = pc;
   trace_->live = true;
@@ -80,6 +82,7 @@ bool Translation::add_block() {
   }
   read_block(block_, next_pc_, region_.end);
   if (has_region_) end_before_entry();
+  if (has_stream_) cut_block(block_, instructions_for_stream(block_));
   if (blocks_ != 0 && block_.instructions[0].flow == Flow::refused) {  // perhaps never reached
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -89,7 +92,8 @@ bool Translation::add_block() {
                                             block_.count, BlockKind::body);
   if (falls_from_ != 0) record_fall(falls_from_, number);
   falls_from_ = 0;
-  block_points_[blocks_++] = {number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1};
+  block_points_[blocks_++] = {
+      number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1, kNoStream, 0, 0};
   if (blocks_ == 1 && is_entry(next_pc_)) emit_region_entry();
   next_pc_ += block_.size;
   if (is_short_loop()) {
@@ -112,16 +116,29 @@ bool Translation::is_entry(std::uint64_t pc) const {
 void Translation::end_before_entry() {
   std::uint64_t pc = next_pc_;
   for (std::uint32_t i = 0; i < block_.count; ++i) {
-    if (i != 0 && is_entry(pc)) {
-      block_.count = i;
-      block_.size = static_cast<std::uint32_t>(pc - next_pc_);
-      return;
-    }
+    if (i != 0 && is_entry(pc)) return cut_block(block_, i);
     pc += block_.instructions[i].length;
   }
 }
 
+void Translation::begin_stream() {
+  index_ = 0;
+  at_pc_ = block_.instructions[0].pc;
+  point(Point::clean);
+  BlockPoint& block = block_points_[blocks_ - 1];
+  stream_.begin(block_, block.number, block, trace_->code);
+  // The first instruction of the sequence is the only one that may be interrupted.
+  map_[points_ - 1].point = Point::clean;
+}
+
+// Before what ends the block: its words are complete.
+void Translation::end_stream() {
+  point(Point::ours);
+  stream_.end(block_points_[blocks_ - 1], trace_->code);
+}
+
 void Translation::emit_body() {
+  if (has_stream_) begin_stream();
   const std::uint32_t number = block_points_[blocks_ - 1].number;
   const std::uint32_t position = place_of_counter();
   for (std::uint32_t i = 0; i < block_.count; ++i) {
@@ -129,8 +146,17 @@ void Translation::emit_body() {
     index_ = i;
     at_pc_ = instruction.pc;
     if (i == (position == kNoDeadFlags ? 0 : position)) emit_counter(number, position, 1);
+    if (has_stream_) {
+      point(Point::ours);
+      stream_.before(instruction);
+    }
     if (!instruction.ends_block()) emit_plain(instruction);
+    if (stream_.has_words_after()) {
+      point(Point::ours);
+      stream_.after();
+    }
   }
+  if (has_stream_) end_stream();
 }
 
 std::uint32_t Translation::place_of_counter() const {
@@ -142,7 +168,7 @@ std::uint32_t Translation::place_of_counter() const {
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc ||
+  if (has_stream_ || blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc ||
       block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
@@ -250,7 +276,8 @@ void Translation::emit_copy(const Instruction& instruction) {
 
 // An operand out of reach: its address goes into a register that the instruction does not use.
 void Translation::emit_far_operand(const Instruction& instruction) {
-  const std::uint32_t used = registers_touched(instruction);
+  std::uint32_t used = registers_touched(instruction);
+  if (stream_.is_open()) used |= 1u << block_points_[blocks_ - 1].stream_register;
   std::uint8_t reg = kRax;
   for (const std::uint8_t candidate : {kRbx, kRsi, kRdi, kRdx, kRcx, kRax})
     if ((used & 1u << candidate) == 0) reg = candidate;
@@ -277,13 +304,13 @@ Trace* translate(std::uint64_t pc, bool indirect) {
   return trace;
 }
 
-void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset,
-                  const MapPoint& point) {
+std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset,
+                           const MapPoint& point) {
   const BlockPoint& block = trace.block[point.block];
   std::uint64_t* counters = context->counters();
   const BlockEntry& whole = recorded_block(block.number);
   const bool counted = code_offset >= block.counted;
-  if (point.index >= whole.instructions) return;
+  if (point.index >= whole.instructions) return 0;
   if (point.block > 0) {
     // The branch before fell through to here, whatever becomes of this block.
     const std::uint32_t before = trace.block[point.block - 1].number;
@@ -291,14 +318,17 @@ void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offse
   }
   counters[block.number] += point.round;
   if (counted) counters[block.number] -= block.weight;
-  if (point.index == 0) return;
+  if (point.index == 0) return 0;
   const std::uint64_t start = trace.pc + block.pc;
   const auto size = static_cast<std::uint32_t>(trace.pc + point.pc - start);
   std::uint8_t bytes[kMaxBlockBytes];
   if (size > sizeof bytes ||
       engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size)
-    return;
-  counters[record_block(start, whole.mapping, bytes, size, point.index, BlockKind::body)] += 1;
+    return 0;
+  const std::uint32_t part =
+      record_block(start, whole.mapping, bytes, size, point.index, BlockKind::body);
+  counters[part] += 1;
+  return part;
 }
 
 }  // namespace loft::engine::runtime

@@ -13,8 +13,9 @@ namespace loft::engine::runtime {
 Trace* translate(std::uint64_t pc, bool indirect);
 
 // Takes back what a block counted too much when it is left at an instruction that did not run: the
-// block's count goes down, and a block of the instructions that did run goes up.
-void uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset,
-                  const MapPoint& point);
+// block's count goes down, and a block of the instructions that did run goes up. The number of that
+// block, or 0 when none ran.
+std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t code_offset,
+                           const MapPoint& point);
 
 }  // namespace loft::engine::runtime

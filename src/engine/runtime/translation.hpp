@@ -8,13 +8,14 @@
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/emitter.hpp"
 #include "engine/runtime/regions.hpp"
+#include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
 
 namespace loft::engine::runtime {
 
 inline constexpr std::uint32_t kMaxBlocksOfTrace = 8;
 inline constexpr std::uint32_t kMaxUnitsOfTrace = 255;
-inline constexpr std::uint32_t kMaxPoints = kMaxBlocksOfTrace * (kMaxInstructions * 4 + 16);
+inline constexpr std::uint32_t kMaxPoints = kMaxBlocksOfTrace * (kMaxInstructions * 7 + 16);
 
 inline std::uint32_t counter_offset(std::uint32_t block) {
   return static_cast<std::uint32_t>(kCountersFromContext + std::uint64_t{block} * 8);
@@ -53,6 +54,8 @@ class Translation {
   void emit_region_exit();
   [[nodiscard]] bool is_entry(std::uint64_t pc) const;
   void end_before_entry();
+  void begin_stream();
+  void end_stream();
   void emit_syscall(const Instruction& instruction);
   void emit_jump_to(std::uint64_t target);
   void finish_conditional_without_next();
@@ -70,6 +73,8 @@ class Translation {
   std::uint8_t round_ = 0;        // of an unrolled loop
   bool indirect_;
   bool has_region_;
+  bool has_stream_;
+  StreamEmitter stream_;
   std::uint32_t points_ = 0;
   std::uint32_t blocks_ = 0;
   std::uint32_t unit_count_ = 0;

@@ -1,0 +1,158 @@
+// The address stream against a single-stepped run of the same program: every access of every
+// instruction, in order.
+#include "engine/stream.hpp"
+#include "engine/classify/single_step.hpp"
+#include "under_engine.hpp"
+
+namespace loft::engine {
+namespace {
+
+struct Access {
+  std::uint64_t pc;
+  Touch touch;
+  bool operator==(const Access&) const = default;
+};
+
+void PrintTo(const Access& access, std::ostream* out) {
+  *out << std::hex << access.pc << (access.touch.is_store ? " stores " : " loads ") << std::dec
+       << access.touch.size << " at " << std::hex << access.touch.address;
+}
+
+struct Seen {
+  std::vector<std::uint64_t> path;  // a repeated instruction once, however it was stepped
+  std::vector<Access> accesses;
+  std::uint64_t first_outside = 0;
+
+  // Stacks lie elsewhere in every run: their addresses count from the first that is seen.
+  void add(std::uint64_t pc, std::span<const Touch> touched) {
+    constexpr std::uint64_t kImageEnd = 0x10000000;
+    if (path.empty() || path.back() != pc) path.push_back(pc);
+    for (Touch touch : touched) {
+      if (touch.address >= kImageEnd) {
+        if (first_outside == 0) first_outside = touch.address;
+        touch.address -= first_outside;
+      }
+      accesses.push_back({pc, touch});
+    }
+  }
+};
+
+using Ranges = std::vector<FunctionRange>;
+
+bool is_in(const Ranges& ranges, std::uint64_t pc) {
+  for (const auto& [start, end] : ranges)
+    if (pc >= start && pc < end) return true;
+  return false;
+}
+
+Seen streamed(const std::string& path, const Ranges& ranges) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  Seen seen;
+  Captured captured;
+  auto run = Run::prepare({path});
+  EXPECT_TRUE(run);
+  run->shared().ask_for_stream(StreamMode::handed_over);
+  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
+    if (is_in(ranges, instruction.address)) seen.add(instruction.address, instruction.touched);
+  });
+  EXPECT_TRUE(run->start());
+  const auto end = run->wait();
+  reader.finish();
+  EXPECT_TRUE(end) << to_string(end.error());
+  EXPECT_EQ(reader.lost_bytes(), 0u);
+  return seen;
+}
+
+Seen stepped(const std::string& path, const Ranges& ranges) {
+  Seen seen;
+  const auto run = step_through({path}, [&](std::uint64_t pc, const std::vector<Touch>& touched) {
+    if (is_in(ranges, pc)) seen.add(pc, touched);
+  });
+  EXPECT_TRUE(run) << to_string(run.error());
+  return seen;
+}
+
+void expect_same(const Seen& found, const Seen& expected) {
+  EXPECT_GT(expected.accesses.size(), 0u);
+  EXPECT_EQ(found.path.size(), expected.path.size());
+  EXPECT_TRUE(found.path == expected.path);
+  EXPECT_EQ(found.accesses.size(), expected.accesses.size());
+  int told = 0;
+  for (std::size_t i = 0; i < found.accesses.size() && i < expected.accesses.size(); ++i)
+    if (!(found.accesses[i] == expected.accesses[i]) && ++told < 5)
+      ADD_FAILURE() << "access " << i << ": " << testing::PrintToString(found.accesses[i])
+                    << ", not " << testing::PrintToString(expected.accesses[i]);
+}
+
+std::string exact_program(const std::string& name) {
+  return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name;
+}
+
+TEST(Stream, EqualsASteppedRunOfEveryClassOfInstruction) {
+  const Ranges all{{0, ~0ull}};
+  const std::string path = exact_program("classes");
+  Seen found = streamed(path, all);
+  found.path.pop_back();  // the exit, of which no step comes back
+  expect_same(found, stepped(path, all));
+}
+
+class StreamOfKernels : public testing::TestWithParam<const char*> {};
+
+TEST_P(StreamOfKernels, EqualsASteppedRun) {
+  const std::string path = exact_program(GetParam());
+  const auto functions = functions_of(path);
+  ASSERT_TRUE(functions);
+  // Those that the program says something about: they touch their own arrays and the stack.
+  const auto ran = natively({path});
+  Ranges ranges;
+  for (const auto& [name, range] : *functions)
+    if (ran.output.find("expect " + name + " ") != std::string::npos) ranges.push_back(range);
+  ASSERT_GT(ranges.size(), 1u);
+  expect_same(streamed(path, ranges), stepped(path, ranges));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StreamOfKernels, testing::Values("kernels", "masks"),
+                         [](const auto& which) { return std::string(which.param); });
+
+// More than a thousand buffers' worth, and the counts of the same run agree.
+TEST(Stream, HasAsManyInstructionsAsWereCounted) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  auto run = Run::prepare({sample("counted.S")});
+  ASSERT_TRUE(run);
+  run->shared().ask_for_stream(StreamMode::handed_over);
+  std::uint64_t instructions = 0;
+  std::uint64_t loads = 0;
+  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
+    ++instructions;
+    for (const Touch& touch : instruction.touched) loads += touch.is_store ? 0 : 1;
+  });
+  ASSERT_TRUE(run->start());
+  ASSERT_TRUE(run->wait());
+  reader.finish();
+  EXPECT_EQ(instructions, 5014005u);
+  EXPECT_EQ(instructions, count_of(*run, "instructions"));
+  EXPECT_EQ(loads, count_of(*run, "loads"));
+}
+
+// Blocks are left in their middle by signals, and threads come and go: no instruction is lost.
+TEST(Stream, StaysExactUnderSignalsAndThreads) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  for (const char* name : {"signals.c", "storm.c", "threads.cpp", "processes.c"}) {
+    Captured captured;
+    auto run = Run::prepare({sample(name)});
+    ASSERT_TRUE(run);
+    run->shared().ask_for_stream(StreamMode::handed_over);
+    std::uint64_t instructions = 0;
+    StreamReader reader(run->shared(), [&](const StreamedInstruction&) { ++instructions; });
+    ASSERT_TRUE(run->start());
+    const auto end = run->wait();
+    reader.finish();
+    captured.release();
+    ASSERT_TRUE(end) << name << to_string(end.error());
+    EXPECT_EQ(reader.lost_bytes(), 0u) << name;
+    EXPECT_EQ(instructions, count_of(*run, "instructions")) << name;
+  }
+}
+
+}  // namespace
+}  // namespace loft::engine
