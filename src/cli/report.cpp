@@ -211,9 +211,11 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
                          flags.least_share / 100);
 }
 
-// Views over time keep each sample: their memory is bounded by how many there may be.
-Result<void> check_timeline(const ReportFlags& flags, const sample::ProfileResult& result) {
-  if (!result.timeline_is_cut) return {};
+// Views over time keep each sample: their memory is bounded by how many there may be. A page does
+// without its parts over time, and says so.
+Result<void> check_timeline(const ReportFlags& flags, ReportForm form,
+                            const sample::ProfileResult& result) {
+  if (!result.timeline_is_cut || form == ReportForm::html) return {};
   return failure(ErrorKind::limit, "write '" + flags.output + "'",
                  fmt::format("it would show more than {} samples one by one, which no viewer opens",
                              sample::kMostTimeline),
@@ -235,7 +237,7 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   options.timeline = form.needs_timeline;
   LOFT_TRY(const auto profiled, source::profile_recording(*recording, options, flags.symbols,
                                                           workers_of(flags), &progress));
-  LOFT_CHECK(check_timeline(flags, profiled.result));
+  LOFT_CHECK(check_timeline(flags, form.form, profiled.result));
   const bool on_screen = terminal.out_is_terminal() && flags.output.empty();
   const auto shown = shown_rows(flags, options, on_screen && form.form == ReportForm::text);
   const auto report = sample::make_report(recording->summary(), profiled.result,

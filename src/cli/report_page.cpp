@@ -35,13 +35,14 @@ class PageOfRecording {
     head();
     figures();
     warnings();
-    time_lines();
+    if (!profile_.result.timeline_is_cut) time_lines();
     schedule();
     thread_names();
     page_.flames = view::page_flames(
         profile_, sample::make_call_tree(profile_.result.tree, order, /*by_period=*/true));
     page_.tables.push_back(function_table(report_));
-    if (!profile_.result.timeline.empty()) page_.tables.push_back(thread_table(profile_));
+    if (!profile_.result.timeline.empty() && !profile_.result.timeline_is_cut)
+      page_.tables.push_back(thread_table(profile_));
     facts();
     return std::move(page_);
   }
@@ -125,6 +126,12 @@ class PageOfRecording {
          "samples of no known event or too short");
     warn(WarningKind::missing, summary().damaged_bytes, "bytes that are no record");
     warn(WarningKind::note, report_.filtered_out, "samples left out by filters");
+    if (profile_.result.timeline_is_cut)
+      page_.warnings.push_back(
+          {WarningKind::missing,
+           fmt::format("time lines and threads: there are more than {} samples; choose a part with "
+                       "--time, --tid or --event",
+                       with_separators(sample::kMostTimeline))});
     for (const auto& note : summary().notes) page_.warnings.push_back({WarningKind::note, note});
   }
 

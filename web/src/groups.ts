@@ -60,10 +60,17 @@ export class Groups {
       }
       return out;
     }
-    const table = Array.from({ length: kCategories + 1 }, (_, k) => pixel(category(k - 1)));
+    const table = Uint32Array.from({ length: kCategories + 1 }, (_, k) => pixel(category(k - 1)));
+    // Neighbours mostly belong together: what was looked up last serves again.
+    const key = by === "thread" ? points.tid : by === "run" ? points.run : points.function;
+    let last = -1, colour = 0;
     for (let i = 0; i < out.length; ++i) {
-      const rank = this.rankOf(i, by);
-      out[i] = table[rank < 0 || rank >= kCategories ? 0 : rank + 1];
+      if (key[i] !== last || points.scope[i] !== kSlice) {
+        const rank = this.rankOf(i, by);
+        colour = table[rank < 0 || rank >= kCategories ? 0 : rank + 1];
+        last = points.scope[i] === kSlice ? key[i] : -1;
+      }
+      out[i] = colour;
     }
     return out;
   }

@@ -12,7 +12,7 @@ import { TableView } from "./table";
 import { factsPart, summary } from "./summary";
 import { choice, h, name, search, section } from "./dom";
 import { category, ramp } from "./colour";
-import { redrawAll } from "./panel";
+import { onTheme, redrawAll } from "./panel";
 import { count, seconds, share } from "./format";
 import { inside } from "./state";
 
@@ -39,6 +39,7 @@ function legend(state: State, groups: Groups): HTMLElement {
     }));
   };
   fill();
+  onTheme(fill);
   state.onChange((changed) => {
     if ("colour" in changed || "picked" in changed) fill();
   });
@@ -102,7 +103,7 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
   const left = panel.notPlaced ? `${count(panel.notPlaced)} without floating-point operations or bytes have no place here. ` : "";
   part.append(legend(state, groups), panel.host,
     h("p", { class: "note" }, name(about), left,
-      "Drag to move, Ctrl and wheel or + and − to zoom, N and P to step through points, click to follow a function."));
+      h("span", { class: "hands" }, "Drag to move, Ctrl and wheel or + and − to zoom, N and P to step through points, click to follow a function.")));
   return [part, panel];
 }
 

@@ -6,7 +6,9 @@ import { h } from "./dom";
 import { forgetTheme, theme } from "./colour";
 
 export const kFont = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
+const kNarrowest = 100;  // less has no room for an axis; it comes while a window is resized
 const panels: Panel[] = [];
+const followers: (() => void)[] = [];
 
 export abstract class Panel {
   readonly host: HTMLElement;
@@ -66,7 +68,7 @@ export abstract class Panel {
   // Gives the milliseconds that it took.
   redraw(): number {
     this.pending = false;
-    if (this.width === 0) return 0;
+    if (this.width < kNarrowest) return 0;
     const start = performance.now();
     this.g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.g.clearRect(0, 0, this.width, this.height);
@@ -96,9 +98,15 @@ export abstract class Panel {
   }
 }
 
+// Called when the colours change, after they have.
+export function onTheme(follow: () => void): void {
+  followers.push(follow);
+}
+
 export function redrawAll(): void {
   forgetTheme();
   for (const panel of panels) panel.redraw();
+  for (const follow of followers) follow();
 }
 
 // Words with the ground around them, so that lines behind do not cut them.

@@ -18,26 +18,23 @@ export function squares(raster: Raster, xs: Float32Array, ys: Float32Array, colo
                         group: Uint8Array, wanted: number, view: Projection, size: number): void {
   const { pixels, counts, width, height } = raster;
   const { x0, kx, y0, ky } = view;
-  const half = (size - 1) / 2;
-  const right = width - size, bottom = height - size;
+  // Half a pixel more, so that cutting off rounds; what is not inside is cut off wrongly, but unused.
+  const shift = 0.5 - (size - 1) / 2;
+  const right = width - size + 1, bottom = height - size + 1;
   for (let i = 0; i < xs.length; ++i) {
     if (group[i] !== wanted) continue;
-    const x = Math.round((xs[i] - x0) * kx - half);
-    const y = Math.round((ys[i] - y0) * ky - half);
-    if (!(x >= 0 && x <= right && y >= 0 && y <= bottom)) continue;
+    const fx = (xs[i] - x0) * kx + shift, fy = (ys[i] - y0) * ky + shift;
+    if (!(fx >= 0 && fx < right && fy >= 0 && fy < bottom)) continue;
     const colour = colours[i];
-    let at = y * width + x;
+    let at = (fy | 0) * width + (fx | 0);
     if (counts) ++counts[at];
-    if (size === 1) {
-      pixels[at] = colour;
-    } else if (size === 2) {
-      pixels[at] = colour;
-      pixels[at + 1] = colour;
-      pixels[at + width] = colour;
-      pixels[at + width + 1] = colour;
-    } else {
-      for (let row = 0; row < size; ++row, at += width) pixels.fill(colour, at, at + size);
-    }
+    pixels[at] = colour;
+    if (size === 1) continue;
+    pixels[at + 1] = colour;
+    pixels[at + width] = colour;
+    pixels[at + width + 1] = colour;
+    if (size === 2) continue;
+    for (let row = 0; row < size; ++row, at += width) pixels.fill(colour, at, at + size);
   }
 }
 

@@ -31,6 +31,7 @@ export class RooflinePanel extends Panel {
   readonly scopes = new Set<number>([0, 1, 2, 3]);
   readonly notPlaced: number;
   private colours = new Uint32Array(0);
+  private dimmed = new Uint32Array(0);
   private colouredAs = "";
   private image: ImageData | null = null;
   private fitTo: [number, number, number, number];
@@ -160,7 +161,10 @@ export class RooflinePanel extends Panel {
     if (!this.image || this.image.width !== width || this.image.height !== height)
       this.image = this.sliceDrawing.createImageData(width, height);
     const wanted = `${this.state.choices.colour} ${theme().isDark}`;
-    if (this.colouredAs !== wanted) this.colours = this.groups.pixels(this.state.choices.colour);
+    if (this.colouredAs !== wanted) {
+      this.colours = this.groups.pixels(this.state.choices.colour);
+      this.dimmed = new Uint32Array(this.points.count).fill(pixel(theme().dim));
+    }
     this.colouredAs = wanted;
     const isCloud = this.sliceCount > kDiscs;
     const counts = isCloud ? new Uint16Array(width * height) : null;
@@ -169,8 +173,7 @@ export class RooflinePanel extends Panel {
     const view = { x0: x.from, kx: width / (x.to - x.from), y0: y.to, ky: -height / (y.to - y.from) };
     const size = Math.round((isCloud ? 1.5 : this.sliceCount > 20000 ? 3 : 5) * this.ratio);
     if (this.state.choices.brush) {
-      const dim = new Uint32Array(this.points.count).fill(pixel(theme().dim));
-      squares({ ...raster, counts: null }, this.xs, this.ys, dim, this.group, kOutside, view, isCloud ? 1 : 2);
+      squares({ ...raster, counts: null }, this.xs, this.ys, this.dimmed, this.group, kOutside, view, isCloud ? 1 : 2);
     }
     if (isCloud) {
       squares(raster, this.xs, this.ys, this.colours, this.group, kInside, view, size);

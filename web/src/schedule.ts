@@ -5,10 +5,11 @@ import { TimePanel, kAxis, kTimeLeft } from "./time_panel";
 import { Scale } from "./scale";
 import { State } from "./state";
 import { Groups } from "./groups";
-import { category, theme } from "./colour";
+import { category, kCategories, pixel, theme } from "./colour";
 import { count, seconds } from "./format";
 import { facts, fitted } from "./panel";
 import { name } from "./dom";
+import { Band } from "./band";
 
 type LaneBy = "cpu" | "thread";
 
@@ -21,6 +22,9 @@ export class SchedulePanel extends TimePanel {
   private by: LaneBy = "cpu";
   private readonly lanesBy = new Map<LaneBy, Lanes>();
   private laneHeight = 20;
+  private readonly bands = document.createElement("canvas");
+  private colours = new Uint32Array(0);
+  private colouredAs = "";
 
   constructor(state: State, private readonly groups: Groups) {
     super(state, "Schedule of threads on CPUs.", 100);
@@ -62,12 +66,71 @@ export class SchedulePanel extends TimePanel {
     return { keys, slices: keys.map((key) => Uint32Array.from(lists.get(key)!).sort((a, b) => start_s[a] - start_s[b])) };
   }
 
-  private colour(i: number): string {
-    return this.by === "cpu" ? this.groups.threadColour(this.columns.tid[i]) : category(this.columns.cpu[i] % 8);
+  // Of every slice, as a pixel.
+  private get pixels(): Uint32Array {
+    const wanted = `${this.by} ${theme().isDark}`;
+    if (this.colouredAs === wanted) return this.colours;
+    this.colouredAs = wanted;
+    const { tid, cpu } = this.columns;
+    const known = new Map<number, number>();
+    const keys = this.by === "cpu" ? tid : cpu;
+    return (this.colours = Uint32Array.from(keys, (key) => {
+      let colour = known.get(key);
+      if (colour === undefined)
+        known.set(key, (colour = pixel(this.by === "cpu" ? this.groups.threadColour(key) : category(key % kCategories))));
+      return colour;
+    }));
   }
 
   protected paintLanes(x: Scale): void {
-    this.lanes.slices.forEach((slices, lane) => this.paintLane(slices, lane * this.laneHeight, x));
+    const { slices } = this.lanes;
+    const wide = Math.floor((x.end - x.start) * this.ratio), tall = Math.round(this.laneHeight * this.ratio);
+    if (wide <= 0 || slices.length === 0) return;
+    this.bands.width = wide;
+    this.bands.height = tall * slices.length;
+    const drawing = this.bands.getContext("2d")!;
+    const image = drawing.createImageData(wide, this.bands.height);
+    const band = new Band(wide, pixel(theme().grid));
+    const target = new Uint32Array(image.data.buffer);
+    const gap = Math.round((this.laneHeight > 6 ? 3 : 1) * this.ratio);
+    slices.forEach((list, lane) => {
+      this.fillBand(band, list, x);
+      const row = band.row();
+      for (let y = 0; y < tall - gap; ++y) target.set(row, (lane * tall + y) * wide);
+    });
+    drawing.putImageData(image, 0, 0);
+    this.g.drawImage(this.bands, x.start, 1, x.end - x.start, this.laneHeight * slices.length);
+    if (this.laneHeight >= 14) slices.forEach((list, lane) => this.paintWords(list, lane * this.laneHeight, x));
+  }
+
+  private fillBand(band: Band, slices: Uint32Array, x: Scale): void {
+    const { start_s, end_s } = this.columns;
+    const { pixels } = this;
+    const scale = band.width / (x.to - x.from);
+    band.clear();
+    for (let k = this.firstVisible(slices, x.from); k < slices.length; ++k) {
+      const i = slices[k];
+      if (start_s[i] >= x.to) break;
+      band.add((start_s[i] - x.from) * scale, (end_s[i] - x.from) * scale, pixels[i]);
+    }
+  }
+
+  private paintWords(slices: Uint32Array, top: number, x: Scale): void {
+    const { g } = this;
+    const { start_s, end_s, tid, cpu } = this.columns;
+    const kx = (x.end - x.start) / (x.to - x.from);
+    g.textAlign = "left";
+    g.textBaseline = "middle";
+    g.fillStyle = theme().panel;
+    for (let k = this.firstVisible(slices, x.from); k < slices.length; ++k) {
+      const i = slices[k];
+      if (start_s[i] >= x.to) break;
+      const left = Math.max(0, (start_s[i] - x.from) * kx);
+      const wide = Math.min(x.end - x.start, (end_s[i] - x.from) * kx) - left;
+      if (wide < 46) continue;
+      const words = this.by === "cpu" ? this.state.threadName(tid[i]) : `CPU ${cpu[i]}`;
+      g.fillText(fitted(g, words, wide - 8, 6.5), x.start + left + 4, top + this.laneHeight / 2 - 0.5);
+    }
   }
 
   protected paintMargin(): void {
@@ -81,52 +144,6 @@ export class SchedulePanel extends TimePanel {
       const text = this.by === "cpu" ? `CPU ${key}` : String(key);
       g.fillText(fitted(g, text, kTimeLeft - 8, 6), kTimeLeft - 6, (lane + 0.5) * this.laneHeight + 1);
     });
-  }
-
-  private paintLane(slices: Uint32Array, top: number, x: Scale): void {
-    const { g } = this;
-    const { start_s, end_s, tid } = this.columns;
-    const kx = (x.end - x.start) / (x.to - x.from);
-    const tall = Math.max(1, this.laneHeight - (this.laneHeight > 6 ? 3 : 1));
-    g.fillStyle = theme().grid;
-    g.fillRect(x.start, top + 1, x.end - x.start, tall);
-    let column = -1, busy = 0, longest = 0, colour = "";
-    const flush = () => {
-      if (busy > 0) {
-        g.fillStyle = colour;
-        g.globalAlpha = Math.min(1, Math.max(0.12, busy));
-        g.fillRect(x.start + column, top + 1, 1, tall);
-        g.globalAlpha = 1;
-      }
-      busy = longest = 0;
-    };
-    g.textAlign = "left";
-    g.textBaseline = "middle";
-    for (let k = this.firstVisible(slices, x.from); k < slices.length; ++k) {
-      const i = slices[k];
-      if (start_s[i] >= x.to) break;
-      const left = Math.max(0, (start_s[i] - x.from) * kx), right = Math.min(x.end - x.start, (end_s[i] - x.from) * kx);
-      const wide = right - left;
-      if (wide < 1.5) {
-        if (Math.floor(left) !== column) {
-          flush();
-          column = Math.floor(left);
-        }
-        busy += wide;
-        if (wide >= longest) {
-          longest = wide;
-          colour = this.colour(i);
-        }
-        continue;
-      }
-      g.fillStyle = this.colour(i);
-      g.fillRect(x.start + left, top + 1, Math.max(1, wide - 0.5), tall);
-      if (wide < 46 || this.laneHeight < 14) continue;
-      g.fillStyle = theme().panel;
-      const words = this.by === "cpu" ? this.state.threadName(tid[i]) : `CPU ${this.columns.cpu[i]}`;
-      g.fillText(fitted(g, words, wide - 8, 6.5), x.start + left + 4, top + 1 + tall / 2);
-    }
-    flush();
   }
 
   // Slices of a lane follow each other, so that the first one to see is found in a few steps.
