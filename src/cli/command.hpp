@@ -33,6 +33,7 @@ void add_list(CLI::App& app, Action& action);
 void add_metric(CLI::App& app, Action& action);
 void add_power(CLI::App& app, Action& action);
 void add_machine(CLI::App& app, Action& action);
+void add_record(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_roof(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);

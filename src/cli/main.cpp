@@ -18,6 +18,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_metric,
     add_power,
     add_machine,
+    add_record,
     add_report,
     add_roof,
     add_completion,
