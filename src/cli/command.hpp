@@ -26,6 +26,7 @@ inline constexpr int kCannotExecute = 126;
 inline constexpr int kNotFound = 127;
 
 void add_completion(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_event(CLI::App& app, Action& action);
 void add_evset(CLI::App& app, Action& action);

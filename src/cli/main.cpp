@@ -20,6 +20,7 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_machine,
     add_record,
     add_report,
+    add_compare,
     add_roof,
     add_completion,
 };

@@ -153,6 +153,7 @@ class Drawing {
           fmt::format("CPU {}", cpu), row, [this](std::size_t task) { return task_colour(task); },
           busy(row));
     section("Tasks, by the CPU that they ran on");
+    name_cpus(cpus);
     for (const auto& [rank, row] : tasks.rows()) {
       if (rank >= kMostTasks) break;
       lane(
@@ -193,6 +194,19 @@ class Drawing {
     y_ += 10;
     text(16, y_ + 10, what, " font-weight=\"bold\"");
     y_ += 18;
+  }
+
+  // Behind the heading of the tasks: which colour is which CPU.
+  void name_cpus(const Lanes& cpus) {
+    double x = kLeft + 60;
+    for (const auto& [cpu, row] : cpus.rows()) {
+      if (cpu >= kColours.size()) break;  // from there on colours repeat
+      out_ +=
+          fmt::format("<rect x=\"{:.0f}\" y=\"{:.1f}\" width=\"9\" height=\"9\" fill=\"{}\"/>\n", x,
+                      y_ - 16, kColours[cpu]);
+      text(x + 13, y_ - 8, fmt::format("CPU {}", cpu));
+      x += 70;
+    }
   }
 
   std::string_view task_colour(std::size_t task) const {
