@@ -26,6 +26,7 @@ inline constexpr int kCannotExecute = 126;
 inline constexpr int kNotFound = 127;
 
 void add_completion(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_event(CLI::App& app, Action& action);
 void add_evset(CLI::App& app, Action& action);
@@ -33,6 +34,7 @@ void add_list(CLI::App& app, Action& action);
 void add_metric(CLI::App& app, Action& action);
 void add_power(CLI::App& app, Action& action);
 void add_machine(CLI::App& app, Action& action);
+void add_record(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_roof(CLI::App& app, Action& action);
 void add_stat(CLI::App& app, Action& action);

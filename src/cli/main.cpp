@@ -18,7 +18,9 @@ constexpr void (*kCommands[])(CLI::App&, Action&) = {
     add_metric,
     add_power,
     add_machine,
+    add_record,
     add_report,
+    add_compare,
     add_roof,
     add_completion,
 };

@@ -14,6 +14,7 @@
 #include "cli/progress.hpp"
 #include "cli/report_form.hpp"
 #include "cli/report_page.hpp"
+#include "cli/report_tasks.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
 #include "source/file/profile_recording.hpp"
@@ -42,6 +43,7 @@ struct ReportFlags {
   std::string tree;  // "caller" or "callee" when asked for
   double least_share = 0.5;
   bool records = false;
+  TaskViewFlags tasks;
   std::string csv;  // a folder
   std::string format;
   std::string output;
@@ -228,6 +230,10 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   std::optional<ProgressLine> line(std::in_place, terminal, "reading", progress);
   LOFT_TRY(const auto recording,
            source::Recording::open(flags.file.empty() ? default_file() : flags.file, &progress));
+  if (flags.tasks.any()) {
+    line.reset();
+    return show_tasks(flags.tasks, *recording, {flags.format, flags.output}, terminal);
+  }
   if (flags.records) {
     line.reset();
     return run_records(flags, *recording, form.form, terminal);
@@ -292,7 +298,7 @@ void add_report(CLI::App& app, Action& action) {
   command->add_flag("--inline", flags->inlines,
                     "show functions that were compiled into their callers");
   command
-      ->add_option("--threads", flags->threads,
+      ->add_option("-j,--jobs", flags->threads,
                    "decode with so many threads (default: one per CPU)")
       ->check(CLI::Range(1u, 1024u));
   command->add_option("--symbols", flags->symbols.paths, "look for binaries in these folders first")
@@ -307,6 +313,7 @@ void add_report(CLI::App& app, Action& action) {
       ->add_option("--least", flags->least_share,
                    "leave branches below so many percent out of the tree")
       ->check(CLI::Range(0.0, 100.0));
+  add_task_view_flags(*command, flags->tasks);
   command->add_flag("--records", flags->records, "show every record with every field");
   command->add_option("--csv", flags->csv,
                       "write stat, overview, processes and results.csv into this folder");

@@ -52,6 +52,9 @@ class RecordingWriter {
   // Says that nothing older than the round before will come, and makes the data so far official.
   [[nodiscard]] Result<void> finish_round();
 
+  // Makes the data so far official and no more: what is left to do where the disk is full.
+  [[nodiscard]] Result<void> settle() { return write_header(false); }
+
   void add_text(Feature feature, const std::string& text);
   void add_texts(Feature feature, const std::vector<std::string>& texts);
   void add_build_ids(const std::vector<WrittenBuildId>& ids);

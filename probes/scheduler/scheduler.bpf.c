@@ -1,0 +1,406 @@
+/* The scheduler probe: follows tasks and what they start, and measures what each does while it has
+ * a CPU.
+ *
+ * Counters are open per CPU and always on. They are read once per switch that concerns us, and the
+ * difference belongs to the task that leaves. A slice ends when its task has run for the length of
+ * one, which an inherited task-clock event tells, or at exec and exit. */
+#include "kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "wire.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Set before loading. */
+const volatile __u32 counters_used = 0;
+const volatile __u64 slice_ns = 10000000;
+const volatile __u64 wake_bytes = 65536;
+const volatile __u32 namespace_inode = 0; /* pids as this namespace sees them; 0: the first one */
+const volatile bool wants_switches = 1;
+const volatile bool wants_slices = 1;
+const volatile bool wants_migrations = 1;
+const volatile bool shares_counters = 0; /* the counters may take turns */
+
+/* What one CPU does for us now. */
+struct cpu_state {
+  __u32 is_ours; /* the task that runs is followed */
+  __u32 is_busy; /* the task that runs is being measured: leave it alone */
+  __u64 since;
+  __u64 base[LOFT_MAX_COUNTERS];
+  __u64 fresh[LOFT_MAX_COUNTERS];
+  __u64 base_enabled, base_running;
+  __u64 fresh_enabled, fresh_running;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct loft_task);
+} tasks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct cpu_state);
+} cpus SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct loft_totals);
+} totals SEC(".maps");
+
+/* One event per CPU and counter, at cpu * counters_used + counter. */
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, sizeof(__u32));
+  __uint(max_entries, 1);
+} counters SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1 << 22);
+} ring SEC(".maps");
+
+static const __u32 kZero = 0;
+static const __u64 kDead = 0x80; /* TASK_DEAD: it will never run again */
+
+static __always_inline struct cpu_state* this_cpu(void) {
+  return bpf_map_lookup_elem(&cpus, &kZero);
+}
+
+/* Room in the ring, or nothing; both are counted. */
+static __always_inline void* reserve(__u64 size) {
+  struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
+  void* room = bpf_ringbuf_reserve(&ring, size, 0);
+  if (sums) {
+    sums->seen++;
+    if (!room) sums->lost++;
+  }
+  return room;
+}
+
+/* The reader is woken when enough has come together; otherwise it looks by itself. */
+static __always_inline void submit(void* record) {
+  __u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+  bpf_ringbuf_submit(record, waiting >= wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void fill_head(struct loft_head* head, __u32 kind,
+                                      const struct loft_task* task, __u64 now) {
+  head->kind = kind;
+  head->cpu = bpf_get_smp_processor_id();
+  head->time = now;
+  head->pid = task->pid;
+  head->tid = task->tid;
+}
+
+/* The number of a task as the namespace of loft sees it. */
+static __always_inline __u32 number_of(struct task_struct* task) {
+  if (namespace_inode == 0) return task->pid;
+  struct pid* pid = BPF_CORE_READ(task, thread_pid);
+  __u32 level = BPF_CORE_READ(pid, level);
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    struct upid upid;
+    if (i > level) break;
+    if (bpf_core_read(&upid, sizeof upid, &pid->numbers[i])) break;
+    if (BPF_CORE_READ(upid.ns, ns.inum) == namespace_inode) return upid.nr;
+  }
+  return 0;
+}
+
+static __always_inline void learn_numbers(struct loft_task* state, struct task_struct* task) {
+  state->tid = number_of(task);
+  state->pid = namespace_inode == 0 ? task->tgid : number_of(BPF_CORE_READ(task, group_leader));
+}
+
+static __always_inline __u64 delay_of(struct task_struct* task) {
+  if (!bpf_core_field_exists(task->sched_info.run_delay)) return 0;
+  return task->sched_info.run_delay;
+}
+
+static __always_inline __u64 state_of(struct task_struct* task) {
+  if (bpf_core_field_exists(task->__state)) return task->__state;
+  struct task_struct___old* old = (void*)task;
+  return BPF_CORE_READ(old, state);
+}
+
+/* All counters of this CPU, once. */
+static __always_inline void read_counters(struct cpu_state* cpu) {
+  __u32 first = bpf_get_smp_processor_id() * counters_used;
+  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
+    if (i >= counters_used) break;
+    struct bpf_perf_event_value value = {};
+    if (bpf_perf_event_read_value(&counters, first + i, &value, sizeof value)) continue;
+    cpu->fresh[i] = value.counter;
+    if (shares_counters && i + 1 == counters_used) {
+      cpu->fresh_enabled = value.enabled;
+      cpu->fresh_running = value.running;
+    }
+  }
+}
+
+/* A task begins to be measured here and now. */
+static __always_inline void begin(struct cpu_state* cpu, __u64 now) {
+  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
+    if (i >= counters_used) break;
+    cpu->base[i] = cpu->fresh[i];
+  }
+  if (shares_counters) {
+    cpu->base_enabled = cpu->fresh_enabled;
+    cpu->base_running = cpu->fresh_running;
+  }
+  cpu->since = now;
+  cpu->is_ours = 1;
+}
+
+/* What it did since it began becomes its own. */
+static __always_inline void account(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
+  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
+    if (i >= counters_used) break;
+    task->counts[i] += cpu->fresh[i] - cpu->base[i];
+  }
+  if (shares_counters) {
+    task->enabled_ns += cpu->fresh_enabled - cpu->base_enabled;
+    task->running_ns += cpu->fresh_running - cpu->base_running;
+  }
+  task->run_ns += now - cpu->since;
+}
+
+static __always_inline void write_slice(struct loft_task* state, struct task_struct* task,
+                                        __u64 now, __u32 end, __u64 ip) {
+  struct loft_slice* slice = reserve(sizeof *slice);
+  if (!slice) {
+    /* Nothing is forgotten: the next slice of this task has it, if there will be one. */
+    if (end != LOFT_END_EXIT) return;
+    struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
+    if (sums) sums->lost_run_ns += state->run_ns;
+    return;
+  }
+  fill_head(&slice->head, LOFT_SLICE, state, now);
+  __u64 delay = delay_of(task);
+  slice->ip = ip;
+  slice->ip_is_kernel = (__s64)ip < 0;
+  slice->end = end;
+  slice->run_ns = state->run_ns;
+  slice->wait_ns = delay - state->delay_seen;
+  slice->switches = state->switches;
+  slice->migrations = state->migrations;
+  slice->enabled_ns = state->enabled_ns;
+  slice->running_ns = state->running_ns;
+  state->delay_seen = delay;
+  state->run_ns = state->switches = state->migrations = 0;
+  state->enabled_ns = state->running_ns = 0;
+#pragma unroll
+  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
+    slice->counts[i] = state->counts[i];
+    state->counts[i] = 0;
+  }
+  submit(slice);
+}
+
+static __always_inline void write_exit(struct loft_task* state, __u64 now) {
+  struct loft_exit* record = reserve(sizeof *record);
+  if (!record) return;
+  fill_head(&record->head, LOFT_EXIT, state, now);
+  submit(record);
+}
+
+static __always_inline struct loft_task* live(struct loft_task* state) {
+  if (!state) return 0;
+  if (state->phase != LOFT_LIVE) return 0;
+  return state;
+}
+
+static __always_inline void write_switch(struct task_struct* prev, struct task_struct* next,
+                                         struct loft_task* out, struct loft_task* in, __u64 now,
+                                         bool can_run) {
+  struct loft_switch* record = reserve(sizeof *record);
+  if (!record) return;
+  __u32 flags = 0;
+  record->head.kind = LOFT_SWITCH;
+  record->head.cpu = bpf_get_smp_processor_id();
+  record->head.time = now;
+  /* Tasks of others are named where one namespace is all there is. */
+  record->head.pid = namespace_inode == 0 ? prev->tgid : 0;
+  record->head.tid = namespace_inode == 0 ? prev->pid : 0;
+  record->next_pid = namespace_inode == 0 ? next->tgid : 0;
+  record->next_tid = namespace_inode == 0 ? next->pid : 0;
+  if (out) {
+    flags |= LOFT_PREV_IS_OURS;
+    record->head.pid = out->pid;
+    record->head.tid = out->tid;
+  }
+  if (in) {
+    flags |= LOFT_NEXT_IS_OURS;
+    record->next_pid = in->pid;
+    record->next_tid = in->tid;
+  }
+  if (can_run) flags |= LOFT_PREV_CAN_RUN;
+  record->flags = flags;
+  record->reserved = 0;
+  submit(record);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
+  struct cpu_state* cpu = this_cpu();
+  if (!cpu) return 0;
+  struct loft_task* in = live(bpf_task_storage_get(&tasks, next, 0, 0));
+  if (!in) {
+    if (!cpu->is_ours) return 0;
+  }
+  struct loft_task* out = 0;
+  if (cpu->is_ours) out = live(bpf_task_storage_get(&tasks, prev, 0, 0));
+  __u64 now = bpf_ktime_get_ns();
+  read_counters(cpu);
+  if (out) {
+    account(cpu, out, now);
+    out->switches++;
+    out->cpu = bpf_get_smp_processor_id();
+  }
+  cpu->is_ours = 0;
+  if (in) begin(cpu, now);
+  __u64 state = state_of(prev);
+  if (wants_switches) write_switch(prev, next, out, in, now, preempt || state == 0);
+  if (out) {
+    if (out->is_ending && (state & kDead)) {
+      if (wants_slices) write_slice(out, prev, now, LOFT_END_EXIT, 0);
+      write_exit(out, now);
+    } else if (wants_slices && out->run_ns >= 2 * slice_ns) {
+      write_slice(out, prev, now, LOFT_END_SWITCH, 0);
+    }
+  }
+  return 0;
+}
+
+/* A task-clock event that every task inherits: this one has run for a slice's length. */
+SEC("perf_event")
+int on_slice(struct bpf_perf_event_data* context) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  if (!state) return 0;
+  struct cpu_state* cpu = this_cpu();
+  if (!cpu) return 0;
+  if (cpu->is_busy) return 0;
+  __u64 now = bpf_ktime_get_ns();
+  read_counters(cpu);
+  if (cpu->is_ours) account(cpu, state, now);
+  begin(cpu, now);
+  /* The kernel may swap the events of two tasks, so that this one has run for less. Its slice ends
+   * at its next event then, or when it leaves its CPU after twice the length. */
+  if (state->run_ns < slice_ns / 2) return 0;
+  write_slice(state, task, now, LOFT_END_TIME, context->regs.ip);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  struct loft_task* from = live(bpf_task_storage_get(&tasks, parent, 0, 0));
+  if (!from) return 0;
+  struct loft_task* state = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!state) {
+    struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
+    if (sums) sums->lost_tasks++;
+    return 0;
+  }
+  learn_numbers(state, child);
+  state->cpu = bpf_get_smp_processor_id();
+  state->phase = LOFT_LIVE;
+  struct loft_fork* record = reserve(sizeof *record);
+  if (!record) return 0;
+  fill_head(&record->head, LOFT_FORK, state, bpf_ktime_get_ns());
+  record->parent_pid = from->pid;
+  record->parent_tid = from->tid;
+  submit(record);
+  return 0;
+}
+
+/* What ran before belongs to the old program; a thread that execs takes over the number of its
+ * process. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task) {
+  struct loft_task* state = bpf_task_storage_get(&tasks, task, 0, 0);
+  if (!state) return 0;
+  struct cpu_state* cpu = this_cpu();
+  if (!cpu) return 0;
+  cpu->is_busy = 1;
+  __u64 now = bpf_ktime_get_ns();
+  read_counters(cpu);
+  if (state->phase == LOFT_LIVE) {
+    if (cpu->is_ours) account(cpu, state, now);
+    if (wants_slices && state->run_ns > 0) write_slice(state, task, now, LOFT_END_EXEC, 0);
+  } else {
+    state->phase = LOFT_LIVE;
+    state->delay_seen = delay_of(task);
+  }
+  learn_numbers(state, task);
+  begin(cpu, now);
+  cpu->is_busy = 0;
+  return 0;
+}
+
+/* It still runs for a while: its last slice is written when it leaves the CPU for good. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct* task) {
+  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  if (state) state->is_ending = 1;
+  return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct* task, int destination) {
+  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  if (!state) return 0;
+  __u32 from = state->cpu;
+  state->migrations++;
+  state->cpu = destination;
+  if (!wants_migrations) return 0;
+  struct loft_migrate* record = reserve(sizeof *record);
+  if (!record) return 0;
+  fill_head(&record->head, LOFT_MIGRATE, state, bpf_ktime_get_ns());
+  record->head.cpu = destination;
+  record->from = from;
+  record->reserved = 0;
+  submit(record);
+  return 0;
+}
+
+/* The other threads of a process that was marked by its first one. */
+SEC("iter/task")
+int adopt_threads(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (!task) return 0;
+  struct task_struct* leader = task->group_leader;
+  if (!leader) return 0;
+  if (leader == task) return 0;
+  struct loft_task* first = live(bpf_task_storage_get(&tasks, leader, 0, 0));
+  if (!first) return 0;
+  struct loft_task* state = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!state) return 0;
+  learn_numbers(state, task);
+  state->delay_seen = delay_of(task);
+  state->phase = LOFT_LIVE;
+  return 0;
+}
+
+/* At the end of a recording, when nothing else of this probe runs any more: what is left of tasks
+ * that go on, up to when each last left a CPU. */
+SEC("iter/task")
+int write_rest(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (!task) return 0;
+  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  if (!state) return 0;
+  if (state->run_ns == 0) return 0;
+  write_slice(state, task, bpf_ktime_get_ns(), LOFT_END_RECORDING, 0);
+  return 0;
+}

@@ -1,0 +1,153 @@
+// loft record: samples of every thread of a program, written to perf.data.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "cli/names.hpp"
+#include "event/resolver.hpp"
+#include "source/scheduler/record.hpp"
+
+namespace loft::cli {
+namespace {
+
+using source::scheduler::RecordRequest;
+using source::scheduler::RecordResult;
+using source::scheduler::StackMode;
+
+constexpr std::uint64_t kDefaultFrequency = 999;  // of call stacks; in step with nothing
+constexpr std::string_view kDefaultEvents = "page-faults,cycles,instructions";
+
+struct RecordFlags {
+  std::vector<std::string> events;
+  std::vector<pid_t> pids;
+  std::vector<std::string> command;
+  double slice_ms = 10;
+  std::vector<std::string> types;
+  std::uint64_t frequency_hz = 0;
+  std::string stacks;
+  std::string rung;
+  std::string output = "perf.data";
+  bool until_all_end = false;
+  bool is_quiet = false;
+};
+
+const std::vector<std::string> kTypes = {"pmu", "epc", "mig", "fork", "sched"};
+
+Result<void> check(const RecordFlags& flags) {
+  const auto usage = [](std::string why, std::string hint) {
+    return failure(ErrorKind::invalid_input, "record", std::move(why), std::move(hint));
+  };
+  if (flags.command.empty() && flags.pids.empty())
+    return usage("there is nothing to record",
+                 "give a program (loft record -- ./app) or a process (-p PID)");
+  if (!flags.command.empty() && !flags.pids.empty())
+    return usage("a program and -p exclude each other", "leave one of them out");
+  return {};
+}
+
+source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
+  if (flags.types.empty()) return {};
+  const auto has = [&](const char* name) {
+    return std::find(flags.types.begin(), flags.types.end(), name) != flags.types.end();
+  };
+  return {has("pmu"), has("epc"), has("mig"), has("fork"), has("sched")};
+}
+
+Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
+  RecordRequest request;
+  event::Resolver resolver(known_names());
+  request.events_may_be_missing = flags.events.empty();
+  LOFT_TRY(request.events, resolver.resolve_list(flags.events.empty() ? std::string(kDefaultEvents)
+                                                                      : join(flags.events, ",")));
+  request.command = flags.command;
+  request.pids = flags.pids;
+  request.slice = Nanoseconds(static_cast<Nanoseconds::rep>(flags.slice_ms * 1e6));
+  request.types = types_of(flags);
+  request.frequency_hz = flags.frequency_hz;
+  if (!flags.stacks.empty() && flags.frequency_hz == 0) request.frequency_hz = kDefaultFrequency;
+  if (flags.stacks == "fp") request.stacks = StackMode::frame_pointers;
+  if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
+  request.rung = flags.rung;
+  request.until_all_end = flags.until_all_end;
+  request.output = flags.output;
+  request.version = LOFT_VERSION;
+  request.command_line = {"loft", "record"};
+  for (const std::string& word : flags.command) request.command_line.push_back(word);
+  request.on_broken = [&terminal](const Error& error) {
+    terminal.note("loft: recording ends here, the program goes on: " + to_string(error) + "\n");
+    (void)terminal.flush();  // nothing better can be done about it
+  };
+  return request;
+}
+
+std::string summary(const RecordResult& result, const std::string& path) {
+  std::string text = fmt::format(
+      "{}: {} of {} tasks in {}: {} slices, {} switches; {} lost; watched by {}\n", printable(path),
+      with_binary_prefix(result.bytes), with_separators(result.tasks),
+      format_seconds(to_seconds(result.wall)), with_separators(result.slices),
+      with_separators(result.switches), with_separators(result.tally.lost), result.description);
+  if (result.still_running > 0)
+    text += fmt::format("{} tasks went on after the recording\n", result.still_running);
+  if (result.tally.lost_tasks > 0)
+    text += fmt::format("{} tasks could not be followed: the kernel had no memory\n",
+                        result.tally.lost_tasks);
+  for (const std::string& note : result.notes) text += "note: " + printable(note) + "\n";
+  return text;
+}
+
+Result<int> run_record(const RecordFlags& flags, Terminal& terminal) {
+  LOFT_CHECK(check(flags));
+  LOFT_TRY(const auto request, make_request(flags, terminal));
+  LOFT_TRY(const auto result, source::scheduler::record(request));
+  if (!flags.is_quiet) terminal.note(summary(result, flags.output));
+  return result.broken && result.exit_status == 0 ? kLoftFailed : result.exit_status;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<RecordFlags>();
+  auto* command = app.add_subcommand("record", "Record every thread of a program to perf.data");
+  command
+      ->add_option("-e,--event", flags->events,
+                   "events to count in every slice, comma-separated "
+                   "(default: page-faults, cycles and instructions, those that are here)")
+      ->allow_extra_args(false);
+  command->add_option("-p,--pid", flags->pids, "record these running processes")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("-t,--slice", flags->slice_ms,
+                   "a slice for every so many milliseconds that a thread ran (default: 10)")
+      ->check(CLI::Range(0.1, 1e6));
+  command
+      ->add_option("--types", flags->types,
+                   "what is recorded: pmu, epc, mig, fork, sched (default: all but epc)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(kTypes))
+      ->allow_extra_args(false);
+  command
+      ->add_option("-F,--frequency", flags->frequency_hz,
+                   "also sample where threads are, so often per second of their run time")
+      ->check(CLI::Range(1u, 100000u));
+  command
+      ->add_option("-g,--stacks", flags->stacks,
+                   "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
+      ->check(CLI::IsMember({"fp", "dwarf"}));
+  command->add_option("--by", flags->rung, "the way to watch: bpf or perf (default: the best)")
+      ->check(CLI::IsMember({"bpf", "perf"}));
+  command->add_flag("--all", flags->until_all_end,
+                    "go on until everything that the program started has ended");
+  command->add_option("-o,--output", flags->output, "the recording (default: perf.data)");
+  command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
+  command->add_option("command", flags->command, "the program and its arguments, after --");
+  command->positionals_at_end();
+  command->callback([flags, &action] {
+    action = [flags](Terminal& terminal) { return run_record(*flags, terminal); };
+  });
+}
+
+}  // namespace loft::cli

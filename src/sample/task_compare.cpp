@@ -1,0 +1,137 @@
+#include "sample/task_compare.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace loft::sample {
+namespace {
+
+constexpr double kNano = 1e-9;
+
+std::optional<double> seconds(const std::optional<std::uint64_t>& ns) {
+  if (!ns) return std::nullopt;
+  return static_cast<double>(*ns) * kNano;
+}
+
+double lifetime(const TaskRow& row) {
+  return static_cast<double>(row.last_time - row.first_time) * kNano;
+}
+
+std::optional<std::size_t> find_counter(const TaskTable& table, std::string_view name) {
+  for (std::size_t i = 0; i < table.counters.size(); ++i)
+    if (table.counters[i] == name) return i;
+  return std::nullopt;
+}
+
+// How far a thread had come at the end of each of its slices.
+struct Progress {
+  std::vector<double> work;  // since its birth
+  std::vector<double> time;
+};
+
+class Progresses {
+ public:
+  Progresses(const TaskTable& table, const std::optional<std::size_t>& counter)
+      : of_task_(table.tasks.size()) {
+    for (const TaskSlice& slice : table.slices) {
+      Progress& progress = of_task_[slice.task];
+      const double more = counter
+                              ? scaled(slice.counts[*counter], slice.enabled_ns, slice.running_ns)
+                              : static_cast<double>(slice.run_ns);
+      const auto start = table.tasks[slice.task].first_time;
+      progress.work.push_back((progress.work.empty() ? 0 : progress.work.back()) + more);
+      progress.time.push_back(static_cast<double>(slice.end - std::min(slice.end, start)) * kNano);
+    }
+  }
+  [[nodiscard]] const Progress& of(std::size_t task) const { return of_task_[task]; }
+
+ private:
+  std::vector<Progress> of_task_;
+};
+
+// When `share` of the work was done, between slices by a straight line.
+double time_at(const Progress& progress, double share) {
+  const double wanted = progress.work.back() * share;
+  const auto next = std::ranges::lower_bound(progress.work, wanted);
+  const auto i =
+      static_cast<std::size_t>(std::min(next, progress.work.end() - 1) - progress.work.begin());
+  const double work_before = i == 0 ? 0 : progress.work[i - 1];
+  const double time_before = i == 0 ? 0 : progress.time[i - 1];
+  const double work = progress.work[i] - work_before;
+  if (work <= 0) return progress.time[i];
+  return time_before + (progress.time[i] - time_before) * (wanted - work_before) / work;
+}
+
+std::vector<ComparedPhase> phases_of(const Progress& before, const Progress& after) {
+  // With fewer slices than phases the straight lines would be all that there is.
+  if (before.work.size() < kComparedPhases || after.work.size() < kComparedPhases) return {};
+  if (before.work.back() <= 0 || after.work.back() <= 0) return {};
+  std::vector<ComparedPhase> phases;
+  for (std::size_t i = 0; i < kComparedPhases; ++i) {
+    const double from = static_cast<double>(i) / kComparedPhases;
+    const double to = static_cast<double>(i + 1) / kComparedPhases;
+    phases.push_back(
+        {time_at(before, to) - time_at(before, from), time_at(after, to) - time_at(after, from)});
+  }
+  return phases;
+}
+
+using Key = std::pair<std::string, std::size_t>;  // name, and which of that name
+
+std::map<Key, std::size_t> keys_of(const TaskTable& table) {
+  std::map<std::string, std::size_t> seen;
+  std::map<Key, std::size_t> keys;
+  for (std::size_t i = 0; i < table.tasks.size(); ++i)
+    keys[{table.tasks[i].comm, seen[table.tasks[i].comm]++}] = i;
+  return keys;
+}
+
+std::vector<ComparedCount> counts_of(const TaskTable& before, const TaskRow& a,
+                                     const TaskTable& after, const TaskRow& b) {
+  std::vector<ComparedCount> counts;
+  for (std::size_t i = 0; i < before.counters.size(); ++i) {
+    const auto other = find_counter(after, before.counters[i]);
+    if (!other || a.slices == 0 || b.slices == 0) continue;
+    counts.push_back({before.counters[i], scaled(a.counts[i], a.enabled_ns, a.running_ns),
+                      scaled(b.counts[*other], b.enabled_ns, b.running_ns),
+                      a.is_scaled() || b.is_scaled()});
+  }
+  return counts;
+}
+
+}  // namespace
+
+TaskComparison compare_tasks(const TaskTable& before, const TaskTable& after) {
+  TaskComparison result;
+  result.before_path = before.path;
+  result.after_path = after.path;
+  const auto a_counter = find_counter(before, "instructions");
+  const auto b_counter = find_counter(after, "instructions");
+  const bool by_instructions = a_counter && b_counter;
+  result.work = by_instructions ? "instructions" : "run time";
+  const Progresses a_progress(before, by_instructions ? a_counter : std::nullopt);
+  const Progresses b_progress(after, by_instructions ? b_counter : std::nullopt);
+  const auto b_keys = keys_of(after);
+  std::size_t paired = 0;
+  for (const auto& [key, a_index] : keys_of(before)) {
+    const auto found = b_keys.find(key);
+    if (found == b_keys.end()) {
+      ++result.only_before;
+      continue;
+    }
+    ++paired;
+    const TaskRow& a = before.tasks[a_index];
+    const TaskRow& b = after.tasks[found->second];
+    result.tasks.push_back({a.comm, a.tid, b.tid, lifetime(a), lifetime(b), seconds(a.run_ns),
+                            seconds(b.run_ns), seconds(a.wait_ns), seconds(b.wait_ns),
+                            counts_of(before, a, after, b),
+                            phases_of(a_progress.of(a_index), b_progress.of(found->second))});
+  }
+  result.only_after = after.tasks.size() - paired;
+  std::ranges::stable_sort(result.tasks, [](const ComparedTask& a, const ComparedTask& b) {
+    return a.before_run_s.value_or(0) > b.before_run_s.value_or(0);
+  });
+  return result;
+}
+
+}  // namespace loft::sample

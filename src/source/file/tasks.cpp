@@ -1,0 +1,287 @@
+#include "source/file/tasks.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "format/perf/records.hpp"
+
+namespace loft::source {
+namespace {
+
+using sample::TaskRow;
+using sample::TaskTable;
+
+constexpr std::uint32_t kLoftFeature = 200;
+constexpr std::string_view kMeterPrefix = "energy ";
+
+// What a member of the group that slices read stands for.
+enum class Role { run, wait, switches, migrations, counter, nothing };
+
+Role role_of(std::string_view name) {
+  if (name == "task-clock" || name == "task-clock:u") return Role::run;
+  if (name == "wait-time") return Role::wait;
+  if (name == "context-switches") return Role::switches;
+  if (name == "cpu-migrations") return Role::migrations;
+  return Role::counter;
+}
+
+void add(std::optional<std::uint64_t>& to, std::uint64_t more) { to = to.value_or(0) + more; }
+
+class TaskReader {
+ public:
+  explicit TaskReader(const Recording& recording) : recording_(recording) {
+    table_.path = recording.summary().path;
+    table_.lost = recording.summary().lost;
+    for (const auto& [bit, text] : recording.metadata().other_features)
+      if (bit == kLoftFeature)
+        for (const std::string_view line : split(text, '\n'))
+          if (line.starts_with("rung=")) table_.watched_by = line.substr(5);
+    find_events();
+  }
+
+  TaskTable read() {
+    recording_.in_order([this](const PlacedRecord& placed) {
+      take(placed);
+      return true;
+    });
+    close();
+    return std::move(table_);
+  }
+
+ private:
+  struct OpenRun {
+    std::uint64_t start = 0;
+    std::uint32_t cpu = 0;
+  };
+  struct Life {
+    std::size_t row = 0;
+    std::optional<OpenRun> run;
+    std::optional<std::uint64_t> pushed_off;  // since when it waits for a CPU
+    std::optional<std::uint32_t> last_cpu;
+  };
+
+  void find_events() {
+    const auto& events = recording_.metadata().events;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const bool is_read = (events[i].attr.sample_type & format::perf::kRead) != 0;
+      roles_.push_back(is_read ? role_of(events[i].name) : Role::nothing);
+      places_.push_back(0);
+      if (roles_[i] == Role::wait) table_.waiting_is_whole = true;
+      if (roles_[i] == Role::counter) {
+        places_[i] = table_.counters.size();
+        table_.counters.push_back(events[i].name);
+      }
+      if (events[i].name.starts_with(kMeterPrefix)) {
+        meters_[static_cast<std::uint32_t>(i)] = table_.meters.size();
+        table_.meters.push_back({events[i].name.substr(kMeterPrefix.size()), 0});
+      }
+    }
+  }
+
+  Life& born(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
+    Life life;
+    life.row = table_.tasks.size();
+    TaskRow row;
+    row.pid = pid;
+    row.tid = tid;
+    row.first_time = row.last_time = time;
+    row.counts.resize(table_.counters.size());
+    table_.tasks.push_back(std::move(row));
+    return lives_[tid] = life;
+  }
+
+  Life& life_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
+    const auto found = lives_.find(tid);
+    Life& life = found != lives_.end() ? found->second : born(pid, tid, time);
+    TaskRow& row = table_.tasks[life.row];
+    if (row.first_time == 0) row.first_time = time;  // what was there before has no time
+    row.last_time = std::max(row.last_time, time);
+    return life;
+  }
+
+  void take(const PlacedRecord& placed) {
+    const std::uint64_t time = placed.time.value_or(0);
+    if (time != 0) {
+      if (table_.first_time == 0) table_.first_time = time;
+      table_.last_time = std::max(table_.last_time, time);
+    }
+    switch (placed.record.type) {
+      case RecordType::comm:
+        return take_comm(placed.record, time);
+      case RecordType::fork:
+        return take_fork(placed.record, time);
+      case RecordType::exit:
+        return take_exit(placed.record, time);
+      case RecordType::switch_:
+      case RecordType::switch_cpu_wide:
+        return take_switch(placed.record, time);
+      case RecordType::sample:
+        return take_sample(placed.record);
+      default:
+        return;
+    }
+  }
+
+  void take_comm(const RawRecord& record, std::uint64_t time) {
+    const auto comm = format::perf::read_comm(record);
+    if (!comm) return;
+    Life& life = life_of(comm->pid, comm->tid, time);
+    table_.tasks[life.row].comm = std::string(comm->name);
+    // A program is on a CPU when it begins; nobody switches to it.
+    const auto event = recording_.events().event_of_record(record);
+    if (comm->is_exec && !life.run && event) {
+      const auto who = recording_.events().layout(*event).read_tail(record);
+      life.run = {time, who.cpu.value_or(0)};
+    }
+  }
+
+  void take_fork(const RawRecord& record, std::uint64_t time) {
+    const auto task = format::perf::read_task(record);
+    if (!task) return;
+    const std::size_t parent = life_of(task->parent_pid, task->parent_tid, time).row;
+    Life& life = born(task->pid, task->tid, time);
+    table_.tasks[life.row].parent = parent;
+    table_.tasks[life.row].comm = table_.tasks[parent].comm;
+  }
+
+  void take_exit(const RawRecord& record, std::uint64_t time) {
+    const auto task = format::perf::read_task(record);
+    if (!task) return;
+    const auto found = lives_.find(task->tid);
+    if (found == lives_.end()) return;
+    TaskRow& row = table_.tasks[found->second.row];
+    row.has_ended = true;
+    row.last_time = std::max(row.last_time, time);
+  }
+
+  void take_switch(const RawRecord& record, std::uint64_t time) {
+    const auto change = format::perf::read_switch(record);
+    const auto event = recording_.events().event_of_record(record);
+    if (!change || !event) return;
+    const auto who = recording_.events().layout(*event).read_tail(record);
+    if (!who.tid || !who.cpu || *who.tid == 0) return;
+    table_.has_switches = true;
+    Life& life = life_of(who.pid.value_or(0), *who.tid, time);
+    TaskRow& row = table_.tasks[life.row];
+    if (change->is_out) {
+      if (life.run) table_.runs.push_back({life.row, *who.cpu, life.run->start, time});
+      life.run.reset();
+      life.last_cpu = *who.cpu;
+      if (change->is_preempted) life.pushed_off = time;
+      if (!tells(Role::switches)) add(row.switches, 1);
+      return;
+    }
+    if (life.pushed_off && !table_.waiting_is_whole) add(row.wait_ns, time - *life.pushed_off);
+    if (!tells(Role::migrations))
+      add(row.migrations, life.last_cpu && *life.last_cpu != *who.cpu ? 1 : 0);
+    life.pushed_off.reset();
+    life.run = {time, *who.cpu};
+  }
+
+  [[nodiscard]] bool tells(Role role) const {
+    return std::find(roles_.begin(), roles_.end(), role) != roles_.end();
+  }
+
+  void take_sample(const RawRecord& record) {
+    const auto event = recording_.events().event_of_sample(record);
+    if (!event) return;
+    const auto meter = meters_.find(*event);
+    if (roles_[*event] == Role::nothing && meter == meters_.end()) return;
+    const auto sample = format::perf::read_sample(record, recording_.events().layout(*event));
+    if (!sample) return;
+    if (meter != meters_.end()) {
+      table_.meters[meter->second].microjoules += sample->period.value_or(0);
+    } else if (sample->reading && sample->who.tid) {
+      take_slice(*sample, recording_.metadata().events[*event].attr.inherit);
+    }
+  }
+
+  // Values go on from sample to sample: of the same thread where threads inherit the event, else of
+  // the same id.
+  std::uint64_t advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value) {
+    std::uint64_t& last = last_[{id, tid}];
+    const std::uint64_t more = value - std::min(value, last);
+    last = value;
+    return more;
+  }
+
+  void take_slice(const perf_data::Sample& sample, bool by_thread) {
+    Life& life = life_of(sample.who.pid.value_or(0), *sample.who.tid, sample.who.time.value_or(0));
+    TaskRow& row = table_.tasks[life.row];
+    sample::TaskSlice slice;
+    slice.task = life.row;
+    slice.cpu = sample.who.cpu.value_or(0);
+    slice.end = sample.who.time.value_or(0);
+    slice.counts.resize(table_.counters.size());
+    const std::uint32_t key = by_thread ? *sample.who.tid : 0;
+    std::optional<std::uint64_t> leader;
+    for (const auto& value : sample.reading->values) {
+      const auto event = value.id ? recording_.events().event_of_id(*value.id) : std::nullopt;
+      if (!event) continue;
+      if (!leader) leader = *value.id;
+      add_value(*event, advance(*value.id, key, value.value), row, slice);
+    }
+    if (leader) {
+      // Ids count from 1, so that their neighbours are free for the two times.
+      slice.enabled_ns = advance(~*leader, key, sample.reading->time_enabled.value_or(0));
+      slice.running_ns = advance(~*leader - (std::uint64_t{1} << 62), key,
+                                 sample.reading->time_running.value_or(0));
+    }
+    row.enabled_ns += slice.enabled_ns;
+    row.running_ns += slice.running_ns;
+    ++row.slices;
+    table_.slices.push_back(std::move(slice));
+  }
+
+  void add_value(std::uint32_t event, std::uint64_t more, TaskRow& row, sample::TaskSlice& slice) {
+    switch (roles_[event]) {
+      case Role::run:
+        add(row.run_ns, more);
+        slice.run_ns += more;
+        break;
+      case Role::wait:
+        add(row.wait_ns, more);
+        add(slice.wait_ns, more);
+        break;
+      case Role::switches:
+        add(row.switches, more);
+        break;
+      case Role::migrations:
+        add(row.migrations, more);
+        break;
+      case Role::counter:
+        row.counts[places_[event]] += more;
+        slice.counts[places_[event]] += more;
+        break;
+      case Role::nothing:
+        break;
+    }
+  }
+
+  // Tasks that were on a CPU at the end were there until the end; without slices the runs tell how
+  // long a task ran.
+  void close() {
+    for (const auto& [tid, life] : lives_)
+      if (life.run && !table_.tasks[life.row].has_ended)
+        table_.runs.push_back({life.row, life.run->cpu, life.run->start, table_.last_time});
+    std::ranges::sort(table_.runs, {}, &sample::TaskRun::start);
+    if (!tells(Role::run))
+      for (const sample::TaskRun& run : table_.runs)
+        add(table_.tasks[run.task].run_ns, run.end - run.start);
+  }
+
+  const Recording& recording_;
+  TaskTable table_;
+  std::vector<Role> roles_;          // by event
+  std::vector<std::size_t> places_;  // by event: of a counter
+  std::map<std::uint32_t, std::size_t> meters_;
+  std::map<std::uint32_t, Life> lives_;  // by thread: the one that has this number now
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> last_;
+};
+
+}  // namespace
+
+TaskTable read_tasks(const Recording& recording) { return TaskReader(recording).read(); }
+
+}  // namespace loft::source

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "source/scheduler/probe.hpp"
+#include "source/scheduler/rung.hpp"
+#include "source/scheduler/side_band.hpp"
+
+namespace loft::source::scheduler {
+namespace {
+
+// Which processes are ours, told by the forks and exits that pass by. A process that has ended
+// stays for one round, since what the kernel says of it is looked at after the round.
+class OurProcesses final : public TaskEvents {
+ public:
+  void add(pid_t pid) { threads_[static_cast<std::uint32_t>(pid)] = 1; }
+  void begin_round(TaskEvents& behind) {
+    behind_ = &behind;
+    for (const std::uint32_t pid : ended_)
+      if (const auto found = threads_.find(pid); found != threads_.end() && found->second <= 0)
+        threads_.erase(found);
+    ended_.clear();
+  }
+  [[nodiscard]] bool contain(std::uint32_t pid) const { return threads_.contains(pid); }
+
+  void take(const Slice& slice) override { behind_->take(slice); }
+  void take(const Switch& change) override { behind_->take(change); }
+  void take(const Migration& migration) override { behind_->take(migration); }
+  void take_raw(std::span<const std::byte> record) override { behind_->take_raw(record); }
+  void take_lost(std::uint64_t records) override { behind_->take_lost(records); }
+  void take(const Fork& fork) override {
+    ++threads_[fork.child.pid];
+    behind_->take(fork);
+  }
+  void take(const Exit& exit) override {
+    if (--threads_[exit.task.pid] <= 0) ended_.push_back(exit.task.pid);
+    behind_->take(exit);
+  }
+
+ private:
+  std::map<std::uint32_t, int> threads_;
+  std::vector<std::uint32_t> ended_;
+  TaskEvents* behind_ = nullptr;
+};
+
+class BpfRung final : public Rung {
+ public:
+  Result<void> open(const WatchPlan& plan) {
+    options_.events = plan.events;
+    std::ranges::stable_sort(options_.events, {}, [](const event::Event& event) {
+      return event.encoding.type == PERF_TYPE_SOFTWARE ||
+                     event.encoding.type == PERF_TYPE_TRACEPOINT
+                 ? 0
+                 : 1;
+    });
+    options_.slice_ns = plan.slice_ns;
+    options_.slices = plan.slices;
+    options_.switches = plan.switches;
+    options_.migrations = plan.migrations;
+    LOFT_TRY(probe_, Probe::load(options_));
+    LOFT_TRY(const CpuList cpus, online_cpus());
+    LOFT_TRY(side_band_, SideBand::of_machine(cpus));
+    if (plan.program) {
+      LOFT_CHECK(probe_->follow_program(*plan.program));
+      ours_.add(*plan.program);
+    }
+    for (const pid_t pid : plan.processes) {
+      LOFT_CHECK(probe_->follow_process(pid));
+      ours_.add(pid);
+    }
+    return {};
+  }
+
+  std::string name() const override { return "bpf"; }
+  std::string description() const override { return "BPF on the scheduler's tracepoints"; }
+  const std::vector<event::Event>& counters() const override { return options_.events; }
+  std::size_t basics() const override { return kSliceEvents.size(); }
+  std::vector<KernelEvent> kernel_events() const override { return {side_band_->event()}; }
+  std::vector<int> wake_fds() const override { return {probe_->wake_fd()}; }
+  Result<Tally> tally() const override { return probe_->tally(); }
+
+  // What the kernel says of a process comes after the probe said that it is ours.
+  void drain(TaskEvents& events) override {
+    side_band_->collect();
+    ours_.begin_round(events);
+    probe_->drain(ours_);
+    side_band_->hand_over(events, [this](std::uint32_t pid) { return ours_.contain(pid); });
+    const auto sums = probe_->tally();
+    if (!sums || sums->lost == lost_told_) return;
+    events.take_lost(sums->lost - lost_told_);
+    lost_told_ = sums->lost;
+  }
+
+  void stop(TaskEvents& events) override {
+    probe_->stop();
+    drain(events);
+  }
+
+ private:
+  ProbeOptions options_;
+  std::unique_ptr<Probe> probe_;
+  std::optional<SideBand> side_band_;
+  OurProcesses ours_;
+  std::uint64_t lost_told_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Rung>> open_bpf_rung(const WatchPlan& plan) {
+  auto rung = std::make_unique<BpfRung>();
+  LOFT_CHECK(rung->open(plan));
+  return rung;
+}
+
+}  // namespace loft::source::scheduler

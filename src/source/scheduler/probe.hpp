@@ -1,0 +1,58 @@
+// The scheduler probe, loaded: a BPF program that follows tasks from inside the kernel.
+//
+//   LOFT_TRY(auto probe, Probe::load(options));
+//   LOFT_CHECK(probe->follow_program(pid));   // from its exec on
+//   while (...) probe->drain(recording);
+//
+// The kernel takes everything away when the probe's owner goes, however it goes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/cpu_set.hpp"
+#include "base/result.hpp"
+#include "source/scheduler/task_events.hpp"
+
+namespace loft::source::scheduler {
+
+struct ProbeOptions {
+  std::vector<event::Event> events;  // at most kMostCounters; hardware events last
+  std::uint64_t slice_ns = 10'000'000;
+  bool switches = true;
+  bool slices = true;
+  bool migrations = true;
+  std::size_t ring_bytes = 8u << 20;  // a power of two
+};
+
+inline constexpr std::size_t kMostCounters = 16;
+
+class Probe {
+ public:
+  // `permission` without CAP_BPF and CAP_PERFMON, `unsupported` where the kernel or this build has
+  // no such thing.
+  [[nodiscard]] static Result<std::unique_ptr<Probe>> load(const ProbeOptions& options);
+
+  Probe() = default;
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+  virtual ~Probe() = default;
+
+  // A process that is about to exec: it counts from then on.
+  [[nodiscard]] virtual Result<void> follow_program(pid_t pid) = 0;
+  // A process that runs, all its threads: each counts from when it next gets a CPU.
+  [[nodiscard]] virtual Result<void> follow_process(pid_t pid) = 0;
+
+  // Stops watching; what tasks that go on did until they last left a CPU is their last slice.
+  virtual void stop() = 0;
+
+  // Hands over what has come; false when there was nothing.
+  virtual bool drain(TaskEvents& events) = 0;
+  // Readable when much has come.
+  [[nodiscard]] virtual int wake_fd() const = 0;
+  [[nodiscard]] virtual Result<Tally> tally() const = 0;
+};
+
+}  // namespace loft::source::scheduler

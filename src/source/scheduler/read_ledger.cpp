@@ -1,0 +1,172 @@
+#include "source/scheduler/read_ledger.hpp"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace loft::source::scheduler {
+namespace {
+
+// The word at a place of a record; 0 behind its end.
+std::uint64_t word(std::span<const std::byte> record, std::size_t index) {
+  std::uint64_t value = 0;
+  const std::size_t place = sizeof(perf_event_header) + index * sizeof value;
+  if (place + sizeof value <= record.size())
+    std::memcpy(&value, record.data() + place, sizeof value);
+  return value;
+}
+
+TaskId task_in(std::uint64_t value) {
+  TaskId task;
+  std::memcpy(&task.pid, &value, 4);
+  std::memcpy(&task.tid, reinterpret_cast<const char*>(&value) + 4, 4);
+  return task;
+}
+
+std::uint32_t first_half(std::uint64_t value) {
+  std::uint32_t half = 0;
+  std::memcpy(&half, &value, sizeof half);
+  return half;
+}
+
+constexpr std::size_t kTailWords = 4;  // task, time, CPU, identifier
+
+Moment moment_at_end(std::span<const std::byte> record) {
+  const std::size_t words = (record.size() - sizeof(perf_event_header)) / 8;
+  if (words < kTailWords) return {};
+  return {word(record, words - 3), first_half(word(record, words - 2))};
+}
+
+}  // namespace
+
+std::optional<std::size_t> ReadLedger::member(std::uint64_t id) const {
+  const auto found = member_of_.find(id);
+  if (found == member_of_.end() || found->second >= members_) return std::nullopt;
+  return found->second;
+}
+
+std::uint64_t ReadLedger::advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value) {
+  std::uint64_t& last = last_[{id, tid}];
+  const std::uint64_t more = value - std::min(value, last);
+  last = value;
+  given_[id] += more;
+  return more;
+}
+
+void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
+                             TaskEvents& events) {
+  ++records_;
+  perf_event_header header;
+  std::memcpy(&header, record.data(), sizeof header);
+  Slice slice;
+  slice.ip = word(record, 1);
+  slice.ip_is_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+  slice.task = task_in(word(record, 2));
+  slice.end = {word(record, 3), first_half(word(record, 4))};
+  last_moment_ = slice.end;
+  if (!has_counts) {
+    slice.run_ns = word(record, 5);
+    events.take(slice);
+    return;
+  }
+  std::vector<std::uint64_t> values(members_);
+  const std::uint64_t count = std::min<std::uint64_t>(word(record, 6), members_);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t id = word(record, 9 + 2 * i + 1);
+    if (const auto place = member(id))
+      values[*place] = advance(id, slice.task.tid, word(record, 9 + 2 * i));
+  }
+  auto& [enabled, running] = last_times_[{word(record, 0), slice.task.tid}];
+  slice.enabled_ns = word(record, 7) - std::min(word(record, 7), enabled);
+  slice.running_ns = word(record, 8) - std::min(word(record, 8), running);
+  enabled = word(record, 7);
+  running = word(record, 8);
+  slice.run_ns = values.front();
+  slice.counts = std::span<const std::uint64_t>(values).subspan(1);
+  events.take(slice);
+}
+
+// pid and tid, then values; one of each event and CPU, when a thread has ended.
+void ReadLedger::take_read(std::span<const std::byte> record, bool has_counts) {
+  const TaskId task = task_in(word(record, 0));
+  Ending& ending = endings_[task.tid];
+  ending.task = task;
+  ending.rest.resize(members_);
+  ++ending.reads;
+  // GROUP: number, enabled, running, value, id. Without: value, enabled, running, id.
+  const std::uint64_t value = has_counts ? word(record, 4) : word(record, 1);
+  const std::uint64_t id = has_counts ? word(record, 5) : word(record, 4);
+  if (const auto place = member(id)) ending.rest[*place] += advance(id, task.tid, value);
+  last_.erase({id, task.tid});
+  last_times_.erase({id, task.tid});
+}
+
+void ReadLedger::take_other(std::span<const std::byte> record, TaskEvents& events) {
+  perf_event_header header;
+  std::memcpy(&header, record.data(), sizeof header);
+  if (header.type == PERF_RECORD_LOST) {
+    lost_ += word(record, 1);
+    events.take_lost(word(record, 1));
+    return;
+  }
+  ++records_;
+  if (header.type == PERF_RECORD_FORK) ++births_;
+  if (header.type == PERF_RECORD_EXIT) {
+    // pid and parent's pid, tid and parent's tid
+    const TaskId task{first_half(word(record, 0)), first_half(word(record, 1))};
+    Ending& ending = endings_[task.tid];
+    ending.task = task;
+    ending.at = moment_at_end(record);
+    ending.has_ended = true;
+    ending.rest.resize(members_);
+    last_moment_ = ending.at;
+  }
+  if (!first_ && header.type == PERF_RECORD_COMM) first_ = task_in(word(record, 0));
+  events.take_raw(record);
+}
+
+void ReadLedger::write(const Ending& ending, TaskEvents& events) {
+  if (std::ranges::all_of(ending.rest, [](std::uint64_t value) { return value == 0; })) return;
+  Slice slice;
+  slice.task = ending.task;
+  slice.end = ending.at;
+  slice.run_ns = ending.rest.front();
+  slice.counts = std::span<const std::uint64_t>(ending.rest).subspan(1);
+  ++records_;
+  events.take(slice);
+}
+
+void ReadLedger::hand_over(TaskEvents& events) {
+  std::erase_if(endings_, [&](const auto& entry) {
+    const Ending& ending = entry.second;
+    if (!ending.has_ended || ending.reads < member_of_.size()) return false;
+    write(ending, events);
+    ++endings_written_;
+    return true;
+  });
+}
+
+std::string ReadLedger::why_rest_is_missing() const {
+  if (is_attached_) return "threads that were there before cannot be told apart at the end";
+  if (lost_ > 0) return fmt::format("{} records were lost", lost_);
+  if (endings_written_ < births_)
+    return fmt::format("{} threads left no last values, or still run", births_ - endings_written_);
+  return {};
+}
+
+void ReadLedger::finish(TaskEvents& events) {
+  for (const auto& [tid, ending] : endings_)
+    if (ending.reads > 0) write(ending, events);
+  if (!first_ || !why_rest_is_missing().empty()) return;
+  Ending rest;
+  rest.task = *first_;
+  rest.at = last_moment_;
+  rest.rest.resize(members_);
+  for (const auto& [id, total] : totals_)
+    if (const auto place = member(id)) rest.rest[*place] += total - std::min(total, given_[id]);
+  write(rest, events);
+}
+
+}  // namespace loft::source::scheduler

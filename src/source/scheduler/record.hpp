@@ -1,0 +1,70 @@
+// Records a program, or processes that run: opens the best rung, lets the program go, writes what
+// the rung tells, and follows it to its end.
+//
+//   LOFT_TRY(const auto result, record(request));
+//
+// Signals reach the program as they do without loft. The file can be read at any moment, up to the
+// last second; when it cannot be written any more, the program goes on without being recorded.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "event/event.hpp"
+#include "source/scheduler/stack_sampler.hpp"
+#include "source/scheduler/task_events.hpp"
+
+namespace loft::source::scheduler {
+
+struct RecordTypes {
+  bool pmu = true;    // slices with counts
+  bool epc = false;   // energy
+  bool mig = true;    // migrations
+  bool fork = true;   // births and deaths; readers need them to name tasks
+  bool sched = true;  // switches
+};
+
+struct RecordRequest {
+  std::vector<event::Event> events;
+  bool events_may_be_missing = false;  // nobody asked for them by name
+  std::vector<std::string> command;
+  std::vector<pid_t> pids;
+  Nanoseconds slice = std::chrono::milliseconds(10);
+  RecordTypes types;
+  std::uint64_t frequency_hz = 0;  // of call stacks beside the slices; 0 for none
+  StackMode stacks = StackMode::none;
+  std::string rung;            // the one to use; empty for the best
+  bool until_all_end = false;  // also of what outlives the program
+  std::string output = "perf.data";
+  std::string version;                    // of loft, for the file
+  std::vector<std::string> command_line;  // of loft, for the file
+  // Told at once when the file cannot be written any more; the program goes on.
+  std::function<void(const Error&)> on_broken;
+};
+
+struct RecordResult {
+  int exit_status = 0;
+  std::string rung;         // "bpf"
+  std::string description;  // the same for people
+  std::vector<std::string> notes;
+  std::vector<std::string> events;
+  Tally tally;
+  std::uint64_t written = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t slices = 0;
+  std::uint64_t switches = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t still_running = 0;  // tasks that went on
+  Nanoseconds wall{};
+  std::optional<Error> broken;  // the recording ended before the program did
+};
+
+[[nodiscard]] Result<RecordResult> record(const RecordRequest& request);
+
+}  // namespace loft::source::scheduler

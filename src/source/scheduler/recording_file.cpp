@@ -1,0 +1,411 @@
+#include "source/scheduler/recording_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "source/perf_events/attr.hpp"
+
+namespace loft::source::scheduler {
+namespace {
+
+using format::ByteBuilder;
+using format::perf::Feature;
+using format::perf::RecordType;
+
+// Ids of our own: above all that a kernel will ever have given, and not those of a real event.
+constexpr std::uint64_t kFirstId = std::uint64_t{1} << 40;
+constexpr std::uint64_t kIdsPerEvent = 1u << 16;
+constexpr std::size_t kWriteAt = 1u << 20;
+constexpr std::uint64_t kTailType =
+    PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+constexpr std::uint64_t kSampleType = kTailType | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+constexpr std::uint64_t kReadFormat = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                      PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
+                                      PERF_FORMAT_GROUP;
+
+perf_event_attr software(std::uint64_t config) {
+  perf_event_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = config;
+  return attr;
+}
+
+void finish_attr(perf_event_attr& attr, std::uint64_t sample_type) {
+  attr.sample_type = sample_type;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.disabled = 0;
+}
+
+std::vector<std::byte> bytes_of(const perf_event_attr& attr) {
+  std::vector<std::byte> bytes(sizeof attr);
+  std::memcpy(bytes.data(), &attr, sizeof attr);
+  return bytes;
+}
+
+template <class T>
+void append(std::vector<std::byte>& to, const T& value) {
+  const auto* first = reinterpret_cast<const std::byte*>(&value);
+  to.insert(to.end(), first, first + sizeof value);
+}
+
+// A sample up to its period, as every event of ours has it.
+struct SampleStart {
+  perf_event_header header;
+  std::uint64_t identifier;
+  std::uint64_t ip;
+  std::uint32_t pid, tid;
+  std::uint64_t time;
+  std::uint32_t cpu, reserved;
+  std::uint64_t period;
+};
+
+struct RecordTail {
+  std::uint32_t pid, tid;
+  std::uint64_t time;
+  std::uint32_t cpu, reserved;
+  std::uint64_t identifier;
+};
+
+struct SwitchRecord {
+  perf_event_header header;
+  std::uint32_t other_pid, other_tid;
+  RecordTail tail;
+};
+
+struct TaskRecord {
+  perf_event_header header;
+  std::uint32_t pid, parent_pid, tid, parent_tid;
+  std::uint64_t time;
+  RecordTail tail;
+};
+
+Result<void> write_all(const Fd& file, const std::string& path, std::uint64_t offset,
+                       std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done =
+        ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0)
+      return failure_of_errno(done < 0 ? errno : ENOSPC, "write " + path,
+                              "what was recorded until now is kept");
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+    offset += static_cast<std::uint64_t>(done);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordingFile>> RecordingFile::create(const std::string& path,
+                                                             RecordingPlan plan) {
+  // Only a file is moved out of the way, never a device such as /dev/null.
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  const bool keeps_old = is_there && S_ISREG(status.st_mode) && status.st_size > 0;
+  if (keeps_old && ::rename(path.c_str(), (path + ".old").c_str()) != 0)
+    return failure_of_errno(errno, "keep the old " + path + " as " + path + ".old");
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file.is_open()) return failure_of_errno(errno, "create " + path);
+  std::unique_ptr<RecordingFile> recording(
+      new RecordingFile(std::move(file), path, std::move(plan)));
+  recording->kept_old_ = keeps_old;
+  LOFT_CHECK(recording->start());
+  return recording;
+}
+
+RecordingFile::RecordingFile(Fd file, std::string path, RecordingPlan plan)
+    : file_(std::move(file)), path_(std::move(path)), plan_(std::move(plan)) {
+  const std::size_t members = plan_.basics + plan_.counters.size();
+  sums_.assign(plan_.cpus, std::vector<std::uint64_t>(members));
+  times_.assign(plan_.cpus, {});
+  newest_.assign(plan_.cpus, 0);
+  migration_event_ = members;
+  first_meter_ = members + (plan_.migrations ? 1 : 0);
+}
+
+std::uint64_t RecordingFile::id_of(std::size_t event, std::uint32_t cpu) const {
+  return kFirstId + event * kIdsPerEvent + std::min<std::uint32_t>(cpu, plan_.cpus - 1);
+}
+
+std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
+  std::vector<format::perf::WrittenEvent> events;
+  const auto add = [&](std::string name, perf_event_attr attr, std::uint64_t sample_type) {
+    finish_attr(attr, sample_type);
+    format::perf::WrittenEvent event{bytes_of(attr), {}, std::move(name)};
+    for (std::uint32_t cpu = 0; cpu < plan_.cpus; ++cpu)
+      event.ids.push_back(id_of(events.size(), cpu));
+    events.push_back(std::move(event));
+  };
+  const std::uint64_t configs[] = {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_DUMMY,
+                                   PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS};
+  for (std::size_t i = 0; i < plan_.basics; ++i) {
+    perf_event_attr attr = software(configs[i]);
+    attr.read_format = kReadFormat;
+    attr.sample_period = i == 0 ? plan_.slice_ns : 0;
+    attr.context_switch = i == 0;
+    add(kSliceEvents[i], attr, kSampleType | PERF_SAMPLE_READ);
+  }
+  for (const event::Event& counter : plan_.counters) {
+    perf_event_attr attr = perf_events::make_attr(counter, {});
+    attr.read_format = kReadFormat;
+    add(counter.name, attr, kSampleType | PERF_SAMPLE_READ);
+  }
+  if (plan_.migrations) {
+    perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
+    attr.sample_period = 1;
+    add("migration", attr, kSampleType);
+  }
+  for (const std::string& meter : plan_.meters) {
+    perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
+    attr.sample_period = 1;
+    add(meter, attr, kSampleType);
+  }
+  for (const KernelEvent& event : plan_.kernel_events)
+    events.push_back({bytes_of(event.attr), event.ids, event.name});
+  return events;
+}
+
+Result<void> RecordingFile::start() {
+  writer_ = std::make_unique<format::perf::RecordingWriter>(
+      [this](std::uint64_t offset, std::span<const std::byte> bytes) {
+        return write_all(file_, path_, offset, bytes);
+      },
+      describe_events());
+  LOFT_CHECK(writer_->start());
+  name_events();
+  return end_round();
+}
+
+// The names once more, as records: a file that was never finished has no features.
+void RecordingFile::name_events() {
+  constexpr std::uint64_t kIsUnit = 0;
+  constexpr std::uint64_t kIsName = 2;
+  const auto update = [this](std::uint64_t kind, std::uint64_t id, const std::string& text) {
+    ByteBuilder body;
+    body.u64(kind).u64(id).text_padded(text, 8);
+    const auto record = format::perf::make_record(RecordType::event_update, 0, body.view());
+    if (record) buffer_.insert(buffer_.end(), record->begin(), record->end());
+  };
+  const auto events = describe_events();
+  for (std::size_t i = 0; i < events.size(); ++i)
+    if (!events[i].ids.empty()) update(kIsName, events[i].ids.front(), events[i].name);
+  if (plan_.basics > 1) update(kIsUnit, id_of(1, 0), "ns");
+  for (std::size_t i = 0; i < plan_.meters.size(); ++i)
+    update(kIsUnit, id_of(first_meter_ + i, 0), "uJ");
+}
+
+void RecordingFile::make_room(std::size_t bytes) {
+  if (buffer_.size() + bytes <= kWriteAt) return;
+  if (const auto done = write_out(); !done && !broken_) broken_ = done.error();
+}
+
+void RecordingFile::take(const Slice& slice) {
+  ++taken_;
+  ++slices_;
+  const std::uint32_t cpu = std::min(slice.end.cpu, plan_.cpus - 1);
+  auto& sums = sums_[cpu];
+  const std::uint64_t basics[] = {slice.run_ns, slice.wait_ns, slice.switches, slice.migrations};
+  for (std::size_t i = 0; i < plan_.basics; ++i) sums[i] += basics[i];
+  for (std::size_t i = 0; i < plan_.counters.size() && i < slice.counts.size(); ++i)
+    sums[plan_.basics + i] += slice.counts[i];
+  auto& [enabled, running] = times_[cpu];
+  enabled += slice.enabled_ns;
+  running += slice.running_ns;
+
+  const std::size_t size = sizeof(SampleStart) + 3 * 8 + sums.size() * 16;
+  make_room(size);
+  SampleStart start{};
+  start.header = {PERF_RECORD_SAMPLE,
+                  static_cast<std::uint16_t>(slice.ip_is_kernel ? PERF_RECORD_MISC_KERNEL
+                                                                : PERF_RECORD_MISC_USER),
+                  static_cast<std::uint16_t>(size)};
+  start.identifier = id_of(0, cpu);
+  start.ip = slice.ip;
+  start.pid = slice.task.pid;
+  start.tid = slice.task.tid;
+  // Readers take differences in order of time: a slice that comes late must not seem early.
+  start.time = newest_[cpu] = std::max(newest_[cpu], slice.end.time);
+  start.cpu = slice.end.cpu;
+  start.period = slice.run_ns;
+  append(buffer_, start);
+  append(buffer_, std::array<std::uint64_t, 3>{sums.size(), enabled, running});
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    append(buffer_, std::array<std::uint64_t, 2>{sums[i], id_of(i, cpu)});
+}
+
+void RecordingFile::take(const Switch& change) {
+  ++taken_;
+  ++switches_;
+  make_room(2 * sizeof(SwitchRecord));
+  const auto put_side = [&](const TaskId& task, const TaskId& other, std::uint16_t misc) {
+    SwitchRecord record{};
+    record.header = {PERF_RECORD_SWITCH_CPU_WIDE, misc, sizeof record};
+    record.other_pid = other.pid;
+    record.other_tid = other.tid;
+    record.tail = {task.pid, task.tid, change.at.time, change.at.cpu, 0, id_of(0, change.at.cpu)};
+    append(buffer_, record);
+  };
+  if (change.out_is_ours)
+    put_side(
+        change.out, change.in,
+        static_cast<std::uint16_t>(PERF_RECORD_MISC_SWITCH_OUT |
+                                   (change.out_can_run ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0)));
+  if (change.in_is_ours) put_side(change.in, change.out, 0);
+}
+
+void RecordingFile::take(const Fork& fork) {
+  ++taken_;
+  ++forks_;
+  make_room(sizeof(TaskRecord));
+  TaskRecord record{};
+  record.header = {PERF_RECORD_FORK, 0, sizeof record};
+  record.pid = fork.child.pid;
+  record.tid = fork.child.tid;
+  record.parent_pid = fork.parent.pid;
+  record.parent_tid = fork.parent.tid;
+  record.time = fork.at.time;
+  // The kernel, too, lets the parent say it.
+  record.tail = {fork.parent.pid,      fork.parent.tid, fork.at.time, fork.at.cpu, 0,
+                 id_of(0, fork.at.cpu)};
+  append(buffer_, record);
+}
+
+void RecordingFile::take(const Exit& exit) {
+  ++taken_;
+  ++exits_;
+  make_room(sizeof(TaskRecord));
+  TaskRecord record{};
+  record.header = {PERF_RECORD_EXIT, 0, sizeof record};
+  record.pid = record.parent_pid = exit.task.pid;
+  record.tid = record.parent_tid = exit.task.tid;
+  record.time = exit.at.time;
+  record.tail = {exit.task.pid, exit.task.tid, exit.at.time, exit.at.cpu, 0, id_of(0, exit.at.cpu)};
+  append(buffer_, record);
+}
+
+void RecordingFile::put_plain_sample(std::size_t event, const Tail& tail, std::uint64_t period) {
+  make_room(sizeof(SampleStart));
+  SampleStart start{};
+  start.header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof start};
+  start.identifier = id_of(event, tail.at.cpu);
+  start.pid = tail.task.pid;
+  start.tid = tail.task.tid;
+  start.time = tail.at.time;
+  start.cpu = tail.at.cpu;
+  start.period = period;
+  append(buffer_, start);
+}
+
+void RecordingFile::take(const Migration& migration) {
+  ++taken_;
+  if (plan_.migrations) put_plain_sample(migration_event_, {migration.task, migration.to}, 1);
+}
+
+void RecordingFile::take_energy(std::size_t meter, Moment at, std::uint64_t microjoules) {
+  put_plain_sample(first_meter_ + meter, {{}, at}, microjoules);
+}
+
+void RecordingFile::take_raw(std::span<const std::byte> record) {
+  perf_event_header header{};
+  if (record.size() < sizeof header) return;
+  std::memcpy(&header, record.data(), sizeof header);
+  if (header.type == PERF_RECORD_FORK) ++forks_;
+  if (header.type == PERF_RECORD_EXIT) ++exits_;
+  if (header.type == PERF_RECORD_SWITCH && (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0)
+    ++switches_;
+  make_room(record.size());
+  buffer_.insert(buffer_.end(), record.begin(), record.end());
+}
+
+void RecordingFile::put(std::uint32_t type, std::uint16_t misc, std::span<const std::byte> body,
+                        const Tail& tail) {
+  const RecordTail end{tail.task.pid,        tail.task.tid, tail.at.time, tail.at.cpu, 0,
+                       id_of(0, tail.at.cpu)};
+  const std::size_t size = sizeof(perf_event_header) + body.size() + sizeof end;
+  if (size > 0xFFFF) return;  // no path is so long
+  make_room(size);
+  append(buffer_, perf_event_header{type, misc, static_cast<std::uint16_t>(size)});
+  buffer_.insert(buffer_.end(), body.begin(), body.end());
+  append(buffer_, end);
+}
+
+void RecordingFile::take_lost(std::uint64_t records) {
+  lost_ += records;
+  ByteBuilder body;
+  body.u64(id_of(0, 0)).u64(records);
+  put(PERF_RECORD_LOST, 0, body.view(), {{}, {static_cast<std::uint64_t>(now().count()), 0}});
+}
+
+void RecordingFile::take_comm(TaskId task, const std::string& name) {
+  ByteBuilder body;
+  body.u32(task.pid).u32(task.tid).text_padded(name, 8);
+  put(PERF_RECORD_COMM, 0, body.view(), {task, {}});
+}
+
+void RecordingFile::take_map(TaskId task, std::uint64_t start, std::uint64_t size,
+                             std::uint64_t offset, bool is_kernel, const std::string& path) {
+  ByteBuilder body;
+  body.u32(task.pid).u32(task.tid).u64(start).u64(size).u64(offset).text_padded(path, 8);
+  put(PERF_RECORD_MMAP, is_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, body.view(),
+      {task, {}});
+}
+
+Result<void> RecordingFile::write_out() {
+  if (broken_) return Failure(*broken_);
+  if (buffer_.empty()) return {};
+  const auto written = writer_->append(buffer_);
+  buffer_.clear();
+  return written;
+}
+
+Result<void> RecordingFile::end_round() {
+  auto done = broken_ ? Result<void>(Failure(*broken_)) : write_out();
+  if (done) done = writer_->finish_round();
+  if (done) return {};
+  if (!broken_) broken_ = done.error();
+  (void)writer_->settle();  // in place: needs no room
+  return done;
+}
+
+void RecordingFile::discard() {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) ::unlink(path_.c_str());
+  if (kept_old_) ::rename((path_ + ".old").c_str(), path_.c_str());
+}
+
+Result<void> RecordingFile::finish(const RecordingFacts& facts) {
+  LOFT_CHECK(end_round());
+  utsname names{};
+  ::uname(&names);
+  writer_->add_text(Feature::hostname, names.nodename);
+  writer_->add_text(Feature::os_release, names.release);
+  writer_->add_text(Feature::arch, names.machine);
+  writer_->add_text(Feature::version, "loft " + facts.version);
+  writer_->add_texts(Feature::command_line, facts.command_line);
+  ByteBuilder cpus;
+  cpus.u32(plan_.cpus).u32(static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  writer_->add_feature(static_cast<std::uint32_t>(Feature::cpu_count),
+                       {cpus.view().begin(), cpus.view().end()});
+  ByteBuilder clock;
+  clock.u64(1);  // nanoseconds
+  writer_->add_feature(static_cast<std::uint32_t>(Feature::clock_id),
+                       {clock.view().begin(), clock.view().end()});
+  ByteBuilder own;
+  for (const auto& [key, value] : facts.loft) own.text(key + "=" + value + "\n");
+  writer_->add_feature(kLoftFeature, {own.view().begin(), own.view().end()});
+  return writer_->finish();
+}
+
+}  // namespace loft::source::scheduler

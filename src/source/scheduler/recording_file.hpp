@@ -1,0 +1,129 @@
+// A recording of tasks on disk: what happened to them, as records of perf.data.
+//
+//   LOFT_TRY(auto file, RecordingFile::create("perf.data", plan));
+//   rung.drain(*file);
+//   LOFT_CHECK(file->end_round());     // from here on this much survives whatever happens to loft
+//   LOFT_CHECK(file->finish(facts));
+//
+// A slice is a sample of a group of events that is read as a whole. perf takes the difference of a
+// value to the one before with the same id. So each CPU has ids of its own, and each value is the
+// sum of all slices that ended there so far.
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "format/perf/writer.hpp"
+#include "source/scheduler/task_events.hpp"
+
+namespace loft::source::scheduler {
+
+// What slices tell of the scheduler, before the events that were asked for.
+inline constexpr std::array<const char*, 4> kSliceEvents = {"task-clock", "wait-time",
+                                                            "context-switches", "cpu-migrations"};
+
+// The feature section for what perf has no place for: lines of "key=value".
+inline constexpr std::uint32_t kLoftFeature = 200;
+
+// An event whose records the kernel writes itself.
+struct KernelEvent {
+  std::string name;
+  perf_event_attr attr{};
+  std::vector<std::uint64_t> ids;
+};
+
+struct RecordingPlan {
+  std::size_t basics = kSliceEvents.size();  // the first so many of kSliceEvents are known
+  std::vector<event::Event> counters;
+  std::uint64_t slice_ns = 0;
+  bool migrations = false;
+  std::vector<std::string> meters;  // energy, in microjoules
+  std::vector<KernelEvent> kernel_events;
+  std::uint32_t cpus = 1;  // one more than the highest number
+};
+
+// What is known of the recording when it is over.
+struct RecordingFacts {
+  std::string version;  // of loft
+  std::vector<std::string> command_line;
+  std::vector<std::pair<std::string, std::string>> loft;  // kLoftFeature
+};
+
+class RecordingFile final : public TaskEvents {
+ public:
+  // What was there before is kept as PATH.old.
+  [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> create(const std::string& path,
+                                                                     RecordingPlan plan);
+
+  void take(const Slice& slice) override;
+  void take(const Switch& change) override;
+  void take(const Fork& fork) override;
+  void take(const Exit& exit) override;
+  void take(const Migration& migration) override;
+  void take_raw(std::span<const std::byte> record) override;
+  void take_lost(std::uint64_t records) override;
+
+  // What was there before the recording began, in perf's words.
+  void take_comm(TaskId task, const std::string& name);
+  void take_map(TaskId task, std::uint64_t start, std::uint64_t size, std::uint64_t offset,
+                bool is_kernel, const std::string& path);
+  void take_energy(std::size_t meter, Moment at, std::uint64_t microjoules);
+
+  // Writes what has come together and makes it official. After a failure nothing more is written;
+  // what was official stays so.
+  [[nodiscard]] Result<void> end_round();
+  [[nodiscard]] Result<void> finish(const RecordingFacts& facts);
+
+  // As if it had never been created: for a program that could not be started.
+  void discard();
+
+  // Records of tasks, as the tally of a rung counts them.
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+  [[nodiscard]] std::uint64_t slices() const { return slices_; }
+  [[nodiscard]] std::uint64_t switches() const { return switches_; }
+  [[nodiscard]] std::uint64_t forks() const { return forks_; }
+  [[nodiscard]] std::uint64_t exits() const { return exits_; }
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t bytes() const { return writer_->data_size(); }
+
+ private:
+  struct Tail {
+    TaskId task;
+    Moment at;
+  };
+
+  RecordingFile(Fd file, std::string path, RecordingPlan plan);
+  [[nodiscard]] Result<void> start();
+  [[nodiscard]] std::vector<format::perf::WrittenEvent> describe_events() const;
+  [[nodiscard]] std::uint64_t id_of(std::size_t event, std::uint32_t cpu) const;
+  void name_events();
+  void put(std::uint32_t type, std::uint16_t misc, std::span<const std::byte> body,
+           const Tail& tail);
+  void put_plain_sample(std::size_t event, const Tail& tail, std::uint64_t period);
+  void make_room(std::size_t bytes);
+  [[nodiscard]] Result<void> write_out();
+
+  Fd file_;
+  std::string path_;
+  bool kept_old_ = false;
+  RecordingPlan plan_;
+  std::unique_ptr<format::perf::RecordingWriter> writer_;
+  std::vector<std::byte> buffer_;
+  std::vector<std::vector<std::uint64_t>> sums_;                // by CPU, by member of the group
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> times_;  // enabled and running, by CPU
+  std::vector<std::uint64_t> newest_;  // by CPU: the time of its last slice
+  std::size_t migration_event_ = 0;
+  std::size_t first_meter_ = 0;
+  std::optional<Error> broken_;
+  std::uint64_t taken_ = 0, slices_ = 0, switches_ = 0, forks_ = 0, exits_ = 0, lost_ = 0;
+};
+
+}  // namespace loft::source::scheduler

@@ -1,0 +1,71 @@
+// One way of watching all tasks of a program. The best one that works is used, and named.
+//
+// A rung is opened completely before anything starts; then the program is let go and the rung is
+// drained now and then until it is over.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "source/scheduler/recording_file.hpp"
+#include "source/scheduler/task_events.hpp"
+
+namespace loft::source::scheduler {
+
+struct WatchPlan {
+  std::vector<event::Event> events;
+  std::uint64_t slice_ns = 10'000'000;
+  bool slices = true;            // type pmu
+  bool switches = true;          // type sched
+  bool migrations = true;        // type mig
+  std::optional<pid_t> program;  // held before its exec
+  std::vector<pid_t> processes;  // that run already
+};
+
+class Rung {
+ public:
+  Rung() = default;
+  Rung(const Rung&) = delete;
+  Rung& operator=(const Rung&) = delete;
+  virtual ~Rung() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;         // for scripts: "bpf"
+  [[nodiscard]] virtual std::string description() const = 0;  // for people
+  // What this rung cannot tell.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+
+  // The events as they are counted, in the order of a slice's counts.
+  [[nodiscard]] virtual const std::vector<event::Event>& counters() const = 0;
+  // How much of kSliceEvents its slices tell.
+  [[nodiscard]] virtual std::size_t basics() const = 0;
+  [[nodiscard]] virtual std::vector<KernelEvent> kernel_events() const = 0;
+
+  virtual void drain(TaskEvents& events) = 0;
+  // After the last task, or to leave them alone.
+  virtual void stop(TaskEvents& events) = 0;
+  [[nodiscard]] virtual std::vector<int> wake_fds() const = 0;
+  [[nodiscard]] virtual Result<Tally> tally() const = 0;
+};
+
+// The scheduler probe.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_bpf_rung(const WatchPlan& plan);
+
+// Events that threads inherit, with samples that read a whole group: for one's own programs without
+// privilege, with counts from Linux 6.12 on.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_perf_rung(const WatchPlan& plan);
+
+struct RungKind {
+  const char* name;
+  Result<std::unique_ptr<Rung>> (*open)(const WatchPlan&);
+};
+
+// All of them, the best first.
+[[nodiscard]] std::vector<RungKind> rungs();
+
+}  // namespace loft::source::scheduler

@@ -1,0 +1,132 @@
+#include "source/scheduler/side_band.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "source/perf_events/attr.hpp"
+#include "source/perf_events/open.hpp"
+#include "source/perf_events/thread_rings.hpp"
+
+namespace loft::source::scheduler {
+namespace {
+
+constexpr std::size_t kPages = 128;
+constexpr std::size_t kPidPlace = sizeof(perf_event_header);
+
+event::Event nothing() {
+  event::Event event;
+  event.name = "names and mappings";
+  event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY};
+  return event;
+}
+
+std::uint32_t pid_in(std::span<const std::byte> record) {
+  std::uint32_t pid = 0;
+  std::memcpy(&pid, record.data() + kPidPlace, sizeof pid);
+  return pid;
+}
+
+}  // namespace
+
+void set_record_tail(perf_event_attr& attr) {
+  attr.sample_type |= PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+}
+
+Result<SideBand> SideBand::of_machine(const CpuList& cpus) {
+  SideBand side_band;
+  const event::Event event = nothing();
+  perf_event_attr attr = perf_events::make_attr(event, {.group_read = false, .disabled = false});
+  attr.read_format = 0;
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = 1;
+  attr.build_id = 1;
+  attr.watermark = 1;
+  attr.wakeup_watermark = kPages * 4096 / 4;
+  set_record_tail(attr);
+  for (const int cpu : cpus) {
+    Result<Fd> fd = perf_events::open_event(attr, event, {-1, cpu});
+    if (!fd && attr.build_id != 0) {
+      attr.build_id = 0;  // before 5.12
+      fd = perf_events::open_event(attr, event, {-1, cpu});
+    }
+    if (!fd) return Failure(fd.error());
+    LOFT_TRY(auto ring, perf_events::RingBuffer::map(*fd, kPages));
+    LOFT_TRY(const auto id, perf_events::event_id(*fd));
+    side_band.event_.ids.push_back(id);
+    side_band.cpus_.push_back({*std::move(fd), std::move(ring)});
+  }
+  side_band.event_.name = "dummy";
+  side_band.event_.attr = attr;
+  return side_band;
+}
+
+void SideBand::collect() {
+  for (PerCpu& cpu : cpus_)
+    cpu.ring.drain([this](std::span<const std::byte> record) {
+      collected_.insert(collected_.end(), record.begin(), record.end());
+    });
+}
+
+void SideBand::hand_over(TaskEvents& events, const std::function<bool(std::uint32_t)>& is_wanted) {
+  const std::span<const std::byte> all = collected_;
+  for (std::size_t at = 0; at < all.size();) {
+    perf_event_header header;
+    std::memcpy(&header, all.data() + at, sizeof header);
+    const auto record = all.subspan(at, header.size);
+    at += header.size;
+    // Births and deaths come with names, wanted or not; the watcher tells them better.
+    if (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) continue;
+    if (header.type == PERF_RECORD_LOST || is_wanted(pid_in(record))) events.take_raw(record);
+  }
+  collected_.clear();
+}
+
+Result<void> describe_process(pid_t pid, RecordingFile& file) {
+  const auto process = static_cast<std::uint32_t>(pid);
+  LOFT_TRY(const auto threads, list_directory(fmt::format("/proc/{}/task", pid)));
+  for (const std::string& name : threads) {
+    const auto tid = parse_u64(name);
+    const auto comm = read_line(fmt::format("/proc/{}/task/{}/comm", pid, name));
+    if (tid && comm) file.take_comm({process, static_cast<std::uint32_t>(*tid)}, *comm);
+  }
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid));
+  if (!maps) return {};  // another user's: its functions will have no names
+  for (const std::string_view line : split(*maps, '\n')) {
+    // START-END PERMISSIONS OFFSET DEVICE INODE PATH
+    std::vector<std::string_view> words;
+    for (const std::string_view word : split(line, ' '))
+      if (!word.empty()) words.push_back(word);
+    if (words.size() < 6 || words[1].size() < 3 || words[1][2] != 'x') continue;
+    const auto range = split(words[0], '-');
+    const auto start = parse_hex(range.front());
+    const auto end = parse_hex(range.back());
+    const auto offset = parse_hex(words[2]);
+    if (!start || !end || !offset || *end < *start) continue;
+    const std::string path(line.substr(static_cast<std::size_t>(words[5].data() - line.data())));
+    file.take_map({process, process}, *start, *end - *start, *offset, false, path);
+  }
+  return {};
+}
+
+void describe_kernel(RecordingFile& file) {
+  const auto symbols = read_file("/proc/kallsyms");
+  if (!symbols) return;
+  std::uint64_t text = 0;
+  std::uint64_t end = 0;
+  for (const std::string_view line : split(*symbols, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() != 3) continue;
+    if (words[2] == "_text") text = parse_hex(words[0]).value_or(0);
+    if (words[2] == "_etext") end = parse_hex(words[0]).value_or(0);
+  }
+  if (text == 0 || end <= text) return;  // hidden from this user
+  constexpr std::uint32_t kNobody = 0xFFFFFFFF;
+  file.take_map({kNobody, 0}, text, end - text, text, true, "[kernel.kallsyms]_text");
+}
+
+}  // namespace loft::source::scheduler

@@ -1,0 +1,52 @@
+// Names and mappings of tasks, as the kernel tells them for an event that counts nothing: what a
+// reader needs to turn addresses into functions. One ring per CPU.
+//
+//   LOFT_TRY(auto side_band, SideBand::of_machine(cpus));   // everybody's; keep those of interest
+//   side_band.collect();                                    // out of the rings
+//   side_band.hand_over(file, [&](std::uint32_t pid) { return is_ours(pid); });
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/cpu_set.hpp"
+#include "base/result.hpp"
+#include "source/perf_events/ring_buffer.hpp"
+#include "source/scheduler/recording_file.hpp"
+#include "source/scheduler/task_events.hpp"
+
+namespace loft::source::scheduler {
+
+class SideBand {
+ public:
+  // Needs CAP_PERFMON.
+  [[nodiscard]] static Result<SideBand> of_machine(const CpuList& cpus);
+
+  void collect();
+  // Records of tasks that `is_wanted`, by their process; all others are forgotten.
+  void hand_over(TaskEvents& events, const std::function<bool(std::uint32_t)>& is_wanted);
+
+  [[nodiscard]] const KernelEvent& event() const { return event_; }
+
+ private:
+  struct PerCpu {
+    Fd fd;
+    perf_events::RingBuffer ring;
+  };
+  KernelEvent event_;
+  std::vector<PerCpu> cpus_;
+  std::vector<std::byte> collected_;
+};
+
+// The fields behind every record of a recording, and the clock of its times.
+void set_record_tail(perf_event_attr& attr);
+
+// What a process that already runs has mapped, and how its threads are called.
+[[nodiscard]] Result<void> describe_process(pid_t pid, RecordingFile& file);
+// Where the kernel's own code is, if this user may know.
+void describe_kernel(RecordingFile& file);
+
+}  // namespace loft::source::scheduler

@@ -1,0 +1,50 @@
+// Call stacks beside the slices: where each thread is, so many times a second of its run time, with
+// the way that led there. The kernel writes the samples; they go into the recording as they are.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/cpu_set.hpp"
+#include "base/result.hpp"
+#include "source/perf_events/ring_buffer.hpp"
+#include "source/scheduler/recording_file.hpp"
+
+namespace loft::source::scheduler {
+
+enum class StackMode {
+  none,
+  frame_pointers,  // walked by the kernel
+  dwarf,           // registers and a copy of the stack, walked later
+};
+
+struct SamplerPlan {
+  std::uint64_t frequency_hz = 0;
+  StackMode stacks = StackMode::none;
+  std::vector<pid_t> tasks;  // and all that they start
+  bool from_exec = false;
+};
+
+class StackSampler {
+ public:
+  // Cycles where there is a counter for them, else a clock.
+  [[nodiscard]] static Result<StackSampler> open(const SamplerPlan& plan);
+
+  void drain(TaskEvents& events);
+  [[nodiscard]] const KernelEvent& event() const { return event_; }
+  [[nodiscard]] std::vector<int> wake_fds() const;
+  [[nodiscard]] bool lacks_kernel() const { return lacks_kernel_; }
+
+ private:
+  struct Post {
+    Fd fd;
+    perf_events::RingBuffer ring;
+  };
+  KernelEvent event_;
+  std::vector<Post> posts_;
+  bool lacks_kernel_ = false;
+};
+
+}  // namespace loft::source::scheduler

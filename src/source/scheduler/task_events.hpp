@@ -1,0 +1,92 @@
+// What happens to the tasks of a program, whoever watched them: the scheduler probe, perf_events,
+// or a test. A rung tells it, a recording takes it.
+//
+// Times are nanoseconds of CLOCK_MONOTONIC.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "event/event.hpp"
+
+namespace loft::source::scheduler {
+
+struct TaskId {
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+
+  auto operator<=>(const TaskId&) const = default;
+};
+
+struct Moment {
+  std::uint64_t time = 0;
+  std::uint32_t cpu = 0;
+};
+
+// What a task did since its slice before. The slices of a task add up to all that it did.
+struct Slice {
+  Moment end;
+  TaskId task;
+  std::uint64_t ip = 0;  // where it was; 0 when it was cut somewhere else
+  bool ip_is_kernel = false;
+  std::uint64_t run_ns = 0;
+  std::uint64_t wait_ns = 0;  // ready to run, on no CPU
+  std::uint64_t switches = 0;
+  std::uint64_t migrations = 0;
+  // Of the counters: when they ran for less than they were asked to, the counts are a part.
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t running_ns = 0;
+  std::span<const std::uint64_t> counts;
+};
+
+struct Switch {
+  Moment at;
+  TaskId out;
+  TaskId in;
+  bool out_is_ours = false;
+  bool in_is_ours = false;
+  bool out_can_run = false;  // it lost the CPU, it did not give it up
+};
+
+struct Fork {
+  Moment at;
+  TaskId child;
+  TaskId parent;
+};
+
+struct Exit {
+  Moment at;
+  TaskId task;
+};
+
+struct Migration {
+  Moment to;
+  TaskId task;
+  std::uint32_t from_cpu = 0;
+};
+
+class TaskEvents {
+ public:
+  virtual ~TaskEvents() = default;
+  virtual void take(const Slice& slice) = 0;
+  virtual void take(const Switch& change) = 0;
+  virtual void take(const Fork& fork) = 0;
+  virtual void take(const Exit& exit) = 0;
+  virtual void take(const Migration& migration) = 0;
+  // A whole record that the kernel wrote for an event of the recording.
+  virtual void take_raw(std::span<const std::byte> record) = 0;
+  virtual void take_lost(std::uint64_t records) = 0;
+};
+
+// Every record that there was to keep is either written or counted as lost.
+struct Tally {
+  std::uint64_t seen = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t lost_run_ns = 0;  // run time in last slices that were lost
+  std::uint64_t lost_tasks = 0;   // tasks that could not be followed
+};
+
+}  // namespace loft::source::scheduler

@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "view/csv.hpp"
+#include "view/json_text.hpp"
+#include "view/tasks.hpp"
+
+namespace loft::view {
+namespace {
+
+using sample::TaskRow;
+using sample::TaskTable;
+
+constexpr std::size_t kNameColumns = 34;
+
+std::string seconds(const std::optional<std::uint64_t>& ns) {
+  return ns ? format_seconds(static_cast<double>(*ns) * 1e-9) : "-";
+}
+
+std::string number(const std::optional<std::uint64_t>& value) {
+  return value ? with_separators(*value) : "-";
+}
+
+// A part of a count is shown for the whole, marked as an estimate; what never ran is unknown.
+std::string count(const TaskRow& row, std::size_t i) {
+  if (!row.is_scaled()) return with_separators(row.counts[i]);
+  if (row.running_ns == 0) return "-";
+  return "~" + with_separators(static_cast<std::uint64_t>(
+                   std::llround(sample::scaled(row.counts[i], row.enabled_ns, row.running_ns))));
+}
+
+std::size_t width_of(const std::string& name) { return std::max<std::size_t>(14, name.size() + 2); }
+
+class Tree {
+ public:
+  explicit Tree(const TaskTable& table) : table_(table), children_(table.tasks.size()) {
+    for (std::size_t i = 0; i < table.tasks.size(); ++i)
+      if (table.tasks[i].parent) children_[*table.tasks[i].parent].push_back(i);
+  }
+
+  std::string text() {
+    head();
+    for (std::size_t i = 0; i < table_.tasks.size(); ++i)
+      if (!table_.tasks[i].parent) branch(i, "", "");
+    return std::move(out_);
+  }
+
+ private:
+  void head() {
+    out_ += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "task", kNameColumns, "run",
+                        table_.waiting_is_whole ? "waiting" : "pushed off", "switches", "moves");
+    for (const std::string& name : table_.counters)
+      out_ += fmt::format("{:>{}}", printable(name), width_of(name));
+    out_ += '\n';
+  }
+
+  // Not by calls: a recording may claim a chain of any length.
+  void branch(std::size_t first, const std::string& mark, const std::string& indent) {
+    struct Step {
+      std::size_t task;
+      std::string mark, indent;
+    };
+    std::vector<Step> steps{{first, mark, indent}};
+    while (!steps.empty()) {
+      const Step step = std::move(steps.back());
+      steps.pop_back();
+      line(step.task, step.mark);
+      const auto& below = children_[step.task];
+      for (std::size_t k = below.size(); k-- > 0;) {
+        const bool is_last = k + 1 == below.size();
+        const bool is_deep = step.indent.size() > 24;
+        steps.push_back({below[k],
+                         step.indent + (is_deep   ? ""
+                                        : is_last ? "└ "
+                                                  : "├ "),
+                         step.indent + (is_deep   ? ""
+                                        : is_last ? "  "
+                                                  : "│ ")});
+      }
+    }
+  }
+
+  void line(std::size_t i, const std::string& mark) {
+    const TaskRow& row = table_.tasks[i];
+    const std::string name =
+        fmt::format("{}{} {}", mark, printable(row.comm.empty() ? "?" : row.comm), row.tid);
+    // Marks of the tree take more bytes than columns.
+    const auto columns =
+        static_cast<std::size_t>(std::count_if(name.begin(), name.end(), [](char c) {
+          return (static_cast<unsigned char>(c) >> 6) != 2;
+        }));
+    out_ += name;
+    out_.append(columns < kNameColumns ? kNameColumns - columns : 1, ' ');
+    out_ += fmt::format("{:>12}{:>12}{:>10}{:>8}", seconds(row.run_ns), seconds(row.wait_ns),
+                        number(row.switches), number(row.migrations));
+    for (std::size_t k = 0; k < table_.counters.size(); ++k)
+      out_ +=
+          fmt::format("{:>{}}", row.slices > 0 ? count(row, k) : "-", width_of(table_.counters[k]));
+    out_ += '\n';
+  }
+
+  const TaskTable& table_;
+  std::vector<std::vector<std::size_t>> children_;
+  std::string out_;
+};
+
+TaskRow sum_of(const TaskTable& table) {
+  TaskRow sum;
+  sum.counts.resize(table.counters.size());
+  const auto add = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& more) {
+    if (more) to = to.value_or(0) + *more;
+  };
+  for (const TaskRow& row : table.tasks) {
+    add(sum.run_ns, row.run_ns);
+    add(sum.wait_ns, row.wait_ns);
+    add(sum.switches, row.switches);
+    add(sum.migrations, row.migrations);
+    for (std::size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += row.counts[i];
+    sum.enabled_ns += row.enabled_ns;
+    sum.running_ns += row.running_ns;
+    sum.slices += row.slices;
+  }
+  return sum;
+}
+
+// Energy goes to tasks by their share of the run time of all.
+std::string energy_text(const TaskTable& table) {
+  std::string out;
+  for (const sample::MeterSum& meter : table.meters)
+    out += fmt::format("{}: {:.3f} J of the whole machine\n", printable(meter.name),
+                       static_cast<double>(meter.microjoules) * 1e-6);
+  return out;
+}
+
+std::string optional_number(const std::optional<std::uint64_t>& value, const char* absent) {
+  return value ? std::to_string(*value) : absent;
+}
+
+}  // namespace
+
+std::string threads_text(const TaskTable& table) {
+  std::string out =
+      fmt::format("{}: {} tasks in {}", printable(table.path), table.tasks.size(),
+                  format_seconds(static_cast<double>(table.last_time - table.first_time) * 1e-9));
+  if (!table.watched_by.empty()) out += ", watched by " + printable(table.watched_by);
+  out += table.lost > 0 ? fmt::format("; {} records were lost\n", table.lost) : "\n";
+  out += energy_text(table);
+  out += Tree(table).text();
+  const TaskRow sum = sum_of(table);
+  out += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "all", kNameColumns, seconds(sum.run_ns),
+                     seconds(sum.wait_ns), number(sum.switches), number(sum.migrations));
+  for (std::size_t k = 0; k < table.counters.size(); ++k)
+    out += fmt::format("{:>{}}", sum.slices > 0 ? count(sum, k) : "-", width_of(table.counters[k]));
+  out += '\n';
+  return out;
+}
+
+std::string threads_csv(const TaskTable& table) {
+  std::string out =
+      "pid,tid,parent_tid,comm,start_ns,end_ns,run_ns,wait_ns,switches,migrations,slices,"
+      "enabled_ns,running_ns";
+  for (const std::string& name : table.counters) out += "," + csv_field(name);
+  out += '\n';
+  for (const TaskRow& row : table.tasks) {
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", row.pid, row.tid,
+                       row.parent ? std::to_string(table.tasks[*row.parent].tid) : "",
+                       csv_field(row.comm), row.first_time,
+                       row.has_ended ? std::to_string(row.last_time) : "",
+                       optional_number(row.run_ns, ""), optional_number(row.wait_ns, ""),
+                       optional_number(row.switches, ""), optional_number(row.migrations, ""),
+                       row.slices, row.enabled_ns, row.running_ns);
+    for (const std::uint64_t value : row.counts)
+      out += row.slices > 0 ? fmt::format(",{}", value) : ",";
+    out += '\n';
+  }
+  return out;
+}
+
+std::string threads_json(const TaskTable& table) {
+  std::string out = "{\"schema\":\"loft.threads/1\",\"file\":" + json_text(table.path) +
+                    ",\"watched_by\":" + json_text(table.watched_by) +
+                    fmt::format(",\"lost\":{},\"waiting\":\"{}\",\"energy\":[", table.lost,
+                                table.waiting_is_whole ? "whole" : "preempted");
+  for (std::size_t i = 0; i < table.meters.size(); ++i)
+    out += fmt::format("{}{{\"name\":{},\"joules\":{:.6f}}}", i > 0 ? "," : "",
+                       json_text(table.meters[i].name),
+                       static_cast<double>(table.meters[i].microjoules) * 1e-6);
+  out += "],\"tasks\":[";
+  for (std::size_t i = 0; i < table.tasks.size(); ++i) {
+    const TaskRow& row = table.tasks[i];
+    out += fmt::format(
+        "{}{{\"pid\":{},\"tid\":{},\"parent_tid\":{},\"comm\":{},\"start_ns\":{},\"end_ns\":{},"
+        "\"run_ns\":{},\"wait_ns\":{},\"switches\":{},\"migrations\":{},\"slices\":{},"
+        "\"kind\":\"{}\",\"counts\":{{",
+        i > 0 ? ",\n" : "\n", row.pid, row.tid,
+        row.parent ? std::to_string(table.tasks[*row.parent].tid) : "null", json_text(row.comm),
+        row.first_time, row.has_ended ? std::to_string(row.last_time) : "null",
+        optional_number(row.run_ns, "null"), optional_number(row.wait_ns, "null"),
+        optional_number(row.switches, "null"), optional_number(row.migrations, "null"), row.slices,
+        row.slices == 0   ? "missing"
+        : row.is_scaled() ? "scaled"
+                          : "counted");
+    for (std::size_t k = 0; k < row.counts.size(); ++k)
+      out += fmt::format("{}{}:{}", k > 0 ? "," : "", json_text(table.counters[k]),
+                         row.slices == 0
+                             ? "null"
+                             : fmt::format("{:.0f}", sample::scaled(row.counts[k], row.enabled_ns,
+                                                                    row.running_ns)));
+    out += "}}";
+  }
+  out += "\n]}\n";
+  return out;
+}
+
+}  // namespace loft::view

@@ -1,0 +1,160 @@
+// loft record as a user runs it. Without the rights for BPF the cases that are about it are
+// skipped.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run_loft.hpp"
+
+namespace loft {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class Record : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(folder_.data()), nullptr); }
+  void TearDown() override { std::system(("rm -rf " + folder_).c_str()); }
+
+  [[nodiscard]] std::string file() const { return folder_ + "/perf.data"; }
+  Said record(const std::string& flags, const std::string& command) {
+    return run_loft("record -o " + file() + " " + flags + " -- " + command);
+  }
+  json report(const std::string& flags) {
+    const Said said = run_loft("report " + file() + " --format json " + flags);
+    EXPECT_EQ(said.status, 0) << said.notes;
+    return json::parse(said.out, nullptr, false);
+  }
+  static bool lacks_bpf(const Said& said) {
+    return said.status == 125 && said.notes.find("scheduler probe") != std::string::npos;
+  }
+
+  std::string folder_ = "/tmp/loft-record-XXXXXX";
+};
+
+TEST_F(Record, EveryThreadIsInTheTreeWithItsName) {
+  const Said said = record("", LOFT_TEST_THREADS " 3");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json threads = report("--threads");
+  std::set<std::string> names;
+  for (const json& task : threads["tasks"]) names.insert(task["comm"].get<std::string>());
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"work0", "work1", "work2"}));
+  EXPECT_EQ(threads["tasks"].size(), 5u);  // work0 has a thread of its own
+  EXPECT_EQ(threads["lost"], 0);
+}
+
+// Two ways to the same time: the slices, and the switches in and out.
+TEST_F(Record, SlicesOfAThreadAddUpToTheTimeBetweenItsSwitches) {
+  const Said said = record("--by bpf -t 1", LOFT_TEST_THREADS " 4");
+  if (lacks_bpf(said)) GTEST_SKIP() << said.notes;
+  ASSERT_EQ(said.status, 0) << said.notes;
+  std::map<std::uint32_t, std::uint64_t> between;
+  const json schedule = report("--schedule");
+  for (const json& run : schedule["runs"])
+    between[schedule["tasks"][run["task"].get<std::size_t>()]["tid"].get<std::uint32_t>()] +=
+        run["end_ns"].get<std::uint64_t>() - run["start_ns"].get<std::uint64_t>();
+  std::size_t checked = 0;
+  for (const json& task : report("--threads")["tasks"]) {
+    if (task["tid"] == task["pid"]) continue;  // began between switches, with its exec
+    EXPECT_EQ(task["run_ns"], between[task["tid"].get<std::uint32_t>()]) << task.dump();
+    ++checked;
+  }
+  EXPECT_EQ(checked, 5u);
+}
+
+TEST_F(Record, AThreadThatRanLongHasManySlicesOfTheirLength) {
+  const Said said = record("--by bpf -t 2", LOFT_TEST_THREADS " 6");
+  if (lacks_bpf(said)) GTEST_SKIP() << said.notes;
+  for (const json& task : report("--threads")["tasks"])
+    EXPECT_GE(task["slices"].get<std::uint64_t>(), task["run_ns"].get<std::uint64_t>() / 4'000'000)
+        << task.dump();
+}
+
+TEST_F(Record, WithoutPrivilegeThreadsAreRecordedByPerfEvents) {
+  const Said said = record("--by perf -e page-faults", LOFT_TEST_THREADS " 3");
+  if (said.status == 125) GTEST_SKIP() << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("perf_events"));
+  const json threads = report("--threads");
+  EXPECT_EQ(threads["watched_by"], "perf");
+  EXPECT_EQ(threads["tasks"].size(), 5u);
+}
+
+TEST_F(Record, TheStatusOfTheProgramIsPassedOn) {
+  EXPECT_EQ(record("", "sh -c 'exit 7'").status, 7);
+  EXPECT_EQ(record("", "sh -c 'kill -TERM $$'").status, 128 + SIGTERM);
+}
+
+TEST_F(Record, AProgramThatIsNotThereLeavesTheOldRecordingAlone) {
+  ASSERT_TRUE(replace_file(file(), "old"));
+  const Said said = record("", "/no/such/program");
+  EXPECT_EQ(said.status, 127);
+  EXPECT_EQ(read_file(file()).value_or(""), "old");
+}
+
+TEST_F(Record, ProcessesThatExecAreFollowed) {
+  const Said said = record("", "sh -c 'sh -c \"/bin/true; /bin/true\"; /bin/true'");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  std::size_t trues = 0;
+  for (const json& task : report("--threads")["tasks"]) trues += task["comm"] == "true";
+  EXPECT_EQ(trues, 3u);
+}
+
+TEST_F(Record, AFileThatMayNotGrowEndsTheRecordingAndNotTheProgram) {
+  const std::string loft = LOFT_PROGRAM;
+  const std::string command = "ulimit -f 1; trap '' XFSZ; " + loft + " record -t 1 -o " + file() +
+                              " -- sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); "
+                              "done; exec echo done' >" +
+                              folder_ + "/out 2>" + folder_ + "/notes";
+  std::system(("sh -c '" + std::string() + "true'; " + command).c_str());
+  EXPECT_THAT(read_file(folder_ + "/notes").value_or(""), HasSubstr("the program goes on"));
+  EXPECT_EQ(run_loft("report --threads " + file()).status, 0);
+}
+
+// A recorder that is killed leaves a file that can be read, and a program that goes on.
+TEST_F(Record, KilledAtAnyMomentItLeavesAReadableFile) {
+  const std::string start =
+      std::string(LOFT_PROGRAM) + " record -t 1 -o " + file() + " -- sh -c 'echo $$ >" + folder_ +
+      "/program; while :; do :; done' 2>/dev/null & echo $! >" + folder_ + "/loft";
+  ASSERT_EQ(std::system(start.c_str()), 0);
+  for (int i = 0; i < 100 && !file_exists(folder_ + "/program"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const pid_t loft = std::atoi(read_line(folder_ + "/loft").value_or("0").c_str());
+  const pid_t program = std::atoi(read_line(folder_ + "/program").value_or("0").c_str());
+  ASSERT_GT(loft, 1);
+  ASSERT_GT(program, 1);
+  ::kill(loft, SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(::kill(program, 0), 0) << "the program must go on";
+  ::kill(program, SIGKILL);
+  const json threads = report("--threads");
+  ASSERT_TRUE(threads.is_object());
+  std::uint64_t run = 0;
+  for (const json& task : threads["tasks"])
+    run += task["run_ns"].is_null() ? 0 : task["run_ns"].get<std::uint64_t>();
+  EXPECT_GT(run, 0u);
+}
+
+TEST_F(Record, CallStacksAreInTheSameFile) {
+  const Said said = record("-F 2000 -g fp", LOFT_TEST_THREADS " 3");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  bool has_stacks = false;
+  for (const json& event : report("")["events"])
+    has_stacks |= event["name"].get<std::string>().starts_with("cpu-clock") ||
+                  event["name"].get<std::string>().starts_with("cycles");
+  EXPECT_TRUE(has_stacks);
+}
+
+TEST_F(Record, NothingToRecordIsSaidBeforeAnythingIsWritten) {
+  const Said said = run_loft("record -o " + file());
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("nothing to record"));
+  EXPECT_FALSE(file_exists(file()));
+}
+
+}  // namespace
+}  // namespace loft

@@ -1,0 +1,133 @@
+#include "source/scheduler/read_ledger.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+
+#include <cstring>
+
+namespace loft::source::scheduler {
+namespace {
+
+constexpr std::uint64_t kClock = 70;   // on CPU 0
+constexpr std::uint64_t kFaults = 71;  // on CPU 0
+
+std::uint64_t pair(std::uint32_t first, std::uint32_t second) {
+  const std::uint32_t halves[] = {first, second};
+  std::uint64_t word = 0;
+  std::memcpy(&word, halves, sizeof word);
+  return word;
+}
+
+std::vector<std::byte> record(std::uint32_t type, std::vector<std::uint64_t> words) {
+  std::vector<std::byte> bytes(8 + words.size() * 8);
+  const perf_event_header header{type, PERF_RECORD_MISC_USER,
+                                 static_cast<std::uint16_t>(bytes.size())};
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::memcpy(bytes.data() + 8, words.data(), words.size() * 8);
+  return bytes;
+}
+
+std::vector<std::byte> sample(std::uint32_t tid, std::uint64_t time, std::uint64_t clock,
+                              std::uint64_t faults) {
+  return record(PERF_RECORD_SAMPLE, {kClock, 0x400000, pair(5, tid), time, pair(0, 0), 10, 2, clock,
+                                     clock, clock, kClock, faults, kFaults});
+}
+
+std::vector<std::byte> last_value(std::uint32_t tid, std::uint64_t id, std::uint64_t value) {
+  return record(PERF_RECORD_READ, {pair(5, tid), 1, 100, 100, value, id, 0, 0, 0, 0});
+}
+
+std::vector<std::byte> task(std::uint32_t type, std::uint32_t tid, std::uint64_t time) {
+  return record(type, {pair(5, 5), pair(tid, 5), time, pair(5, tid), time, pair(0, 0), kClock});
+}
+
+class Collected final : public TaskEvents {
+ public:
+  void take(const Slice& slice) override {
+    run[slice.task.tid] += slice.run_ns;
+    faults[slice.task.tid] += slice.counts.empty() ? 0 : slice.counts[0];
+    ++slices;
+  }
+  void take(const Switch&) override {}
+  void take(const Fork&) override {}
+  void take(const Exit&) override {}
+  void take(const Migration&) override {}
+  void take_raw(std::span<const std::byte>) override { ++raw; }
+  void take_lost(std::uint64_t records) override { lost += records; }
+
+  std::map<std::uint32_t, std::uint64_t> run, faults;
+  std::uint64_t slices = 0, raw = 0, lost = 0;
+};
+
+class ReadLedgerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ledger.set_members(2, false);
+    ledger.add_id(kClock, 0);
+    ledger.add_id(kFaults, 1);
+    ledger.take_other(record(PERF_RECORD_COMM, {pair(5, 5), 0, pair(5, 5), 1, 0, kClock}), seen);
+  }
+  ReadLedger ledger;
+  Collected seen;
+};
+
+TEST_F(ReadLedgerTest, ASliceIsTheDifferenceToTheThreadsOwnLastValues) {
+  ledger.take_sample(sample(5, 100, 10, 1), true, seen);
+  ledger.take_sample(sample(6, 110, 12, 7), true, seen);
+  ledger.take_sample(sample(5, 120, 25, 4), true, seen);
+  EXPECT_EQ(seen.run[5], 25u);
+  EXPECT_EQ(seen.faults[5], 4u);
+  EXPECT_EQ(seen.run[6], 12u);
+}
+
+TEST_F(ReadLedgerTest, AThreadThatEndsHasItsRestAsALastSlice) {
+  ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
+  ledger.take_sample(sample(6, 110, 12, 7), true, seen);
+  ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
+  ledger.take_read(last_value(6, kClock, 15), true);
+  ledger.hand_over(seen);
+  EXPECT_EQ(seen.run[6], 12u) << "its other last value has not come yet";
+  ledger.take_read(last_value(6, kFaults, 9), true);
+  ledger.hand_over(seen);
+  EXPECT_EQ(seen.run[6], 15u);
+  EXPECT_EQ(seen.faults[6], 9u);
+}
+
+TEST_F(ReadLedgerTest, TheFirstThreadHasWhatRemainsOfTheSum) {
+  ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
+  ledger.take_sample(sample(5, 100, 10, 1), true, seen);
+  ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
+  ledger.take_read(last_value(6, kClock, 15), true);
+  ledger.take_read(last_value(6, kFaults, 9), true);
+  ledger.hand_over(seen);
+  ledger.take_total(kClock, 40);
+  ledger.take_total(kFaults, 12);
+  ledger.finish(seen);
+  EXPECT_EQ(ledger.why_rest_is_missing(), "");
+  EXPECT_EQ(seen.run[5], 25u);
+  EXPECT_EQ(seen.faults[5], 3u);
+  EXPECT_EQ(seen.run[5] + seen.run[6], 40u);
+}
+
+TEST_F(ReadLedgerTest, TheRestIsNotGuessedWhereOthersMayHaveAPartInIt) {
+  ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);  // and its end never comes
+  ledger.take_total(kClock, 40);
+  ledger.finish(seen);
+  EXPECT_NE(ledger.why_rest_is_missing(), "");
+  EXPECT_EQ(seen.run[5], 0u);
+}
+
+TEST_F(ReadLedgerTest, WhatTheKernelLostIsCounted) {
+  ledger.take_other(record(PERF_RECORD_LOST, {kClock, 17, pair(5, 5), 1, 0, kClock}), seen);
+  EXPECT_EQ(ledger.lost(), 17u);
+  EXPECT_EQ(seen.lost, 17u);
+}
+
+TEST_F(ReadLedgerTest, ARecordThatIsTooShortIsNoReasonToReadBehindIt) {
+  ledger.take_sample(record(PERF_RECORD_SAMPLE, {kClock}), true, seen);
+  ledger.take_read(record(PERF_RECORD_READ, {}), true);
+  EXPECT_EQ(seen.run[0], 0u);
+}
+
+}  // namespace
+}  // namespace loft::source::scheduler

@@ -1,0 +1,204 @@
+#include "source/scheduler/recording_file.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+
+#include "base/file.hpp"
+#include "source/file/recording.hpp"
+#include "source/file/tasks.hpp"
+
+namespace loft::source::scheduler {
+namespace {
+
+class RecordingFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    path_ = folder_ + "/perf.data";
+  }
+  void TearDown() override { std::system(("rm -rf " + folder_).c_str()); }
+
+  static RecordingPlan plan() {
+    RecordingPlan plan;
+    event::Event faults;
+    faults.name = "page-faults";
+    faults.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
+    plan.counters = {faults};
+    plan.slice_ns = 1000;
+    plan.migrations = true;
+    plan.meters = {"energy package-0"};
+    plan.cpus = 2;
+    return plan;
+  }
+
+  sample::TaskTable read_back() {
+    const auto recording = Recording::open(path_);
+    EXPECT_TRUE(recording) << to_string(recording.error());
+    return recording ? read_tasks(**recording) : sample::TaskTable{};
+  }
+
+  static Slice slice(std::uint64_t time, std::uint32_t cpu, TaskId task, std::uint64_t run,
+                     std::span<const std::uint64_t> counts) {
+    Slice slice;
+    slice.end = {time, cpu};
+    slice.task = task;
+    slice.run_ns = run;
+    slice.wait_ns = 7;
+    slice.switches = 2;
+    slice.counts = counts;
+    return slice;
+  }
+
+  std::string folder_ = "/tmp/loft-recording-XXXXXX";
+  std::string path_;
+};
+
+constexpr TaskId kParent{10, 10};
+constexpr TaskId kChild{10, 11};
+
+TEST_F(RecordingFileTest, SlicesOfATaskAddUpWhereverTheyEnded) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file) << to_string(file.error());
+  (*file)->take_comm(kParent, "app");
+  (*file)->take(Fork{{100, 0}, kChild, kParent});
+  const std::uint64_t three[] = {3};
+  const std::uint64_t five[] = {5};
+  (*file)->take(slice(1000, 0, kChild, 600, three));
+  (*file)->take(slice(1100, 1, kParent, 700, five));
+  (*file)->take(slice(2000, 1, kChild, 800, five));
+  (*file)->take(slice(3000, 0, kParent, 900, three));
+  (*file)->take(Exit{{3100, 1}, kChild});
+  (*file)->take_energy(0, {3200, 0}, 1500);
+  ASSERT_TRUE((*file)->finish({"1", {"loft", "record"}, {{"rung", "test"}}}));
+
+  const auto table = read_back();
+  ASSERT_EQ(table.tasks.size(), 2u);
+  EXPECT_EQ(table.counters, std::vector<std::string>{"page-faults"});
+  EXPECT_EQ(table.watched_by, "test");
+  const auto& parent = table.tasks[0];
+  const auto& child = table.tasks[1];
+  EXPECT_EQ(parent.comm, "app");
+  EXPECT_EQ(child.parent, 0u);
+  EXPECT_TRUE(child.has_ended);
+  EXPECT_FALSE(parent.has_ended);
+  EXPECT_EQ(child.run_ns, 1400u);
+  EXPECT_EQ(parent.run_ns, 1600u);
+  EXPECT_EQ(child.wait_ns, 14u);
+  EXPECT_EQ(child.switches, 4u);
+  EXPECT_EQ(child.counts, std::vector<std::uint64_t>{8});
+  EXPECT_EQ(parent.counts, std::vector<std::uint64_t>{8});
+  EXPECT_FALSE(child.is_scaled());
+  ASSERT_EQ(table.slices.size(), 4u);
+  ASSERT_EQ(table.meters.size(), 1u);
+  EXPECT_EQ(table.meters[0].name, "package-0");
+  EXPECT_EQ(table.meters[0].microjoules, 1500u);
+}
+
+// Readers sort by time and take differences: a late slice would turn them negative.
+TEST_F(RecordingFileTest, ASliceThatComesLateKeepsItsAmounts) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file);
+  const std::uint64_t one[] = {1};
+  (*file)->take(slice(5000, 0, kParent, 100, one));
+  (*file)->take(slice(4000, 0, kChild, 200, one));
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.slices.size(), 2u);
+  EXPECT_EQ(table.slices[0].run_ns, 100u);
+  EXPECT_EQ(table.slices[1].run_ns, 200u);
+}
+
+TEST_F(RecordingFileTest, CountersThatTookTurnsAreScaledAndSaySo) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file);
+  const std::uint64_t counts[] = {50};
+  Slice part = slice(1000, 0, kParent, 100, counts);
+  part.enabled_ns = 100;
+  part.running_ns = 25;
+  (*file)->take(part);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.tasks.size(), 1u);
+  EXPECT_TRUE(table.tasks[0].is_scaled());
+  EXPECT_DOUBLE_EQ(sample::scaled(table.tasks[0].counts[0], table.tasks[0].enabled_ns,
+                                  table.tasks[0].running_ns),
+                   200);
+}
+
+TEST_F(RecordingFileTest, RunsAreWhatLiesBetweenSwitches) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file);
+  (*file)->take(Switch{{1000, 1}, {}, kChild, false, true, false});
+  (*file)->take(Switch{{1500, 1}, kChild, kParent, true, true, true});
+  (*file)->take(Switch{{1800, 1}, kParent, kChild, true, true, false});
+  (*file)->take(Switch{{2000, 1}, kChild, {}, true, false, false});
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_TRUE(table.has_switches);
+  ASSERT_EQ(table.runs.size(), 3u);
+  EXPECT_EQ(table.runs[0].end - table.runs[0].start, 500u);
+  EXPECT_EQ(table.tasks[table.runs[1].task].tid, kParent.tid);
+  EXPECT_EQ(table.runs[1].end - table.runs[1].start, 300u);
+  EXPECT_EQ(table.runs[2].start, 1800u);
+}
+
+TEST_F(RecordingFileTest, AFileThatWasNeverFinishedIsReadUpToItsLastRound) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file);
+  const std::uint64_t one[] = {1};
+  (*file)->take(slice(1000, 0, kParent, 100, one));
+  ASSERT_TRUE((*file)->end_round());
+  (*file)->take(slice(2000, 0, kParent, 100, one));  // never written
+  const auto table = read_back();
+  EXPECT_EQ(table.slices.size(), 1u);
+  EXPECT_EQ(table.counters, std::vector<std::string>{"page-faults"});  // names are there already
+  EXPECT_TRUE(table.waiting_is_whole);
+}
+
+TEST_F(RecordingFileTest, AFullDiskEndsTheRecordingAndKeepsWhatWasWritten) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file);
+  const std::uint64_t one[] = {1};
+  (*file)->take(slice(1000, 0, kParent, 100, one));
+  ASSERT_TRUE((*file)->end_round());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit tight{64 << 10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+  for (std::uint64_t i = 0; i < 5000; ++i) (*file)->take(slice(2000 + i, 0, kParent, 1, one));
+  const auto full = (*file)->end_round();
+  const auto again = (*file)->end_round();
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(full);
+  EXPECT_NE(to_string(full.error()).find("kept"), std::string::npos) << to_string(full.error());
+  EXPECT_FALSE(again);
+  EXPECT_FALSE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_GE(table.slices.size(), 1u);
+  EXPECT_EQ(table.slices[0].run_ns, 100u);
+}
+
+TEST_F(RecordingFileTest, TheRecordingBeforeIsKeptAndComesBack) {
+  ASSERT_TRUE(replace_file(path_, "old"));
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file);
+  EXPECT_EQ(read_file(path_ + ".old").value_or(""), "old");
+  (*file)->discard();
+  EXPECT_EQ(read_file(path_).value_or(""), "old");
+  EXPECT_FALSE(file_exists(path_ + ".old"));
+}
+
+TEST_F(RecordingFileTest, ADeviceIsNeverMovedOutOfTheWay) {
+  auto file = RecordingFile::create("/dev/null", plan());
+  EXPECT_TRUE(file);
+  EXPECT_FALSE(file_exists("/dev/null.old"));
+  if (file) (*file)->discard();
+  EXPECT_TRUE(file_exists("/dev/null"));
+}
+
+}  // namespace
+}  // namespace loft::source::scheduler
