@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sample/symbols/unwind_table.hpp"
 
 namespace loft::sample {
@@ -179,20 +181,27 @@ void FrameResolver::grow_known() {
 
 std::uint32_t FrameResolver::keep(TaskHistory::Root space, std::uint64_t ip,
                                   std::uint32_t location) {
-  Recent& recent = recent_[slot_of(space, ip)];
-  const bool was_taken = recent.space != kFree;
-  recent = {ip, space, location};
-  if (was_taken && ++pushed_out_ > recent_.size() / 4 && 64 - shift_ < kMostBits) grow_recent();
+  auto& entries = recent_[slot_of(space, ip)].entries;
+  const bool was_full = entries.back().space != kFree;
+  std::copy_backward(entries.begin(), entries.end() - 1, entries.end());
+  entries.front() = {ip, space, location};
+  if (was_full && ++pushed_out_ > recent_.size() && 64 - shift_ < kMostBits) grow_recent();
   return location;
 }
 
 void FrameResolver::grow_recent() {
-  std::vector<Recent> old(recent_.size() * 4);
+  std::vector<Bucket> old(recent_.size() * 4);
   old.swap(recent_);
   shift_ -= 2;
   pushed_out_ = 0;
-  for (const Recent& entry : old)
-    if (entry.space != kFree) recent_[slot_of(entry.space, entry.ip)] = entry;
+  for (const Bucket& bucket : old) {
+    for (const Recent& entry : bucket.entries) {
+      if (entry.space == kFree) continue;
+      auto& entries = recent_[slot_of(entry.space, entry.ip)].entries;
+      std::copy_backward(entries.begin(), entries.end() - 1, entries.end());
+      entries.front() = entry;
+    }
+  }
 }
 
 std::uint32_t FrameResolver::look_up(TaskHistory::Root space, std::uint64_t ip,

@@ -9,6 +9,7 @@
 // functions (or source lines), never the number of samples.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -118,13 +119,16 @@ class FrameResolver {
   }
 
  private:
-  static constexpr unsigned kFirstBits = 14;
-  static constexpr unsigned kMostBits = 20;
+  static constexpr unsigned kFirstBits = 12;
+  static constexpr unsigned kMostBits = 18;
   static constexpr std::uint32_t kFree = 0xFFFFFFFF;
   struct Recent {
     std::uint64_t ip = 0;
     std::uint32_t space = kFree;
     std::uint32_t location = 0;
+  };
+  struct alignas(64) Bucket {
+    std::array<Recent, 4> entries;  // the newest first
   };
   // What was looked up once: an open table of addresses, by offset in the file (or by address where
   // there is no file) and binary.
@@ -138,9 +142,9 @@ class FrameResolver {
 
   [[nodiscard]] std::uint32_t resolve(TaskHistory::Root space, std::uint64_t ip,
                                       std::uint32_t otherwise) {
-    const Recent& recent = recent_[slot_of(space, ip)];
-    if (recent.ip == ip && recent.space == space) [[likely]]
-      return recent.location;
+    for (const Recent& recent : recent_[slot_of(space, ip)].entries)
+      if (recent.ip == ip && recent.space == space) [[likely]]
+        return recent.location;
     return keep(space, ip, look_up(space, ip, otherwise));
   }
   [[nodiscard]] std::size_t slot_of(TaskHistory::Root space, std::uint64_t ip) const {
@@ -152,8 +156,8 @@ class FrameResolver {
 
   Locations& locations_;
   const TaskHistory& history_;
-  // The last answer for each slot; it grows while answers push each other out.
-  std::vector<Recent> recent_;
+  // The last answers, a cache line of them for each slot; it grows while they push others out.
+  std::vector<Bucket> recent_;
   unsigned shift_ = 64 - kFirstBits;
   std::size_t pushed_out_ = 0;
   std::vector<Known> known_ = std::vector<Known>(1024);

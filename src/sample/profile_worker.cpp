@@ -36,7 +36,9 @@ ProfileWorker::ProfileWorker(const Profile::Context& context)
       resolver_(context.locations, context.history),
       is_by_function_(context.options.by == std::vector{Dimension::function}),
       by_function_(context.events.size()),
-      event_weights_(context.events.size()) {}
+      event_weights_(context.events.size()) {
+  recent_tids_.fill(kUnknownKey);
+}
 
 TaskHistory::Root ProfileWorker::user_space(const Sample& sample) {
   SpanCache& cache = spaces_[sample.pid % kSpans];
@@ -74,24 +76,26 @@ std::uint32_t ProfileWorker::locate(CpuMode mode, std::uint64_t ip, const Sample
 }
 
 const Location& ProfileWorker::location(std::uint32_t id) {
-  if (id >= locations_.size()) {
-    locations_.resize(id + 1024);
-    location_known_.resize(id + 1024);
-  }
-  if (!location_known_[id]) {
+  if (id >= locations_.size()) locations_.resize(id + 1024, Location{kUnknownKey, 0, 0, 0, 0});
+  if (locations_[id].function == kUnknownKey) {
     Location copy = context_.locations.at(id);
     const auto first = static_cast<std::uint32_t>(inlined_.size());
     for (std::uint32_t i = 0; i < copy.inlined_count; ++i)
       inlined_.push_back(context_.locations.inlined_function(copy, i));
     copy.inlined = first;
     locations_[id] = copy;
-    location_known_[id] = true;
   }
   return locations_[id];
 }
 
 void ProfileWorker::push_location(std::uint32_t id) {
+  if (id < plain_functions_.size() && plain_functions_[id] != kNotPlain) [[likely]]
+    return functions_.push_back(plain_functions_[id]);
   const Location& found = location(id);
+  if (found.inlined_count == 0) {
+    if (id >= plain_functions_.size()) plain_functions_.resize(id + 1024, kNotPlain);
+    plain_functions_[id] = found.function;
+  }
   for (std::uint32_t i = found.inlined_count; i-- > 0;)
     functions_.push_back(inlined_[found.inlined + i]);
   functions_.push_back(found.function);
@@ -293,13 +297,14 @@ void ProfileWorker::count(const Collected& collected) {
     first_time_ = std::min(first_time_, sample.time);
     last_time_ = std::max(last_time_, sample.time);
   }
-  if (sample.tid != last_tid_) {
+  if (std::uint32_t& recent = recent_tids_[sample.tid % kSpans]; recent != sample.tid) {
     tids_.insert(sample.tid);
-    last_tid_ = sample.tid;
+    recent = sample.tid;
   }
-  if (last_process_.second == nullptr || last_process_.first != sample.pid)
-    last_process_ = {sample.pid, &processes_[sample.pid]};
-  *last_process_.second += weight;
+  ProcessCache& process = recent_processes_[sample.pid % kSpans];
+  if (process.weight == nullptr || process.pid != sample.pid)
+    process = {sample.pid, &processes_[sample.pid]};
+  *process.weight += weight;
   is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
   if (!context_.options.tree) return;
   const auto node = add_to_tree(collected, weight);

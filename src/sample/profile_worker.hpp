@@ -84,8 +84,11 @@ class ProfileWorker : public SampleSink {
   FrameResolver resolver_;
   // Copies by id, so that no lock is needed; their inlined functions are in inlined_.
   std::vector<Location> locations_;
-  std::vector<bool> location_known_;
   std::vector<std::uint32_t> inlined_;
+  // The function of each location that is nothing but a function; small, for it is asked for each
+  // frame.
+  static constexpr std::uint32_t kNotPlain = 0xFFFFFFFF;
+  std::vector<std::uint32_t> plain_functions_;
   std::array<SpanCache, kSpans> spaces_{};
   std::array<SpanCache, kSpans> comms_{};
   SpanCache kernel_;
@@ -113,9 +116,14 @@ class ProfileWorker : public SampleSink {
   std::vector<Weight> event_weights_;
   std::vector<TimelineEntry> timeline_;
   std::unordered_map<std::uint32_t, Weight> processes_;
-  std::pair<std::uint32_t, Weight*> last_process_{0, nullptr};
+  // Where the last processes and threads are counted.
+  struct ProcessCache {
+    std::uint32_t pid = 0;
+    Weight* weight = nullptr;
+  };
+  std::array<ProcessCache, kSpans> recent_processes_{};
+  std::array<std::uint32_t, kSpans> recent_tids_;
   std::set<std::uint32_t> tids_;
-  std::uint32_t last_tid_ = kUnknownKey;
   std::uint64_t first_time_ = ~std::uint64_t{0};
   std::uint64_t last_time_ = 0;
   std::uint64_t unreadable_ = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.hpp"
 #include "view/json_text.hpp"
@@ -16,10 +17,26 @@ void append_time(std::string& out, std::uint64_t ns) {
   out.append(rest.data() + 1, 9);
 }
 
+// Whether all is printable ASCII, eight bytes at a time: it is asked for every name of every frame.
+bool is_plain(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  std::uint64_t bad = 0;
+  std::size_t at = 0;
+  for (; text.size() - at >= 8; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    // The top bit of a byte tells: it is set above 0x7F, appears when 1 is added to 0x7F, and is
+    // lost when 0x20 is taken from less.
+    const std::uint64_t too_low = ((word | kOnes * 0x80) - kOnes * 0x20) ^ (kOnes * 0x80);
+    bad |= word | (word + kOnes) | too_low;
+    if ((bad & kOnes * 0x80) != 0) return false;
+  }
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
+                     [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
 void append_printable(std::string& out, std::string_view text) {
-  const bool is_plain =
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-  if (is_plain) {
+  if (is_plain(text)) {
     out += text;
   } else {
     out += printable(text);

@@ -12,7 +12,7 @@
 namespace loft::fuzz {
 namespace {
 
-constexpr int kMutationsPerInput = 60;
+constexpr int kMutationsPerInput = 300;
 constexpr std::size_t kLargest = 1u << 16;
 
 std::vector<std::string> inputs_of(std::string_view target) {

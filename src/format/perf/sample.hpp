@@ -67,6 +67,19 @@ class EventTable {
 
   // The event that the record belongs to; nothing when its id is of none.
   [[nodiscard]] std::optional<std::uint32_t> event_of_sample(const RawRecord& record) const;
+  // The same for a reader of many: neighbours in a file most often have the same id.
+  struct Memo {
+    std::uint64_t id = 0;
+    std::optional<std::uint32_t> event;
+  };
+  [[nodiscard]] std::optional<std::uint32_t> event_of_sample(const RawRecord& record,
+                                                             Memo& memo) const {
+    if (common_place_ == SampleLayout::kAbsent || record.body.size() < common_place_ + 8u)
+      return event_of_sample(record);
+    const auto id = load<std::uint64_t>(record.body.data() + common_place_, record.order);
+    if (!memo.event || memo.id != id) memo = {id, event_of_sample(record)};
+    return memo.event;
+  }
   [[nodiscard]] std::optional<std::uint32_t> event_of_record(const RawRecord& record) const;
   [[nodiscard]] std::optional<std::uint32_t> event_of_id(std::uint64_t id) const;
 

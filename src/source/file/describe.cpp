@@ -7,6 +7,8 @@ namespace perf = format::perf;
 using perf_data::CpuMode;
 using sample::FieldSink;
 
+constexpr std::uint64_t kAtTheEnd = ~std::uint64_t{0};
+
 std::string_view mode_name(CpuMode mode) {
   switch (mode) {
     case CpuMode::kernel:
@@ -98,29 +100,40 @@ std::string_view RecordDescriber::comm_of(std::optional<std::uint32_t> tid,
                                           std::optional<std::uint64_t> time) {
   if (!tid) return {};
   const auto& history = recording_.history();
-  return history.names()[history.comm_at(*tid, time.value_or(~std::uint64_t{0}))];
+  const std::uint64_t moment = time.value_or(kAtTheEnd);
+  if (!comm_.holds(*tid, moment)) comm_ = {*tid, history.comm_span(*tid, moment)};
+  return history.names()[comm_.span.value];
 }
 
-sample::FrameText RecordDescriber::frame_of(CpuMode mode, std::uint64_t ip, std::uint64_t shown,
-                                            const perf_data::Sample& sample) {
-  const auto time = sample.who.time.value_or(~std::uint64_t{0});
+void RecordDescriber::enter(std::uint32_t pid, std::uint64_t time) {
   const auto& history = recording_.history();
+  if (!user_.holds(pid, time)) user_ = {pid, history.space_span(pid, time)};
+  if (!kernel_.holds(0, time)) kernel_ = {0, history.kernel_span(time)};
+}
+
+sample::FrameText RecordDescriber::frame_of(CpuMode mode, std::uint64_t ip, std::uint64_t shown) {
   std::uint32_t location = sample::Locations::kGuest;
   if (mode == CpuMode::kernel) {
-    location = resolver_.kernel(history.kernel_space_at(time), ip);
+    location = resolver_.kernel(kernel_.span.value, ip);
   } else if (mode == CpuMode::user || mode == CpuMode::unknown) {
-    location = resolver_.user(history.space_at(sample.who.pid.value_or(~0u), time), ip);
+    location = resolver_.user(user_.span.value, ip);
   }
-  if (location >= functions_.size()) functions_.resize(location + 256);
-  if (functions_[location] == nullptr) functions_[location] = &locations_.function_of(location);
-  const sample::Function& function = *functions_[location];
-  std::string_view binary;
-  if (function.binary != sample::Function::kNoBinary)
-    binary = history.binaries()[function.binary].path;
-  return {shown, function.name, binary};
+  if (location >= names_.size()) names_.resize(location + 256);
+  Names& names = names_[location];
+  if (names.function.empty()) {
+    const sample::Function& function = locations_.function_of(location);
+    names.function = function.name;
+    if (function.binary != sample::Function::kNoBinary)
+      names.binary = recording_.history().binaries()[function.binary].path;
+  }
+  return {shown, names.function, names.binary};
 }
 
 void RecordDescriber::describe_chain(const perf_data::Sample& sample, FieldSink& sink) {
+  for (std::size_t i = 0; i < sample.call_chain.size(); ++i) {
+    const auto address = sample.call_chain[i];  // the upper half of memory is the kernel's
+    resolver_.prefetch(address >> 63 != 0 ? kernel_.span.value : user_.span.value, address - 1);
+  }
   sink.begin_list("call_chain");
   CpuMode mode = sample.mode;
   bool is_first = true;
@@ -130,7 +143,7 @@ void RecordDescriber::describe_chain(const perf_data::Sample& sample, FieldSink&
       mode = mode_of_mark(address, CpuMode::hypervisor);
       continue;
     }
-    sink.frame(frame_of(mode, is_first ? address : address - 1, address, sample));
+    sink.frame(frame_of(mode, is_first ? address : address - 1, address));
     is_first = false;
   }
   sink.end_list();
@@ -178,8 +191,9 @@ void RecordDescriber::describe_sample(const PlacedRecord& placed, FieldSink& sin
   sink.begin(head);
   sink.text("mode", mode_name(sample->mode));
   optional_number(sink, "period", sample->period);
+  enter(sample->who.pid.value_or(~0u), sample->who.time.value_or(kAtTheEnd));
   if (sample->ip) {
-    const auto frame = frame_of(sample->mode, *sample->ip, *sample->ip, *sample);
+    const auto frame = frame_of(sample->mode, *sample->ip, *sample->ip);
     sink.address("ip", frame.address);
     sink.text("function", frame.function);
     sink.text("binary", frame.binary);

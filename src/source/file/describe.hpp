@@ -26,14 +26,31 @@ class RecordDescriber {
   void describe_raw(const perf_data::Sample& sample, sample::FieldSink& sink);
   void describe_chain(const perf_data::Sample& sample, sample::FieldSink& sink);
   [[nodiscard]] sample::FrameText frame_of(perf_data::CpuMode mode, std::uint64_t ip,
-                                           std::uint64_t shown, const perf_data::Sample& sample);
+                                           std::uint64_t shown);
+  // From here on, addresses are those of this process at this moment.
+  void enter(std::uint32_t pid, std::uint64_t time);
   [[nodiscard]] std::string_view comm_of(std::optional<std::uint32_t> tid,
                                          std::optional<std::uint64_t> time);
 
   const Recording& recording_;
   sample::Locations& locations_;
   sample::FrameResolver resolver_;
-  std::vector<const sample::Function*> functions_;  // by location; looked up once
+  struct Names {
+    std::string_view function;
+    std::string_view binary;
+  };
+  std::vector<Names> names_;  // by location; looked up once
+  // What holds for the process and the thread at hand, until it no longer does.
+  struct Cached {
+    std::uint32_t id = 0;
+    sample::TaskHistory::Span span;
+    [[nodiscard]] bool holds(std::uint32_t other, std::uint64_t time) const {
+      return id == other && time >= span.from && time < span.until;
+    }
+  };
+  Cached user_;
+  Cached kernel_;
+  Cached comm_;
 };
 
 }  // namespace loft::source

@@ -35,9 +35,10 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
   RawRecord record;
   std::array<sample::Sample, kBatch> batch;
   std::size_t waiting = 0;
+  perf::EventTable::Memo memo;
   while (walker.position() < chunk.end && walker.next(record)) {
     if (record.type != RecordType::sample) continue;
-    const auto event = events_.event_of_sample(record);
+    const auto event = events_.event_of_sample(record, memo);
     if (!event) {
       ++unreadable;
       continue;
