@@ -31,8 +31,8 @@ std::string short_name(std::string text, std::size_t width) {
   for (auto at = text.find(kUnnamed); at != std::string::npos; at = text.find(kUnnamed))
     text.erase(at, kUnnamed.size());
   // A function without a name goes by its address; its build id is for other outputs.
-  if (const auto id = text.rfind(" ["); id != std::string::npos && id > 0 && text.ends_with(']'))
-    text.erase(id);
+  const auto id = text.rfind(" [");
+  if (id != std::string::npos && text.find("+0x") < id && text.ends_with(']')) text.erase(id);
   if (text.size() <= width) return text;
   const std::size_t front = width / 3;
   return text.substr(0, front) + "..." + text.substr(text.size() - (width - front - 3));
