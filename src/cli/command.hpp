@@ -1,18 +1,18 @@
 // A subcommand is one file: it describes its flags and leaves an action behind when it is chosen.
 //
-//   void add_stat(CLI::App& app, Action& action) {
+//   void add_stat(Command& app, Action& action) {
 //     auto flags = std::make_shared<StatFlags>();
-//     auto* command = app.add_subcommand("stat", "Run a program and count");
+//     auto command = app.add_subcommand("stat", "Run a program and count");
 //     command->add_option("-e,--event", flags->events, "...");
 //     command->callback([=, &action] { action = [flags](Terminal& t) { return run_stat(*flags, t);
 //     }; });
 //   }
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "base/result.hpp"
+#include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 
 namespace loft::cli {
@@ -25,18 +25,18 @@ inline constexpr int kLoftFailed = 125;
 inline constexpr int kCannotExecute = 126;
 inline constexpr int kNotFound = 127;
 
-void add_completion(CLI::App& app, Action& action);
-void add_compare(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
-void add_event(CLI::App& app, Action& action);
-void add_evset(CLI::App& app, Action& action);
-void add_list(CLI::App& app, Action& action);
-void add_metric(CLI::App& app, Action& action);
-void add_power(CLI::App& app, Action& action);
-void add_machine(CLI::App& app, Action& action);
-void add_record(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_roof(CLI::App& app, Action& action);
-void add_stat(CLI::App& app, Action& action);
+void add_completion(Command& app, Action& action);
+void add_compare(Command& app, Action& action);
+void add_doctor(Command& app, Action& action);
+void add_event(Command& app, Action& action);
+void add_evset(Command& app, Action& action);
+void add_list(Command& app, Action& action);
+void add_metric(Command& app, Action& action);
+void add_power(Command& app, Action& action);
+void add_machine(Command& app, Action& action);
+void add_record(Command& app, Action& action);
+void add_report(Command& app, Action& action);
+void add_roof(Command& app, Action& action);
+void add_stat(Command& app, Action& action);
 
 }  // namespace loft::cli

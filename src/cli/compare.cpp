@@ -36,9 +36,9 @@ Result<int> run_compare(const CompareFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
+void add_compare(Command& app, Action& action) {
   auto flags = std::make_shared<CompareFlags>();
-  auto* command = app.add_subcommand("compare", "Show two recordings of a program side by side");
+  auto command = app.add_subcommand("compare", "Show two recordings of a program side by side");
   command->add_option("before", flags->before, "the recording to compare with")->required();
   command->add_option("after", flags->after, "the recording that may be slower")->required();
   add_output_flags(*command, flags->output);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -130,13 +131,13 @@ Result<std::string> completion_script(const CLI::App& app, const std::string& sh
                  "only bash, zsh and fish are known");
 }
 
-void add_completion(CLI::App& app, Action& action) {
+void add_completion(Command& app, Action& action) {
   auto shell = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("completion", "Print shell completions");
+  auto command = app.add_subcommand("completion", "Print shell completions");
   command->add_option("shell", *shell, "bash, zsh or fish")->required();
-  command->callback([&app, &action, shell] {
-    action = [&app, shell](Terminal& terminal) -> Result<int> {
-      LOFT_TRY(const auto script, completion_script(app, *shell));
+  command->callback([app, &action, shell] {
+    action = [app, shell](Terminal& terminal) -> Result<int> {
+      LOFT_TRY(const auto script, completion_script(app.parser(), *shell));
       terminal.print(script);
       return 0;
     };

@@ -101,13 +101,13 @@ Result<int> run_list(const DefinitionFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_definition_commands(CLI::App& command, Definition::Kind kind, Action& action) {
+void add_definition_commands(Command& command, Definition::Kind kind, Action& action) {
   const bool is_set = kind == Definition::Kind::set;
   auto flags = std::make_shared<DefinitionFlags>();
   flags->definition.kind = kind;
   command.require_subcommand(1);
 
-  auto* add = command.add_subcommand("add", is_set ? "Name a set of events" : "Name an encoding");
+  auto add = command.add_subcommand("add", is_set ? "Name a set of events" : "Name an encoding");
   add->add_option("NAME", flags->definition.name, "The new name")->required();
   add->add_option(is_set ? "EVENTS" : "ENCODING", flags->text,
                   is_set ? "Events of the set, separated by commas or blanks"
@@ -118,12 +118,12 @@ void add_definition_commands(CLI::App& command, Definition::Kind kind, Action& a
   add->add_flag("--unchecked", flags->unchecked, "Keep it even if this machine cannot count it");
   add->callback([flags, &action] { action = [flags](Terminal& t) { return run_add(*flags, t); }; });
 
-  auto* list = command.add_subcommand("list", is_set ? "Show your sets" : "Show your events");
+  auto list = command.add_subcommand("list", is_set ? "Show your sets" : "Show your events");
   add_output_flags(*list, flags->output);
   list->callback(
       [flags, &action] { action = [flags](Terminal& t) { return run_list(*flags, t); }; });
 
-  auto* remove = command.add_subcommand("remove", is_set ? "Forget a set" : "Forget an event");
+  auto remove = command.add_subcommand("remove", is_set ? "Forget a set" : "Forget an event");
   remove->add_option("NAME", flags->definition.name, "Its name")->required();
   remove->callback(
       [flags, &action] { action = [flags](Terminal& t) { return run_remove(*flags, t); }; });

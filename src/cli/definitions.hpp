@@ -10,6 +10,6 @@
 namespace loft::cli {
 
 // Adds "add", "list" and "remove" below `command`.
-void add_definition_commands(CLI::App& command, event::Definition::Kind kind, Action& action);
+void add_definition_commands(Command& command, event::Definition::Kind kind, Action& action);
 
 }  // namespace loft::cli

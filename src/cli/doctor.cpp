@@ -22,9 +22,9 @@ Result<int> run_doctor(const OutputFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
+void add_doctor(Command& app, Action& action) {
   auto flags = std::make_shared<OutputFlags>();
-  auto* command =
+  auto command =
       app.add_subcommand("doctor", "Say what can be measured here, what cannot, why, and the fix");
   add_output_flags(*command, *flags);
   command->callback([flags, &action] {

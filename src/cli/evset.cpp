@@ -2,8 +2,8 @@
 
 namespace loft::cli {
 
-void add_evset(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("evset", "Name a set of events");
+void add_evset(Command& app, Action& action) {
+  auto command = app.add_subcommand("evset", "Name a set of events");
   add_definition_commands(*command, event::Definition::Kind::set, action);
 }
 

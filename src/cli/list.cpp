@@ -41,9 +41,9 @@ Result<int> run_list(const ListFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& action) {
+void add_list(Command& app, Action& action) {
   auto flags = std::make_shared<ListFlags>();
-  auto* command = app.add_subcommand("list", "List the events that can be named, and from where");
+  auto command = app.add_subcommand("list", "List the events that can be named, and from where");
   command->add_option("WORD", flags->words, "Show only events whose name or text has every word");
   command->add_option("--cpu", flags->cpu, "List those of another CPU, such as zen3 or skylake");
   add_output_flags(*command, flags->output);

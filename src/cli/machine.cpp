@@ -101,32 +101,32 @@ Result<int> run_compare(const MachineFlags& flags, Terminal& terminal) {
   return 0;
 }
 
-void add_drawing_flags(CLI::App& command, MachineFlags& flags) {
+void add_drawing_flags(Command& command, MachineFlags& flags) {
   command.add_flag("--all", flags.all, "show the roofs of all instruction widths");
   command
       .add_option("-t,--threads", flags.threads, "draw the roofs of so many threads (default: all)")
-      ->check(CLI::Range(1, 65536));
+      ->check(between(1, 65536));
   command.add_option("--precision", flags.precision, "draw the roofs of sp or dp (default: dp)")
-      ->check(CLI::IsMember({"sp", "dp"}));
+      ->check(one_of({"sp", "dp"}));
   add_output_flags(command, flags.output);
 }
 
 }  // namespace
 
-void add_machine(CLI::App& app, Action& action) {
+void add_machine(Command& app, Action& action) {
   auto flags = std::make_shared<MachineFlags>();
-  auto* command = app.add_subcommand("machine", "Measure the roofs and latencies of this machine");
+  auto command = app.add_subcommand("machine", "Measure the roofs and latencies of this machine");
   command->add_flag("--full", flags->full, "all widths at all thread counts, some minutes");
   add_drawing_flags(*command, *flags);
 
-  auto* show_command = command->add_subcommand("show", "Show what was measured");
+  auto show_command = command->add_subcommand("show", "Show what was measured");
   show_command->add_option("file", flags->first, "a machine file (default: of this machine)");
   add_drawing_flags(*show_command, *flags);
   show_command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_show(*flags, terminal); };
   });
 
-  auto* compare_command = command->add_subcommand("compare", "Compare two machine files");
+  auto compare_command = command->add_subcommand("compare", "Compare two machine files");
   compare_command->add_option("first", flags->first, "a machine file")->required();
   compare_command->add_option("second", flags->second, "another")->required();
   add_output_flags(*compare_command, flags->output);
@@ -135,7 +135,7 @@ void add_machine(CLI::App& app, Action& action) {
   });
 
   command->callback([command, flags, &action] {
-    if (!command->get_subcommands().empty()) return;
+    if (command->has_chosen_subcommand()) return;
     action = [flags](Terminal& terminal) { return run_measure(*flags, terminal); };
   });
 }

@@ -1,4 +1,5 @@
 // loft: see your program under its roof. Chooses the subcommand, prints its error, exits.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 // In the order in which --help shows them. One line each, so that new commands do not collide.
 // clang-format off
-constexpr void (*kCommands[])(CLI::App&, Action&) = {
+constexpr void (*kCommands[])(Command&, Action&) = {
     add_doctor,
     add_list,
     add_event,
@@ -46,7 +47,8 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
 
   Action action;
-  for (const auto add : kCommands) add(app, action);
+  Command all(&app);
+  for (const auto add : kCommands) add(all, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

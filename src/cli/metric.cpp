@@ -154,9 +154,9 @@ Result<int> run_show(const ShowFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_metric_convert(CLI::App& metric, Action& action) {
+void add_metric_convert(Command& metric, Action& action) {
   auto flags = std::make_shared<ConvertFlags>();
-  auto* command = metric.add_subcommand("convert", "Write a metric file in another format");
+  auto command = metric.add_subcommand("convert", "Write a metric file in another format");
   command->add_option("FILE", flags->file, "the file to read")->required();
   command->add_option("--from", flags->from, "its format, when looking does not tell it");
   command->add_option("--to", flags->to, "loft, papi or xml")->capture_default_str();
@@ -166,9 +166,9 @@ void add_metric_convert(CLI::App& metric, Action& action) {
   });
 }
 
-void add_metric_list(CLI::App& metric, Action& action) {
+void add_metric_list(Command& metric, Action& action) {
   auto flags = std::make_shared<ListFlags>();
-  auto* command = metric.add_subcommand("list", "List the metrics that are known");
+  auto command = metric.add_subcommand("list", "List the metrics that are known");
   command->add_option("WORD", flags->words, "only those whose name, group or text has every word");
   add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
@@ -177,9 +177,9 @@ void add_metric_list(CLI::App& metric, Action& action) {
   });
 }
 
-void add_metric_show(CLI::App& metric, Action& action) {
+void add_metric_show(Command& metric, Action& action) {
   auto flags = std::make_shared<ShowFlags>();
-  auto* command = metric.add_subcommand("show", "Show a metric: formula, origin, unit, constants");
+  auto command = metric.add_subcommand("show", "Show a metric: formula, origin, unit, constants");
   command->add_option("NAME", flags->name, "the metric")->required();
   add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
@@ -188,8 +188,8 @@ void add_metric_show(CLI::App& metric, Action& action) {
   });
 }
 
-void add_metric(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("metric", "Check, convert, plan and evaluate metrics");
+void add_metric(Command& app, Action& action) {
+  auto command = app.add_subcommand("metric", "Check, convert, plan and evaluate metrics");
   command->require_subcommand(1);
   add_metric_check(*command, action);
   add_metric_convert(*command, action);

@@ -102,9 +102,9 @@ Result<int> run_check(const CheckFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_metric_check(CLI::App& metric, Action& action) {
+void add_metric_check(Command& metric, Action& action) {
   auto flags = std::make_shared<CheckFlags>();
-  auto* command = metric.add_subcommand(
+  auto command = metric.add_subcommand(
       "check", "Check metric files: syntax, names, cycles, units, divisors, expectations");
   command->add_option("FILE", flags->files, "the files")->required();
   command->add_option("--cpu", flags->cpu, "look event names up for another CPU, such as zen3");

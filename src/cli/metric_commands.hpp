@@ -5,11 +5,11 @@
 
 namespace loft::cli {
 
-void add_metric_check(CLI::App& metric, Action& action);
-void add_metric_convert(CLI::App& metric, Action& action);
-void add_metric_list(CLI::App& metric, Action& action);
-void add_metric_show(CLI::App& metric, Action& action);
-void add_metric_plan(CLI::App& metric, Action& action);
-void add_metric_eval(CLI::App& metric, Action& action);
+void add_metric_check(Command& metric, Action& action);
+void add_metric_convert(Command& metric, Action& action);
+void add_metric_list(Command& metric, Action& action);
+void add_metric_show(Command& metric, Action& action);
+void add_metric_plan(Command& metric, Action& action);
+void add_metric_eval(Command& metric, Action& action);
 
 }  // namespace loft::cli

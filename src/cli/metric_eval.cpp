@@ -103,9 +103,9 @@ Result<int> run_eval(const EvalFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_metric_eval(CLI::App& metric, Action& action) {
+void add_metric_eval(Command& metric, Action& action) {
   auto flags = std::make_shared<EvalFlags>();
-  auto* command = metric.add_subcommand("eval", "Evaluate metrics on counts from a file");
+  auto command = metric.add_subcommand("eval", "Evaluate metrics on counts from a file");
   command->add_option("NAME", flags->names, "the metrics (default: all that can be computed)");
   command
       ->add_option(
@@ -114,7 +114,7 @@ void add_metric_eval(CLI::App& metric, Action& action) {
           "recording (perf.data)")
       ->required();
   command->add_option("--time", flags->seconds, "seconds that the counts took")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
   command->callback([flags, &action] {

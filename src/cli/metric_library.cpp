@@ -28,7 +28,7 @@ Result<void> add_machine(metric::Library& library, const MetricFlags& flags, Ter
 
 }  // namespace
 
-void add_metric_flags(CLI::App& command, MetricFlags& flags) {
+void add_metric_flags(Command& command, MetricFlags& flags) {
   command.add_option("-m,--metrics", flags.files, "also read metrics from this file or folder")
       ->allow_extra_args(false);
   command.add_option("-D,--define", flags.defines, "set a constant: NAME=VALUE")

@@ -15,7 +15,7 @@ struct MetricFlags {
   std::string machine;  // a machine file; empty: the one that `loft machine` left in the cache
 };
 
-void add_metric_flags(CLI::App& command, MetricFlags& flags);
+void add_metric_flags(Command& command, MetricFlags& flags);
 
 // All metric files and the machine's constants. A mistake in a file that was named on the command
 // line is an error; one in another file is a note, and its good definitions stay usable.

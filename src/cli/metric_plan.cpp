@@ -195,14 +195,14 @@ Result<int> run_plan(const PlanFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_metric_plan(CLI::App& metric, Action& action) {
+void add_metric_plan(Command& metric, Action& action) {
   auto flags = std::make_shared<PlanFlags>();
-  auto* command = metric.add_subcommand(
+  auto command = metric.add_subcommand(
       "plan", "Say which events metrics need, on how many counters, in how many sets or runs");
   command->add_option("NAME", flags->names, "the metrics")->required();
   command->add_option("--cpu", flags->cpu, "plan for another CPU, such as zen3 or skylake");
   command->add_option("--counters", flags->counters, "how many counters the core PMU has")
-      ->check(CLI::Range(1, 1024));
+      ->check(between(1, 1024));
   add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
   command->callback([flags, &action] {

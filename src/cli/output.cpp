@@ -6,9 +6,9 @@
 
 namespace loft::cli {
 
-void add_output_flags(CLI::App& command, OutputFlags& flags) {
+void add_output_flags(Command& command, OutputFlags& flags) {
   command.add_option("--format", flags.format, "text, json or csv (default: by -o, else text)")
-      ->check(CLI::IsMember({"text", "json", "csv"}));
+      ->check(one_of({"text", "json", "csv"}));
   command.add_option("-o,--output", flags.file,
                      "write the result to this file; its extension picks the format");
 }

@@ -16,7 +16,7 @@ struct OutputFlags {
   std::string file;
 };
 
-void add_output_flags(CLI::App& command, OutputFlags& flags);
+void add_output_flags(Command& command, OutputFlags& flags);
 
 // --format, else the extension of -o, else text.
 [[nodiscard]] Result<Format> choose_format(const OutputFlags& flags);

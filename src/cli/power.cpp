@@ -199,16 +199,16 @@ Result<int> run_apply(const ApplyFlags& flags, Terminal& terminal) {
   return 0;
 }
 
-void add_fit(CLI::App& power, Action& action) {
+void add_fit(Command& power, Action& action) {
   auto flags = std::make_shared<FitFlags>();
-  auto* command = power.add_subcommand("fit", "Fit watts to event rates, with the held-out error");
+  auto command = power.add_subcommand("fit", "Fit watts to event rates, with the held-out error");
   command->add_option("--counts", flags->counts, "a CSV table: one row for each measurement")
       ->required();
   command->add_option("--watts", flags->watts, "the column with the measured power")->required();
   command->add_option("--by", flags->by,
                       "the column that names the program; whole ones are held out");
   command->add_option("--blocks", flags->blocks, "without --by: hold out so many contiguous blocks")
-      ->check(CLI::Range(2u, 1000u))
+      ->check(between(2u, 1000u))
       ->capture_default_str();
   command->add_option("--time", flags->time, "the column with seconds; counts become rates")
       ->capture_default_str();
@@ -223,15 +223,15 @@ void add_fit(CLI::App& power, Action& action) {
   });
 }
 
-void add_apply(CLI::App& power, Action& action) {
+void add_apply(Command& power, Action& action) {
   auto flags = std::make_shared<ApplyFlags>();
-  auto* command = power.add_subcommand("apply", "Estimate power from counts with a model");
+  auto command = power.add_subcommand("apply", "Estimate power from counts with a model");
   command->add_option("--model", flags->model, "a model file, or core-i7 or power7-p750")
       ->required();
   command->add_option("--counts", flags->counts, "counts as 'loft metric eval' takes them")
       ->required();
   command->add_option("--time", flags->seconds, "seconds that the counts took")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command->add_option("-D,--define", flags->defines, "set a constant: NAME=VALUE")
       ->allow_extra_args(false);
   add_output_flags(*command, flags->output);
@@ -242,8 +242,8 @@ void add_apply(CLI::App& power, Action& action) {
 
 }  // namespace
 
-void add_power(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("power", "Fit and apply power models made of counters");
+void add_power(Command& app, Action& action) {
+  auto command = app.add_subcommand("power", "Fit and apply power models made of counters");
   command->require_subcommand(1);
   add_fit(*command, action);
   add_apply(*command, action);

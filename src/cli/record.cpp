@@ -108,9 +108,9 @@ Result<int> run_record(const RecordFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_record(CLI::App& app, Action& action) {
+void add_record(Command& app, Action& action) {
   auto flags = std::make_shared<RecordFlags>();
-  auto* command = app.add_subcommand("record", "Record every thread of a program to perf.data");
+  auto command = app.add_subcommand("record", "Record every thread of a program to perf.data");
   command
       ->add_option("-e,--event", flags->events,
                    "events to count in every slice, comma-separated "
@@ -122,23 +122,23 @@ void add_record(CLI::App& app, Action& action) {
   command
       ->add_option("-t,--slice", flags->slice_ms,
                    "a slice for every so many milliseconds that a thread ran (default: 10)")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(between(0.1, 1e6));
   command
       ->add_option("--types", flags->types,
                    "what is recorded: pmu, epc, mig, fork, sched (default: all but epc)")
       ->delimiter(',')
-      ->check(CLI::IsMember(kTypes))
+      ->check(one_of(kTypes))
       ->allow_extra_args(false);
   command
       ->add_option("-F,--frequency", flags->frequency_hz,
                    "also sample where threads are, so often per second of their run time")
-      ->check(CLI::Range(1u, 100000u));
+      ->check(between(1u, 100000u));
   command
       ->add_option("-g,--stacks", flags->stacks,
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
-      ->check(CLI::IsMember({"fp", "dwarf"}));
+      ->check(one_of({"fp", "dwarf"}));
   command->add_option("--by", flags->rung, "the way to watch: bpf or perf (default: the best)")
-      ->check(CLI::IsMember({"bpf", "perf"}));
+      ->check(one_of({"bpf", "perf"}));
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_option("-o,--output", flags->output, "the recording (default: perf.data)");

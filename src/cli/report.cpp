@@ -258,11 +258,18 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   return 0;
 }
 
+template <class T>
+std::vector<std::string> words_of(const std::map<std::string, T>& meanings) {
+  std::vector<std::string> words;
+  for (const auto& [word, meaning] : meanings) words.push_back(word);
+  return words;
+}
+
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
+void add_report(Command& app, Action& action) {
   auto flags = std::make_shared<ReportFlags>();
-  auto* command = app.add_subcommand("report", "Show what is in a recording");
+  auto command = app.add_subcommand("report", "Show what is in a recording");
   command->add_option("file", flags->file,
                       "the recording (default: perf.data, then loft.data; - is standard input)");
   command
@@ -270,10 +277,10 @@ void add_report(CLI::App& app, Action& action) {
                    "what rows are: function, thread, process, binary, line, cpu, comm; several, "
                    "comma-separated")
       ->delimiter(',')
-      ->check(CLI::IsMember(kDimensions))
+      ->check(one_of(words_of(kDimensions)))
       ->allow_extra_args(false);
   command->add_option("--sort", flags->sort, "period, samples, inclusive or name")
-      ->check(CLI::IsMember(kSorts));
+      ->check(one_of(words_of(kSorts)));
   command->add_option("--top", flags->top, "show so many rows per event");
   command->add_option("--comm", flags->comms, "only threads of these names (patterns)")
       ->delimiter(',')
@@ -300,7 +307,7 @@ void add_report(CLI::App& app, Action& action) {
   command
       ->add_option("-j,--jobs", flags->threads,
                    "decode with so many threads (default: one per CPU)")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(between(1u, 1024u));
   command->add_option("--symbols", flags->symbols.paths, "look for binaries in these folders first")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -308,11 +315,11 @@ void add_report(CLI::App& app, Action& action) {
                       "name kernel functions from this file");
   command
       ->add_flag("--tree{caller}", flags->tree, "show the call tree; --tree=callee turns it around")
-      ->check(CLI::IsMember({"caller", "callee"}));
+      ->check(one_of({"caller", "callee"}));
   command
       ->add_option("--least", flags->least_share,
                    "leave branches below so many percent out of the tree")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(between(0.0, 100.0));
   add_task_view_flags(*command, flags->tasks);
   command->add_flag("--records", flags->records, "show every record with every field");
   command->add_option("--csv", flags->csv,
@@ -321,7 +328,7 @@ void add_report(CLI::App& app, Action& action) {
   for (const auto& form : report_forms()) forms.emplace(form.name);
   command
       ->add_option("--format", flags->format, "the form of the result (default: by -o, else text)")
-      ->check(CLI::IsMember(forms));
+      ->check(one_of({forms.begin(), forms.end()}));
   command->add_option("-o,--output", flags->output,
                       "write to this file; its ending picks the form: .txt, .json, .csv, .folded, "
                       ".svg, .html, .pb.gz, .speedscope.json, .firefox.json, .pftrace");

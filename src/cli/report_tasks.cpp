@@ -31,12 +31,12 @@ Result<std::string> render(const TaskViewFlags& flags, const sample::TaskTable& 
 
 }  // namespace
 
-void add_task_view_flags(CLI::App& command, TaskViewFlags& flags) {
-  auto* threads =
+void add_task_view_flags(Command& command, TaskViewFlags& flags) {
+  auto threads =
       command.add_flag("--threads", flags.threads,
                        "the tree of tasks: run time, waiting, switches and counts of each");
-  auto* schedule = command.add_flag("--schedule", flags.schedule,
-                                    "which task ran on which CPU when (text, or -o FILE.svg)");
+  auto schedule = command.add_flag("--schedule", flags.schedule,
+                                   "which task ran on which CPU when (text, or -o FILE.svg)");
   command.add_flag("--interval", flags.interval, "every slice of every task with its counts")
       ->excludes(threads)
       ->excludes(schedule);

@@ -15,7 +15,7 @@ struct TaskViewFlags {
   [[nodiscard]] bool any() const { return threads || schedule || interval; }
 };
 
-void add_task_view_flags(CLI::App& command, TaskViewFlags& flags);
+void add_task_view_flags(Command& command, TaskViewFlags& flags);
 
 [[nodiscard]] Result<int> show_tasks(const TaskViewFlags& flags, const source::Recording& recording,
                                      const OutputFlags& output, Terminal& terminal);

@@ -188,16 +188,16 @@ Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_roof(CLI::App& app, Action& action) {
+void add_roof(Command& app, Action& action) {
   auto flags = std::make_shared<RoofFlags>();
-  auto* command =
+  auto command =
       app.add_subcommand("roof", "Show how close a program comes to the machine's roofs");
   command->add_option("--machine", flags->machine,
                       "the machine file to use (default: this machine's)");
   command->add_option("--function", flags->functions, "show only functions with this in their name")
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
+      ->check(between(std::size_t{1}, std::size_t{1000}));
   command->add_flag("--threads", flags->by_thread, "also show each thread");
   command->add_flag("--keep-going", flags->keep_going,
                     "go on when the program fails or its two runs differ");

@@ -302,9 +302,9 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
 
 }  // namespace
 
-void add_stat(CLI::App& app, Action& action) {
+void add_stat(Command& app, Action& action) {
   auto flags = std::make_shared<StatFlags>();
-  auto* command = app.add_subcommand("stat", "Run a program, or watch one, and count events");
+  auto command = app.add_subcommand("stat", "Run a program, or watch one, and count events");
   command
       ->add_option("-e,--event", flags->events,
                    "events, event sets or metrics, comma-separated; {a,b} are counted together")
@@ -312,13 +312,13 @@ void add_stat(CLI::App& app, Action& action) {
   command
       ->add_option("--source", flags->source,
                    "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
-      ->check(CLI::IsMember({"perf_events", "virtual"}));
+      ->check(one_of({"perf_events", "virtual"}));
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option("-I,--interval", flags->interval_ms, "print counts every so many milliseconds")
-      ->check(CLI::Range(1.0, 1e9));
+      ->check(between(1.0, 1e9));
   command
       ->add_option(
           "-r,--repeat,--runs", flags->runs,
@@ -328,10 +328,10 @@ void add_stat(CLI::App& app, Action& action) {
   command
       ->add_option("--target-error", flags->target_error,
                    "how far estimates may be off, in percent (with --runs auto: 5)")
-      ->check(CLI::Range(0.001, 100.0));
+      ->check(between(0.001, 100.0));
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
   command->add_option("--by", flags->by, "also show each function or basic block (virtual PMU)")
-      ->check(CLI::IsMember({"function", "block"}));
+      ->check(one_of({"function", "block"}));
   command->add_option("--region", flags->region,
                       "count only inside this function and what it calls (virtual PMU)");
   command->add_flag("--per-core", flags->per_core, "also show each CPU");
