@@ -184,6 +184,12 @@ void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction
   }
 }
 
+// Their manuals call the result undefined where there is none. Processors keep the old value.
+bool may_keep_result(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_BSF || mnemonic == ZYDIS_MNEMONIC_BSR ||
+         mnemonic == ZYDIS_MNEMONIC_LAR || mnemonic == ZYDIS_MNEMONIC_LSL;
+}
+
 std::uint32_t mask_of(ZydisRegister reg) {
   const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
   if (wide < ZYDIS_REGISTER_RAX || wide > ZYDIS_REGISTER_R15) return 0;
@@ -259,7 +265,8 @@ RegisterUse register_use(const Instruction& instruction) {
       use.read |= mask_of(operand.mem.base) | mask_of(operand.mem.index);
       use.memory = use.memory || operand.mem.type != ZYDIS_MEMOP_TYPE_AGEN;
     } else if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) {
-      const bool whole = operand.actions == ZYDIS_OPERAND_ACTION_WRITE && operand.size >= 32;
+      const bool whole = operand.actions == ZYDIS_OPERAND_ACTION_WRITE && operand.size >= 32 &&
+                         !may_keep_result(decoded.mnemonic);
       (whole ? use.overwritten : use.read) |= mask_of(operand.reg.value);
     }
   }

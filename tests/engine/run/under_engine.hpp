@@ -84,11 +84,13 @@ struct EngineOutcome {
   std::optional<Run> run;
 };
 
-inline EngineOutcome under_engine(const std::vector<std::string>& command) {
+inline EngineOutcome under_engine(const std::vector<std::string>& command,
+                                  StreamMode stream = StreamMode::none) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   Captured captured;
   auto run = Run::prepare(command);
   if (!run) return {{to_string(run.error())}, {}};
+  run->shared().ask_for_stream(stream);
   if (const auto started = run->start(); !started) return {{to_string(started.error())}, {}};
   const auto end = run->wait();
   std::string text = captured.text();
