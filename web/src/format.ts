@@ -37,7 +37,7 @@ export function withUnit(value: number, unit: string): string {
 
 // A number beside an axis: its unit stands at the axis.
 export function tickText(value: number, unit: string): string {
-  return withUnit(value, unit).replace(unit, "").trim().replace(/\.0+(?=\D|$)/, "");
+  return withUnit(value, unit).replace(unit, "").trim().replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 
 export function seconds(value: number): string {
