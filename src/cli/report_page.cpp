@@ -17,6 +17,7 @@ using sample::Origin;
 using view::PageData;
 using view::WarningKind;
 
+constexpr auto kNoCpu = view::PageSchedule::kNoCpu;
 constexpr std::size_t kSteps = 600;  // of a time line: about one per two pixels
 
 double seconds_between(std::uint64_t from, std::uint64_t to) {
@@ -65,7 +66,7 @@ class PageOfRecording {
     const auto lets = [](const std::set<std::uint32_t>& set, std::uint32_t value) {
       return set.empty() || set.contains(value);
     };
-    return lets(filter_.tids, slice.tid) && lets(filter_.cpus, slice.cpu) &&
+    return lets(filter_.tids, slice.tid) && lets(filter_.cpus, slice.cpu.value_or(kNoCpu)) &&
            (filter_.pids.empty() ||
             filter_.pids.contains(profile_.history.pid_of(slice.tid).value_or(0))) &&
            slice.end > filter_.from && slice.start <= filter_.until;
@@ -76,7 +77,8 @@ class PageOfRecording {
     page_.command = join(metadata.command_line, " ");
     page_.title = summary().path;
     page_.source = fmt::format("recording of {}", with_binary_prefix(summary().bytes));
-    if (!metadata.perf_version.empty()) page_.source += ", written by " + metadata.perf_version;
+    if (!metadata.perf_version.empty())
+      page_.source += ", written by perf " + metadata.perf_version;
   }
 
   void figures() {
@@ -167,7 +169,8 @@ class PageOfRecording {
     view::PageSchedule schedule;
     for (const auto& slice : schedule_slices_)
       if (is_wanted(slice))
-        schedule.add(slice.tid, slice.cpu, seconds_between(*start_, from_of(slice)),
+        schedule.add(slice.tid, slice.cpu.value_or(kNoCpu),
+                     seconds_between(*start_, from_of(slice)),
                      seconds_between(*start_, std::min(slice.end, filter_.until)));
     if (!schedule.tid.empty()) page_.schedule = std::move(schedule);
   }

@@ -123,6 +123,8 @@ struct PageThread {
 
 // Which thread ran on which CPU when, by column.
 struct PageSchedule {
+  static constexpr std::uint32_t kNoCpu = 0xFFFFFFFF;  // ran, but nobody wrote down where
+
   std::vector<std::uint32_t> tid, cpu;
   std::vector<double> start_s, end_s;
 

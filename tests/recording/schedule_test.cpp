@@ -12,7 +12,8 @@ bool operator==(const RunSlice& a, const RunSlice& b) {
 }
 
 void PrintTo(const RunSlice& slice, std::ostream* out) {
-  *out << slice.tid << " on " << slice.cpu << ": " << slice.start << " to " << slice.end;
+  *out << slice.tid << " on " << slice.cpu.value_or(999) << ": " << slice.start << " to "
+       << slice.end;
 }
 
 namespace {
@@ -23,7 +24,9 @@ using testing::IsEmpty;
 
 class Switches {
  public:
-  Switches() { file_.event({.sample_type = perf::kTid | perf::kTime | perf::kCpu}); }
+  explicit Switches(bool says_cpu = true) : says_cpu_(says_cpu) {
+    file_.event({.sample_type = perf::kTid | perf::kTime | (says_cpu ? perf::kCpu : 0u)});
+  }
 
   Switches& in(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
     return add(RecordType::switch_, 0, tid, cpu, time);
@@ -49,9 +52,10 @@ class Switches {
   }
 
  private:
-  static void tail(format::ByteBuilder& body, std::uint32_t tid, std::uint32_t cpu,
-                   std::uint64_t time) {
-    body.u32(1).u32(tid).u64(time).u32(cpu).u32(0);
+  void tail(format::ByteBuilder& body, std::uint32_t tid, std::uint32_t cpu,
+            std::uint64_t time) const {
+    body.u32(1).u32(tid).u64(time);
+    if (says_cpu_) body.u32(cpu).u32(0);
   }
   Switches& add(RecordType type, std::uint16_t misc, std::uint32_t tid, std::uint32_t cpu,
                 std::uint64_t time) {
@@ -61,6 +65,7 @@ class Switches {
     return *this;
   }
 
+  bool says_cpu_;
   perf::RecordingBuilder file_;
   perf::Bytes bytes_;
 };
@@ -91,6 +96,11 @@ TEST(Schedule, LeavesOutASliceWhoseOtherEndIsMissing) {
               ElementsAre(RunSlice{7, 0, 100, 120}));
   // 7 starts on 0 and stops on 1: there was a stop and a start that nobody wrote down.
   EXPECT_THAT(Switches().in(7, 0, 100).out(7, 1, 160).read(), IsEmpty());
+}
+
+TEST(Schedule, SaysNoCpuWhereTheRecordingSaysNone) {
+  EXPECT_THAT(Switches(false).in(7, 2, 100).out(7, 2, 150).read(),
+              ElementsAre(RunSlice{7, std::nullopt, 100, 150}));
 }
 
 TEST(Schedule, TheIdleTaskIsNoThread) {

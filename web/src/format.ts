@@ -32,7 +32,12 @@ export function plainNumber(value: number, unit: string): string {
 }
 
 export function withUnit(value: number, unit: string): string {
-  return /\/B$|\/cycle$|^$/.test(unit) && Math.abs(value) < 1e4 ? plainNumber(value, unit) : si(value, unit);
+  return /\/B$|\/cycle$|^CPUs$|^$/.test(unit) && Math.abs(value) < 1e4 ? plainNumber(value, unit) : si(value, unit);
+}
+
+// A number beside an axis: its unit stands at the axis.
+export function tickText(value: number, unit: string): string {
+  return withUnit(value, unit).replace(unit, "").trim().replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 
 export function seconds(value: number): string {

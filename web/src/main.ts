@@ -119,7 +119,7 @@ function timePart(state: State, groups: Groups): [HTMLElement[], TimeLinesPanel 
   if (state.data.schedule) {
     const panel = (schedule = new SchedulePanel(state, groups));
     const part = section("schedule", "Schedule",
-      choice("lanes", [["cpu", "CPUs"], ["thread", "threads"]], "cpu", (value) => panel.laneBy(value as "cpu" | "thread")),
+      !panel.knowsCpus ? null : choice("lanes", [["cpu", "CPUs"], ["thread", "threads"]], "cpu", (value) => panel.laneBy(value as "cpu" | "thread")),
       lines ? null : brushStatus(state));
     part.append(schedule.host);
     parts.push(part);

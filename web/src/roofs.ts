@@ -2,7 +2,7 @@
 
 import { Roofline } from "./data";
 import { Scale, logTicks, place } from "./scale";
-import { si } from "./format";
+import { si, tickText } from "./format";
 import { category, theme } from "./colour";
 import { haloText } from "./panel";
 
@@ -57,7 +57,7 @@ export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
     const at = place(y, tick.at);
     line(x.start, at, x.end, at, tick.label);
     g.fillStyle = colours.soft;
-    if (tick.label) g.fillText(si(tick.value, "").replace(/\.0+(?=\D|$)/, ""), x.start - 6, at);
+    if (tick.label) g.fillText(tickText(tick.value, ""), x.start - 6, at);
   }
   g.fillStyle = colours.soft;
   g.textAlign = "right";

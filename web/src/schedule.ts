@@ -11,6 +11,9 @@ import { facts, fitted } from "./panel";
 import { name } from "./dom";
 import { Band } from "./band";
 
+const kNoCpu = 0xffffffff;  // ran, but nobody wrote down where
+const cpuName = (cpu: number): string => (cpu === kNoCpu ? "CPU not recorded" : `CPU ${cpu}`);
+
 type LaneBy = "cpu" | "thread";
 
 interface Lanes {
@@ -20,6 +23,7 @@ interface Lanes {
 
 export class SchedulePanel extends TimePanel {
   private by: LaneBy = "cpu";
+  readonly knowsCpus: boolean;
   private readonly lanesBy = new Map<LaneBy, Lanes>();
   private laneHeight = 20;
   private readonly bands = document.createElement("canvas");
@@ -28,6 +32,8 @@ export class SchedulePanel extends TimePanel {
 
   constructor(state: State, private readonly groups: Groups) {
     super(state, "Schedule of threads on CPUs.", 100);
+    this.knowsCpus = this.columns.cpu.some((one) => one !== kNoCpu);
+    if (!this.knowsCpus) this.by = "thread";
     this.arrange();
   }
 
@@ -73,11 +79,12 @@ export class SchedulePanel extends TimePanel {
     this.colouredAs = wanted;
     const { tid, cpu } = this.columns;
     const known = new Map<number, number>();
-    const keys = this.by === "cpu" ? tid : cpu;
+    const byThread = this.by === "cpu" || !this.knowsCpus;
+    const keys = byThread ? tid : cpu;
     return (this.colours = Uint32Array.from(keys, (key) => {
       let colour = known.get(key);
       if (colour === undefined)
-        known.set(key, (colour = pixel(this.by === "cpu" ? this.groups.threadColour(key) : category(key % kCategories))));
+        known.set(key, (colour = pixel(byThread ? this.groups.threadColour(key) : category(key % kCategories))));
       return colour;
     }));
   }
@@ -128,7 +135,7 @@ export class SchedulePanel extends TimePanel {
       const left = Math.max(0, (start_s[i] - x.from) * kx);
       const wide = Math.min(x.end - x.start, (end_s[i] - x.from) * kx) - left;
       if (wide < 46) continue;
-      const words = this.by === "cpu" ? this.state.threadName(tid[i]) : `CPU ${cpu[i]}`;
+      const words = this.by === "cpu" || !this.knowsCpus ? this.state.threadName(tid[i]) : cpuName(cpu[i]);
       g.fillText(fitted(g, words, wide - 8, 6.5), x.start + left + 4, top + this.laneHeight / 2 - 0.5);
     }
   }
@@ -141,7 +148,7 @@ export class SchedulePanel extends TimePanel {
     this.lanes.keys.forEach((key, lane) => {
       if (lane % every !== 0) return;
       g.fillStyle = theme().soft;
-      const text = this.by === "cpu" ? `CPU ${key}` : String(key);
+      const text = this.by === "cpu" ? cpuName(key) : String(key);
       g.fillText(fitted(g, text, kTimeLeft - 8, 6), kTimeLeft - 6, (lane + 0.5) * this.laneHeight + 1);
     });
   }
@@ -166,10 +173,10 @@ export class SchedulePanel extends TimePanel {
     const i = slices[this.firstVisible(slices, time)];
     const isBusy = i !== undefined && start_s[i] <= time;
     const rows: [string, string][] = isBusy
-      ? [["thread", this.state.threadName(tid[i])], ["CPU", String(cpu[i])],
+      ? [["thread", this.state.threadName(tid[i])], ["on", cpuName(cpu[i])],
          ["from, to", `${seconds(start_s[i])}, ${seconds(end_s[i])}`], ["for", seconds(end_s[i] - start_s[i])]]
       : [["", this.by === "cpu" ? "nothing recorded here" : "not running"]];
-    const title = this.by === "cpu" ? `CPU ${this.lanes.keys[lane]}` : this.state.threadName(this.lanes.keys[lane]);
+    const title = this.by === "cpu" ? cpuName(this.lanes.keys[lane]) : this.state.threadName(this.lanes.keys[lane]);
     return [name(title, "strong"), facts([["at", seconds(time)], ...rows, ["slices here", count(slices.length)]])];
   }
 }

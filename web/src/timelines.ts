@@ -6,7 +6,7 @@ import { TimeLine } from "./data";
 import { Scale, linearTicks, place } from "./scale";
 import { State } from "./state";
 import { category, theme } from "./colour";
-import { marked, seconds, si } from "./format";
+import { marked, seconds, tickText, withUnit } from "./format";
 import { facts, haloText } from "./panel";
 import { name } from "./dom";
 
@@ -48,7 +48,7 @@ export class TimeLinesPanel extends TimePanel {
         g.lineTo(x.end, at);
         g.stroke();
         g.fillStyle = theme().soft;
-        g.fillText(si(tick, "").replace(/\.0+(?=\D|$)/, ""), x.start - 6, at);
+        g.fillText(tickText(tick, lane.unit), x.start - 6, at);
       }
     }
   }
@@ -118,7 +118,7 @@ export class TimeLinesPanel extends TimePanel {
       for (const line of lane.lines) {
         const i = firstBehind(line.end_s, time);
         const isKnown = i < line.value.length && line.start_s[i] <= time && !Number.isNaN(line.value[i]);
-        rows.push([this.label(line), isKnown ? marked(si(line.value[i], line.unit), line.origin) : "not known"]);
+        rows.push([this.label(line), isKnown ? marked(withUnit(line.value[i], line.unit), line.origin) : "not known"]);
       }
     return [name(seconds(time), "strong"), facts(rows)];
   }

@@ -24,7 +24,7 @@ class ScheduleReader {
  private:
   struct Running {
     bool is_running = false;
-    std::uint32_t cpu = 0;
+    std::optional<std::uint32_t> cpu;
     std::uint64_t since = 0;
   };
 
@@ -46,15 +46,15 @@ class ScheduleReader {
     const auto event = recording_.events().event_of_record(record);
     if (!event) return;
     const auto who = recording_.events().layout(*event).read_tail(record);
-    if (!who.tid || *who.tid == 0 || !who.cpu || !who.time) return;
+    if (!who.tid || *who.tid == 0 || !who.time) return;
     const auto [entry, is_new] = running_.try_emplace(*who.tid);
     Running& running = entry->second;
     if (!change.is_out) {
-      running = {true, *who.cpu, *who.time};
+      running = {true, who.cpu, *who.time};
       return;
     }
-    if (is_new) running = {true, *who.cpu, first_};
-    if (running.is_running && running.cpu == *who.cpu) add(*who.tid, running, *who.time);
+    if (is_new) running = {true, who.cpu, first_};
+    if (running.is_running && running.cpu == who.cpu) add(*who.tid, running, *who.time);
     running.is_running = false;
   }
 

@@ -1,0 +1,108 @@
+// The page of a recording that is built byte by byte.
+#include "cli/report_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include "format/builders.hpp"
+#include "source/file/profile_recording.hpp"
+
+namespace loft::cli {
+namespace {
+
+namespace perf = format::perf;
+using source::RecordType;
+using testing::ElementsAre;
+
+// Two threads of process 1: 10 has three samples, 11 one; 10 ran from 1.0 to 1.5 s on CPU 3.
+perf::Bytes recording_bytes() {
+  perf::RecordingBuilder file;
+  file.event({.sample_type = perf::kIp | perf::kTid | perf::kTime | perf::kCpu | perf::kPeriod});
+  const auto tail = [](format::ByteBuilder& body, std::uint32_t tid, std::uint64_t time) {
+    body.u32(1).u32(tid).u64(time).u32(3).u32(0);
+  };
+  const auto change = [&](std::uint16_t misc, std::uint64_t time) {
+    auto body = file.body();
+    tail(body, 10, time);
+    file.record(RecordType::switch_, misc, body);
+  };
+  const auto sample = [&](std::uint32_t tid, std::uint64_t time) {
+    auto body = file.body();
+    body.u64(0x1000).u32(1).u32(tid).u64(time).u32(3).u32(0).u64(1000);
+    file.record(RecordType::sample, 2, body);
+  };
+  change(0, 1'000'000'000);
+  sample(10, 1'100'000'000);
+  sample(10, 1'200'000'000);
+  sample(10, 1'300'000'000);
+  change(perf::kMiscSwitchOut, 1'500'000'000);
+  sample(11, 2'000'000'000);
+  return file.finish();
+}
+
+view::PageData page_of(const sample::ProfileFilter& filter = {}) {
+  const auto bytes = recording_bytes();
+  const auto recording = source::Recording::of_bytes(bytes);
+  EXPECT_TRUE(recording);
+  sample::ProfileOptions options;
+  options.tree = options.timeline = true;
+  options.filter = filter;
+  const auto profiled = source::profile_recording(**recording, options, {}, 1);
+  EXPECT_TRUE(profiled);
+  const auto report = sample::make_report((*recording)->summary(), profiled->result,
+                                          *profiled->locations, (*recording)->history(), {});
+  const sample::NamedProfile profile{(*recording)->summary(), profiled->result,
+                                     *profiled->locations, (*recording)->history(), report.events};
+  return report_page(**recording, report, profile, sample::TreeOrder::from_callers, filter);
+}
+
+const view::PageColumn& column(const view::PageTable& table, const std::string& name) {
+  for (const auto& one : table.columns)
+    if (one.name == name) return one;
+  ADD_FAILURE() << "no column " << name;
+  return table.columns.front();
+}
+
+TEST(ReportPage, ShowsWhenThreadsRan) {
+  const auto page = page_of();
+  ASSERT_TRUE(page.schedule);
+  EXPECT_THAT(page.schedule->tid, ElementsAre(10u));
+  EXPECT_THAT(page.schedule->cpu, ElementsAre(3u));
+  EXPECT_THAT(page.schedule->start_s, ElementsAre(0.0));
+  EXPECT_THAT(page.schedule->end_s, ElementsAre(0.5));
+}
+
+TEST(ReportPage, CountsTheSamplesOfThreads) {
+  const auto page = page_of();
+  ASSERT_EQ(page.tables.size(), 2u);
+  const auto& threads = page.tables[1];
+  EXPECT_THAT(column(threads, "tid").texts, ElementsAre("10", "11"));
+  EXPECT_THAT(column(threads, "samples").numbers, ElementsAre(3, 1));
+  EXPECT_THAT(column(threads, "share").numbers, ElementsAre(0.75, 0.25));
+  EXPECT_THAT(column(threads, "CPUs").numbers, ElementsAre(1, 1));
+}
+
+TEST(ReportPage, TimeLinesAddUpToThePeriodsOfTheSamples) {
+  const auto page = page_of();
+  ASSERT_EQ(page.time_lines.size(), 1u);
+  const auto& line = page.time_lines[0];
+  double sum = 0;
+  for (std::size_t i = 0; i < line.value.size(); ++i)
+    sum += line.value[i] * (line.end_s[i] - line.start_s[i]);
+  EXPECT_NEAR(sum, 4000, 1e-6);
+  EXPECT_NEAR(line.start_s.front(), 0.1, 1e-9);  // the schedule starts before the first sample
+  EXPECT_NEAR(line.end_s.back(), 1.0, 1e-9);
+}
+
+TEST(ReportPage, FollowsFilters) {
+  const auto other_thread = page_of({.tids = {11}});
+  EXPECT_FALSE(other_thread.schedule);
+  EXPECT_THAT(column(other_thread.tables[1], "tid").texts, ElementsAre("11"));
+  const auto later = page_of({.from = 1'250'000'000});
+  ASSERT_TRUE(later.schedule);
+  EXPECT_THAT(later.schedule->end_s, ElementsAre(0.25));
+}
+
+TEST(ReportPage, CanBeWritten) { EXPECT_TRUE(view::page_html(page_of())); }
+
+}  // namespace
+}  // namespace loft::cli
