@@ -101,6 +101,7 @@ class Join {
   [[nodiscard]] std::vector<Subject> threads() {
     std::map<std::uint32_t, Subject> by_tid;
     std::map<std::uint32_t, double> cpu;
+    for (const std::uint32_t tid : native_.recording->history().tids()) by_tid[tid];
     for (const sample::Spent& spent : active_.spent()) {
       Subject& subject = by_tid[spent.tid];
       subject.seconds += spent.seconds;
@@ -112,7 +113,7 @@ class Join {
     std::vector<Subject> all;
     if (by_tid.size() != counted.size()) {
       notes_.push_back(
-          fmt::format("threads are not shown: {} were seen at work natively, {} under "
+          fmt::format("threads are not shown: there were {} natively and {} under "
                       "the virtual PMU",
                       by_tid.size(), counted.size()));
       return all;

@@ -144,6 +144,13 @@ std::uint32_t TaskHistory::comm_at(std::uint32_t tid, std::uint64_t time) const 
   return comm_span(tid, time).value;
 }
 
+std::vector<std::uint32_t> TaskHistory::tids() const {
+  std::vector<std::uint32_t> tids;
+  for (const auto& [tid, pid] : pid_of_tid_) tids.push_back(tid);
+  std::sort(tids.begin(), tids.end());
+  return tids;
+}
+
 std::optional<std::uint32_t> TaskHistory::pid_of(std::uint32_t tid) const {
   const auto found = pid_of_tid_.find(tid);
   if (found == pid_of_tid_.end()) return std::nullopt;

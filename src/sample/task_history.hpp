@@ -116,6 +116,7 @@ class TaskHistory {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::vector<Process>& processes() const { return processes_; }
   [[nodiscard]] std::optional<std::uint32_t> pid_of(std::uint32_t tid) const;
+  [[nodiscard]] std::vector<std::uint32_t> tids() const;  // of every thread it tells of, in order
 
  private:
   struct Version {

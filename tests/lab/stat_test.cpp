@@ -183,6 +183,28 @@ TEST_F(Lab, ARunningProcessCanBeWatched) {
   EXPECT_THAT(counted(result, "instructions:u"), AllOf(Ge(kLoop), Le(kLongLoop)));
 }
 
+// What a thread reads of its own counters, through the page or through the kernel, is the same but
+// for the instructions of the reads themselves.
+TEST_F(Lab, ReadsWithoutASystemCallAreExact) {
+  constexpr std::uint64_t kOwnLoop = 2'000'000;
+  constexpr std::uint64_t kReads = 2'000;
+  const CaseResult result = result_of("reads_by_page");
+  ASSERT_EQ(result.status, 0) << result.notes;
+  const auto read = nlohmann::json::parse(result.out);
+  EXPECT_EQ(read.at("direct"), true);
+  EXPECT_THAT(read.at("by_page").get<std::uint64_t>(), AllOf(Ge(kOwnLoop), Le(kOwnLoop + kReads)));
+  EXPECT_THAT(read.at("by_call").get<std::uint64_t>(),
+              AllOf(Ge(read.at("by_page").get<std::uint64_t>()), Le(kOwnLoop + kReads)));
+}
+
+TEST_F(Lab, WhereThePageMayNotBeReadTheKernelIsAsked) {
+  const CaseResult result = result_of("reads_by_call");
+  ASSERT_EQ(result.status, 0) << result.notes;
+  const auto read = nlohmann::json::parse(result.out);
+  EXPECT_EQ(read.at("direct"), false);
+  EXPECT_GE(read.at("by_call").get<std::uint64_t>(), 2'000'000u);
+}
+
 TEST_F(Lab, DoctorFindsTheCounters) {
   const CaseResult result = result_of("doctor");
   EXPECT_EQ(result.status, 0) << result.notes;
