@@ -84,6 +84,7 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   report.counts_from = "virtual PMU, exact";
   report.time_from = "native run";
   report.machine_identity = machine.identity;
+  report.energy = native.counts.energy;
   report.notes = native.counts.notes;
   auto subjects = join_passes(native, counted, report.notes);
   keep_wanted(subjects, flags);

@@ -74,6 +74,11 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   clock.total = sample::Count::exact(fields.get<std::uint64_t>("task_clock_ns"));
   kept.native.events = {clock};
   kept.native.notes = fields.get<std::vector<std::string>>("notes");
+  for (const ordered_json& each : fields.get<ordered_json>("energy")) {
+    Fields part(each);
+    kept.native.energy.push_back({part.get<std::string>("meter"), part.get<double>("joules")});
+    if (!part.wrong().empty()) return damaged(path, part.wrong());
+  }
   const auto names = fields.get<std::vector<std::string>>("events");
   if (join(names, ",") != kRoofEvents) return damaged(path, "events");
   const auto totals = fields.counts("totals", names.size());
@@ -116,10 +121,13 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
                     {"wall_ns", native.wall.count()},
                     {"task_clock_ns", native.events.front().total.raw},
                     {"notes", native.notes},
+                    {"energy", ordered_json::array()},
                     {"events", ordered_json::array()},
                     {"totals", ordered_json::array()},
                     {"threads", ordered_json::array()},
                     {"functions", ordered_json::array()}};
+  for (const sample::EnergyUsed& used : native.energy)
+    json["energy"].push_back({{"meter", used.meter}, {"joules", used.joules}});
   for (const sample::CountedEvent& event : counted.events) {
     json["events"].push_back(event.name);
     json["totals"].push_back(counts_json({event.total}).front());

@@ -10,6 +10,7 @@
 #include "cli/names.hpp"
 #include "sample/active_time.hpp"
 #include "sample/call_tree.hpp"
+#include "source/energy/usage.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 
@@ -230,7 +231,9 @@ Result<NativeRun> run_natively(const std::vector<std::string>& command, Standard
                            {.command = command, .streams = streams, .file = file}));
   source::CountRequest request;
   request.command = command;
+  const auto energy = source::energy::EnergyUsage::start();
   LOFT_TRY(native.counts, source::watch(*native.run, request, {}));
+  native.counts.energy = energy.so_far();
   return native;
 }
 

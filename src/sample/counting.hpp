@@ -54,6 +54,12 @@ struct IntervalCounts {
   std::vector<Count> counts;
 };
 
+// What a meter of the whole machine counted while a program ran.
+struct EnergyUsed {
+  std::string meter;  // "package-0", "NVIDIA H200"
+  double joules = 0;
+};
+
 // How a total varied over repeated runs.
 struct Spread {
   std::size_t runs = 0;
@@ -94,6 +100,7 @@ struct RunCounts {
   std::vector<ThreadFunctionCounts> thread_functions;  // where asked for; pairs that never met are
                                                        // left out
   std::vector<IntervalCounts> intervals;
+  std::vector<EnergyUsed> energy;  // where it was asked for, and there is a meter
   std::vector<std::string> notes;  // what a reader of the numbers must know
 };
 

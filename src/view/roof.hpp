@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "model/roof_points.hpp"
+#include "sample/counting.hpp"
 #include "view/page.hpp"
 
 namespace loft::view {
@@ -22,7 +23,8 @@ struct RoofReport {
   std::string counts_from;  // "virtual PMU, exact"
   std::string time_from;    // "native run"
   std::string machine_identity;
-  std::vector<std::string> notes;  // what a reader of the numbers must know
+  std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
+  std::vector<std::string> notes;          // what a reader of the numbers must know
   model::RoofChart chart;
   std::vector<PageFlame> flames;  // where its time went, for the page
 };

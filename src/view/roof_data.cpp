@@ -28,6 +28,8 @@ ordered_json run_json(const RoofReport& report) {
                     {"counts", report.counts_from},  {"time", report.time_from},
                     {"notes", report.notes},         {"advice", model::advice(report.chart)}};
   if (!report.label.empty()) json["run"] = report.label;
+  for (const sample::EnergyUsed& used : report.energy)
+    json["energy"].push_back({{"meter", used.meter}, {"joules", used.joules}});
   return json;
 }
 

@@ -113,13 +113,18 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
 }
 
 std::vector<PageFact> facts_of(const RoofReport& report) {
-  return {{"command", join(report.command, " ")},
-          {"exit status", std::to_string(report.exit_status)},
-          {"wall time", format_seconds(report.wall_seconds)},
-          {"CPU time", format_seconds(report.cpu_seconds)},
-          {"threads", std::to_string(report.threads)},
-          {"CPU", report.chart.roofline.machine},
-          {"machine file", report.machine_identity}};
+  std::vector<PageFact> facts{{"command", join(report.command, " ")},
+                              {"exit status", std::to_string(report.exit_status)},
+                              {"wall time", format_seconds(report.wall_seconds)},
+                              {"CPU time", format_seconds(report.cpu_seconds)},
+                              {"threads", std::to_string(report.threads)},
+                              {"CPU", report.chart.roofline.machine},
+                              {"machine file", report.machine_identity}};
+  for (const sample::EnergyUsed& used : report.energy)
+    facts.push_back({"energy of " + used.meter,
+                     fmt::format("{}, {}", with_si_prefix(used.joules, "J"),
+                                 with_si_prefix(used.joules / report.wall_seconds, "W"))});
+  return facts;
 }
 
 void add_figures(PageData& page, const RoofReport& report, const std::string& label) {

@@ -67,6 +67,21 @@ std::string head(const RoofReport& report) {
                      report.threads == 1 ? "" : "s", report.counts_from, report.time_from);
 }
 
+std::string energy_lines(const RoofReport& report) {
+  double flops = 0;
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.scope == Scope::run && point.subject.work)
+      flops = point.subject.work->flops();
+  std::string text;
+  for (const sample::EnergyUsed& used : report.energy) {
+    text += fmt::format("energy: {}, {}", with_si_prefix(used.joules, "J"),
+                        with_si_prefix(used.joules / report.wall_seconds, "W"));
+    if (flops > 0) text += fmt::format(", {} a FLOP", with_si_prefix(used.joules / flops, "J"));
+    text += fmt::format("   ({}, whole machine)\n", printable(used.meter));
+  }
+  return text;
+}
+
 std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
@@ -83,6 +98,7 @@ std::string run_text(const RoofReport& report) {
   }
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others);
+  text += energy_lines(report);
   if (const std::string advice = model::advice(report.chart); !advice.empty())
     text += printable(advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";

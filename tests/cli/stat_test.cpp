@@ -46,7 +46,7 @@ TEST(StatCommand, TakesTheProgramsFlagsForTheProgramsOwn) {
 }
 
 TEST(StatCommand, PrintsTheCountsSoFarWhenInterrupted) {
-  const Said said = run_loft("stat -e task-clock -- sh -c 'kill -INT $PPID; sleep 30'");
+  const Said said = run_loft("stat -e task-clock -- sh -c 'kill -INT $PPID; exec sleep 30'");
   EXPECT_EQ(said.status, 130);
   EXPECT_THAT(said.notes, HasSubstr("task-clock"));
 }
