@@ -78,10 +78,8 @@ class VirtualRun final : public CountingRun {
       wanted_.push_back(look_up(event));
       if (wanted_.back().index) available.push_back(*wanted_.back().index);
     }
-    parts_.emplace(tally_, std::move(available), [this](const auto& block, auto address) {
-      return request_.split == Split::blocks ? blocks_.find(block, address)
-                                             : functions_.find(block, address);
-    });
+    parts_.emplace(tally_, std::move(available),
+                   [this](const auto& block, auto address) { return part_of(block, address); });
   }
 
   [[nodiscard]] std::string source_name() const override { return "virtual"; }
@@ -97,6 +95,7 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] Result<void> read_threads(Reading& reading);
   [[nodiscard]] Result<void> read_parts(Reading& reading);
   void show(const engine::PartTally::Row& row, Reading& reading) const;
+  [[nodiscard]] std::uint32_t part_of(const engine::BlockEntry& block, std::uint64_t address);
 
   CountRequest request_;
   engine::Run run_;
@@ -161,10 +160,19 @@ Result<void> VirtualRun::read_threads(Reading& reading) {
   const auto slots = run_.shared().slots();
   for (const std::uint32_t i : tally_.slots()) {
     if (i >= slots.size()) break;  // it has come meanwhile
-    LOFT_TRY(const auto events, tally_.of_slot(i));
-    reading.threads.push_back(thread_row(slots[i], chosen(events)));
+    LOFT_TRY(const auto rows, parts_->of_slots({&i, 1}));
+    std::vector<std::uint64_t> sum(wanted_.size());
+    for (const auto& row : rows) add_to(sum, row.counts);
+    reading.threads.push_back(thread_row(slots[i], placed(sum)));
   }
   return {};
+}
+
+// Where functions and blocks are not told apart, everything is one part.
+std::uint32_t VirtualRun::part_of(const engine::BlockEntry& block, std::uint64_t address) {
+  if (!is_of_code(request_.split)) return 0;
+  return request_.split == Split::blocks ? blocks_.find(block, address)
+                                         : functions_.find(block, address);
 }
 
 // The totals are the sums of the parts: while something still runs, two readings would differ.

@@ -96,5 +96,21 @@ TEST(Engine, CountsThreadsApartAndTheirSumIsTheTotal) {
   EXPECT_EQ(count_of(*ran.run, "instructions"), sum);
 }
 
+TEST(Engine, HoldsFourThousandThreadsAtOnce) {
+  const auto ran = under_engine({sample("many.c"), "threads", "4000"});
+  ASSERT_TRUE(ran.run);
+  EXPECT_EQ(ran.outcome, (Outcome{"4000 threads, sum 7998000\n", 0}));
+  EXPECT_EQ(ran.run->shared().slots().size(), 4001u);
+}
+
+TEST(Engine, HoldsAMillionBlocks) {
+  const auto ran = under_engine({sample("many.c"), "blocks", "1000000"});
+  ASSERT_TRUE(ran.run);
+  EXPECT_EQ(ran.outcome, (Outcome{"1000000 blocks\n", 0}));
+  EXPECT_GT(ran.run->shared().blocks(), 1000000u);
+  EXPECT_GE(count_of(*ran.run, "branches_jump"), 1000000u);
+  EXPECT_LT(count_of(*ran.run, "branches_jump"), 1010000u);
+}
+
 }  // namespace
 }  // namespace loft::engine
