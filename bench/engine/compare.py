@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+RESULT = os.path.join(tempfile.gettempdir(), "loft-bench-engine-%d" % os.getpid())
 WAYS = ("native", "engine", "stream", "valgrind")
 
 
@@ -83,7 +84,7 @@ def command_in(way, build, command):
     if way == "engine":
         loft = os.path.join(build, "loft")
         events = "instructions,flops,load_bytes,store_bytes"
-        return [loft, "stat", "--source", "virtual", "--by", "function", "-e", events, "-o", os.devnull,
+        return [loft, "stat", "--source", "virtual", "--by", "function", "-e", events, "-o", RESULT,
                 "--format", "json", "--"] + command
     if way == "stream":
         return [os.path.join(build, "bench", "engine_stream")] + command
@@ -172,6 +173,7 @@ def main():
     print("start-up, more than natively: %.1f ms of CPU time; wall time %.1f ms, best %.1f ms" %
           start_up(build, rounds))
     print("load: %.1f %.1f %.1f" % os.getloadavg())
+    os.unlink(RESULT)
 
 
 main()

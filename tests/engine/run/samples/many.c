@@ -33,11 +33,11 @@ static void run_threads(long count) {
 }
 
 static void run_blocks(long count) {
-  const size_t size = (size_t)count * 5 + 4096;
+  const size_t size = (size_t)count * 4 + 4096;
   uint8_t* code = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   uint8_t* at = code;
-  memcpy(at, "\x31\xC0", 2), at += 2;                                               // xor eax, eax
-  for (long i = 0; i < count; ++i) memcpy(at, "\xFF\xC0\xEB\x01\xCC", 5), at += 5;  // inc; jmp
+  memcpy(at, "\x31\xC0", 2), at += 2;                                           // xor eax, eax
+  for (long i = 0; i < count; ++i) memcpy(at, "\xFF\xC0\x74\x00", 4), at += 4;  // inc eax; jz
   *at = 0xC3;
   mprotect(code, size, PROT_READ | PROT_EXEC);
   printf("%d blocks\n", ((int (*)(void))code)());
