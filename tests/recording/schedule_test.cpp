@@ -25,7 +25,7 @@ using testing::IsEmpty;
 class Switches {
  public:
   explicit Switches(bool says_cpu = true) : says_cpu_(says_cpu) {
-    file_.event({.sample_type = perf::kTid | perf::kTime | (says_cpu ? perf::kCpu : 0u)});
+    file_.event({.sample_type = perf::kTid | perf::kTime | perf::kCpu * std::uint64_t{says_cpu}});
   }
 
   Switches& in(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
