@@ -59,6 +59,7 @@ TEST_F(Record, SlicesOfAThreadAddUpToTheTimeBetweenItsSwitches) {
         run["end_ns"].get<std::uint64_t>() - run["start_ns"].get<std::uint64_t>();
   std::size_t checked = 0;
   const json threads = report("--threads");
+  EXPECT_EQ(threads["lost"], 0);  // a switch that is lost would be missing on one side
   for (const json& task : threads["tasks"]) {
     if (task["tid"] == task["pid"]) continue;  // began between switches, with its exec
     EXPECT_EQ(task["run_ns"], between[task["tid"].get<std::uint32_t>()]) << task.dump();
