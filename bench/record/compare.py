@@ -111,7 +111,7 @@ def main():
     print("load:", open("/proc/loadavg").read().strip())
     folder = tempfile.mkdtemp(prefix="loft-bench-")
     try:
-        pipe = [LOAD, "timed", "taskset", "-c", "0", "perf", "bench", "sched", "pipe", "-l", "50000"]
+        pipe = [LOAD, "timed", "taskset", "-c", "0", "perf", "bench", "sched", "pipe", "-l", "30000"]
         out = folder + "/x.data"
         record = [LOFT, "record", "-q", "--by", "bpf", "-o", out]
         compare(
