@@ -47,8 +47,14 @@ CallTree sorted_tree(const Trie& tree, bool by_period) {
 }  // namespace
 
 CallTree make_call_tree(const Trie& tree, TreeOrder order, bool by_period) {
-  return order == TreeOrder::from_callers ? sorted_tree(tree, by_period)
-                                          : sorted_tree(turned_around(tree), by_period);
+  if (order == TreeOrder::from_callers) return sorted_tree(tree, by_period);
+  CallTree turned = sorted_tree(turned_around(tree), by_period);
+  // Paths end at the outermost caller here, which did none of the work: it is the first one's own.
+  for (auto& node : turned.nodes) node.self = {};
+  for (const auto event : turned.events)
+    for (const auto callee : turned.nodes[event].children)
+      turned.nodes[callee].self = turned.nodes[callee].total;
+  return turned;
 }
 
 }  // namespace loft::sample

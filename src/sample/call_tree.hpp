@@ -11,8 +11,8 @@ namespace loft::sample {
 struct CallTree {
   struct Node {
     std::uint32_t function = 0;  // at depth 0: the event
-    Weight self;
-    Weight total;  // with all below
+    Weight self;                 // of the function itself; turned around, only a callee has it
+    Weight total;                // with all below
     std::vector<std::uint32_t> children;
   };
   std::vector<Node> nodes;            // [0] is above all events

@@ -120,6 +120,9 @@ TEST_F(ProfileTest, TheTreeTurnsAround) {
   ASSERT_EQ(first_up.size(), 1u);
   EXPECT_EQ(name(up, first_up[0]), "leaf");
   EXPECT_EQ(up.nodes[first_up[0]].children.size(), 2u);
+  EXPECT_EQ(up.nodes[first_up[0]].self.samples, 2u) << "the work is the callee's own";
+  for (const auto caller : up.nodes[first_up[0]].children)
+    EXPECT_EQ(up.nodes[caller].self.samples, 0u) << name(up, caller);
 }
 
 TEST_F(ProfileTest, FiltersLeaveSamplesOutAndSayHowMany) {
