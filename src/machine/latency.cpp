@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clock.hpp"
 #include "machine/ticks.hpp"
 
 namespace loft::machine {
@@ -16,6 +17,9 @@ constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
 // More pages than any second-level TLB holds; their lines still fit a second-level cache.
 constexpr std::size_t kTlbPages = 8192;
+// Hand-overs end after this time, but not before so many windows.
+constexpr std::chrono::seconds kTransferTime(2);
+constexpr int kFewestTransfers = 5;
 // A ring that may live in a cache is walked once before it is timed.
 constexpr std::size_t kMostWarmed = 16u << 20;
 
@@ -234,7 +238,10 @@ Transfer measure_transfer(Workbench& bench, int first, int second, int windows) 
   };
   const auto ball = std::make_unique<Ball>();
   std::uint64_t took = 0;
+  const Nanoseconds begin = now();
   for (int window = 0; window < windows; ++window) {
+    // On a busy machine a partner is often away, and a window takes long.
+    if (window >= kFewestTransfers && now() - begin > kTransferTime) break;
     ball->count = 0;
     bench.team().run({first, second}, [&](int member) {
       const std::uint64_t side = member == first ? 0 : 1;

@@ -35,6 +35,7 @@ struct Trial {
   Code code;
   Estimate estimate;           // work per tick, all threads together
   double cycles_per_tick = 0;  // best calibration seen around its windows
+  std::vector<double> clocks;  // the better calibration of each window, in cycles per tick
   std::uint64_t trips = 1;     // per window
   std::size_t span = 0;        // of each stream
   int rounds = 0;
@@ -60,7 +61,8 @@ class Workbench {
   // The best that any calibration showed.
   [[nodiscard]] double cycles_per_tick() const { return cycles_per_tick_; }
   // The clock of a trial, in cycles per tick. Where its own calibrations fell a little short of the
-  // best of all, that was noise; where they fell far short, its instructions lower the clock.
+  // best of all, that was noise; where many of them fell equally far short, its instructions lower
+  // the clock.
   [[nodiscard]] double clock_of(const Trial& trial) const;
   // Windows so far, and those among them that were disturbed.
   [[nodiscard]] long windows() const { return windows_; }

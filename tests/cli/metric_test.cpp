@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "cli/run_loft.hpp"
+#include "format/builders.hpp"
 
 namespace loft {
 namespace {
@@ -83,12 +84,48 @@ TEST(MetricCommand, ConvertsBothWays) {
                         "PAPI_TOT_INS"));
 }
 
+TEST(MetricCommand, EvaluatesTheCountsOfARecording) {
+  namespace perf = format::perf;
+  perf::RecordingBuilder file;
+  file.event({.type = 0, .config = 0, .ids = {1}}).event({.type = 0, .config = 1, .ids = {2}});
+  for (const std::uint64_t id : {1, 2}) {
+    auto body = file.body();
+    body.u64(id).u32(0).u32(0).u64(1000 * id).u64(100).u64(100);
+    file.record(perf::RecordType::stat, 0, body);
+  }
+  const auto bytes = file.finish();
+  const std::string recording =
+      written("stat.data", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const Said said = run_loft("metric eval IPC --format json --counts " + recording);
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json result = json::parse(said.out, nullptr, false);
+  EXPECT_EQ(result["metrics"][0]["value"], 2);
+  EXPECT_EQ(result["metrics"][0]["kind"], "counted");
+}
+
+TEST(MetricCommand, OneNameForAConstantOverridesTheOther) {
+  const std::string counts = written("lcpi.csv", "name,value\nPAPI_TLB_DM,10\nPAPI_TOT_INS,1000\n");
+  const Said said =
+      run_loft("metric eval Data_TLB_cat -D TLB_lat=50 --format json --counts " + counts);
+  const json result = json::parse(said.out, nullptr, false);
+  ASSERT_TRUE(result.is_object()) << said.notes;
+  EXPECT_DOUBLE_EQ(result["metrics"][0]["value"].get<double>(), 0.5);
+  EXPECT_EQ(result["constants"][0]["origin"], "command line");
+}
+
+TEST(MetricCommand, PlansForNoCpuThatNobodyKnows) {
+  const Said said = run_loft("metric plan IPC --cpu no-such-cpu");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("no-such-cpu"));
+}
+
 TEST(MetricCommand, PlansForAnotherCpu) {
   const Said said = run_loft("metric plan IPC td_retiring --cpu skx --format json");
   const json result = json::parse(said.out, nullptr, false);
   if (!result.is_object()) GTEST_SKIP() << "libpfm4 is not here: " << said.notes;
   EXPECT_GE(result["events"].size(), 3u);
   EXPECT_TRUE(result["missing"].empty()) << said.out;
+  EXPECT_EQ(result["counters"].size(), 1u) << "the kernel's names are of that CPU too";
 }
 
 TEST(MetricCommand, AFileThatIsNotThereIsAnError) {

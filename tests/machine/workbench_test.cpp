@@ -116,5 +116,25 @@ TEST(Workbench, HandsACacheLineOver) {
   EXPECT_GT(transfer.estimate.best(), 0);
 }
 
+TEST(Workbench, BelievesInASlowerClockWhenManyCalibrationsAgree) {
+  const auto allowed = allowed_cpus();
+  ASSERT_TRUE(allowed);
+  const auto bench = Workbench::make({allowed->front()}, 1u << 20);
+  ASSERT_TRUE(bench);
+  TrialSetup setup;
+  setup.kernel = chain_kernel(Op::int_add, 64);
+  setup.work = 64;
+  auto trial = (*bench)->prepare(std::move(setup));
+  ASSERT_TRUE(trial);
+  (*bench)->run_round(*trial, 2, 0.0001);
+  EXPECT_EQ((*bench)->clock_of(*trial), (*bench)->cycles_per_tick());
+  const double slow = (*bench)->cycles_per_tick() / 2;
+  trial->cycles_per_tick = slow;
+  trial->clocks = {slow, slow * 0.9, slow * 0.8, slow * 0.7, slow * 0.6};
+  EXPECT_EQ((*bench)->clock_of(*trial), (*bench)->cycles_per_tick()) << "that was noise";
+  trial->clocks.assign(5, slow);
+  EXPECT_EQ((*bench)->clock_of(*trial), slow);
+}
+
 }  // namespace
 }  // namespace loft::machine
