@@ -269,7 +269,7 @@ void ProfileWorker::collect(const Sample& sample) {
     return;
   }
   Collected collected{&sample, functions_.size(), 0, locate(sample.mode, sample.ip, sample)};
-  if (!context_.binary_passes.empty()) {
+  if (!context_.options.filter.binaries.empty()) {
     const auto binary = context_.locations.binary_of(location(collected.leaf));
     if (binary == Function::kNoBinary || !context_.binary_passes[binary]) {
       ++filtered_out_;

@@ -15,7 +15,7 @@ struct Profile::Context {
   const std::vector<perf_data::EventDescription>& events;
   ProfileOptions options;
   std::vector<bool> comm_passes;    // by name; empty: all
-  std::vector<bool> binary_passes;  // by binary; empty: all
+  std::vector<bool> binary_passes;  // by binary, where the filter asks
   bool needs_chain = false;
   std::optional<symbols::Architecture> architecture;  // of user stacks that can be unwound
 };

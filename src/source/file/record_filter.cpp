@@ -30,7 +30,7 @@ bool RecordFilter::passes_thread(const perf_data::RecordId& who) {
 }
 
 bool RecordFilter::passes_binary(const RawRecord& record, std::uint32_t event) {
-  if (binary_passes_.empty()) return true;
+  if (filter_.binaries.empty()) return true;
   perf::BriefSample sample;
   if (record.type != RecordType::sample ||
       !perf::read_brief(record, recording_.events().layout(event), sample))
@@ -60,7 +60,7 @@ bool RecordFilter::passes(const PlacedRecord& placed) {
   if (!filter_.events.empty() && !lets(filter_.events, is_sample ? event : std::nullopt))
     return false;
   return passes_thread(who) &&
-         (binary_passes_.empty() || (event && passes_binary(placed.record, *event)));
+         (filter_.binaries.empty() || (event && passes_binary(placed.record, *event)));
 }
 
 }  // namespace loft::source

@@ -30,7 +30,7 @@ class RecordFilter {
   const sample::ProfileFilter& filter_;
   bool lets_all_;
   std::vector<bool> comm_passes_;    // by name; empty: all
-  std::vector<bool> binary_passes_;  // by binary; empty: all
+  std::vector<bool> binary_passes_;  // by binary, where the filter asks
 };
 
 }  // namespace loft::source
