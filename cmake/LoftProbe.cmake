@@ -40,7 +40,7 @@ function(loft_scheduler_probe target source)
     COMMENT "Compiling the scheduler probe" VERBATIM)
   set_source_files_properties(${source} PROPERTIES
     COMPILE_DEFINITIONS LOFT_HAS_BPF
-    COMPILE_OPTIONS "-isystem;${CMAKE_BINARY_DIR}/probes;-idirafter;${LOFT_BPF_INCLUDE}"
+    COMPILE_OPTIONS "-I${CMAKE_SOURCE_DIR};-isystem;${CMAKE_BINARY_DIR}/probes;-idirafter;${LOFT_BPF_INCLUDE}"
     OBJECT_DEPENDS ${skeleton} SKIP_PRECOMPILE_HEADERS ON)
   target_link_libraries(${target} PUBLIC ${LOFT_BPF_LIBRARY} ${LOFT_ELF_LIBRARY} ${LOFT_Z_LIBRARY})
 endfunction()

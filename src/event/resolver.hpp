@@ -1,7 +1,7 @@
 // From names to events. One grammar, looked up in this order; Event.origin says where it was found:
 //
 //   pfm:NAME sysfs:NAME raw:HEX tracepoint:GROUP:NAME   an explicit scheme
-//   virtual::NAME                                       the virtual PMU; with virtual_first NAME too
+//   virtual::NAME, with virtual_first also NAME         the virtual PMU
 //   cycles, L1-dcache-load-misses, task-clock           the kernel's own names
 //   pmu/term=value/, a name in a PMU's events/          what PMUs publish in sysfs
 //   what the user named with 'loft event' and 'loft evset'

@@ -1,8 +1,10 @@
 #include "view/page_pack.hpp"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "base/text.hpp"
 
@@ -104,8 +106,9 @@ class Packer {
   json column(const std::vector<T>& values) {
     json out = {{"type", type_name<T>()}, {"length", values.size()}};
     const auto is_first = [&](const T& value) {
-      return std::memcmp(&value, values.data(), sizeof value) == 0 &&
-             value != std::numeric_limits<T>::infinity();  // which JSON cannot say
+      if constexpr (std::is_floating_point_v<T>)
+        if (std::isinf(value)) return false;  // which JSON cannot say
+      return std::memcmp(&value, values.data(), sizeof value) == 0;
     };
     if (std::all_of(values.begin(), values.end(), is_first)) {
       const T value = values.empty() ? T{} : values.front();

@@ -34,7 +34,11 @@ void fuzz_metric(Bytes bytes) {
     for (const Definition& definition : file.definitions) {
       const auto again = parse_infix(to_infix(definition.formula));
       // A name with both kinds of quotes cannot be written; everything else must come back.
-      if (again && to_rpn(*again) != to_rpn(definition.formula)) std::abort();
+      if (again && to_rpn(*again) != to_rpn(definition.formula)) {
+        std::fprintf(stderr, "%s\nbecame %s\n", to_rpn(definition.formula).c_str(),
+                     to_infix(definition.formula).c_str());
+        std::abort();
+      }
     }
     (void)write_papi(file);
     (void)write_papi_xml(file);

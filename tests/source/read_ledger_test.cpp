@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace loft::source::scheduler {
 namespace {
@@ -23,7 +25,8 @@ std::vector<std::byte> record(std::uint32_t type, std::vector<std::uint64_t> wor
   const perf_event_header header{type, PERF_RECORD_MISC_USER,
                                  static_cast<std::uint16_t>(bytes.size())};
   std::memcpy(bytes.data(), &header, sizeof header);
-  std::memcpy(bytes.data() + 8, words.data(), words.size() * 8);
+  const auto body = std::as_bytes(std::span(words));
+  std::copy(body.begin(), body.end(), bytes.begin() + 8);
   return bytes;
 }
 

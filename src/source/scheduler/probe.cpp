@@ -15,11 +15,11 @@
 #include <cstdarg>
 #include <cstring>
 
-#include "../../../probes/scheduler/wire.h"
+#include <probes/scheduler/wire.h>
+#include <scheduler_skeleton.h>
 #include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "scheduler_skeleton.h"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
 
