@@ -95,7 +95,7 @@ struct loft_task {
   __u32 tid;
   __u32 cpu; /* where it last was */
   __u32 is_ending;
-  __u32 reserved;
+  __u32 was_seen; /* it got a CPU while it was followed */
   __u64 delay_seen; /* of the kernel's own sum of waiting */
   __u64 run_ns;
   __u64 switches;
@@ -111,6 +111,7 @@ struct loft_totals {
   __u64 lost;
   __u64 lost_run_ns; /* in slices that ended a task and found no room */
   __u64 lost_tasks;  /* new tasks for which the kernel had no memory */
+  __u64 missed;      /* a task ran on a CPU to which no switch was seen: that time is unknown */
 };
 
 #endif

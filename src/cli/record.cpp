@@ -94,6 +94,11 @@ std::string summary(const RecordResult& result, const std::string& path) {
   if (result.tally.lost_tasks > 0)
     text += fmt::format("{} tasks could not be followed: the kernel had no memory\n",
                         result.tally.lost_tasks);
+  if (result.tally.missed > 0)
+    text += fmt::format(
+        "{} times the kernel did not tell that a task got a CPU: its run time until it left, or "
+        "until its slice ended, is missing\n",
+        result.tally.missed);
   for (const std::string& note : result.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

@@ -117,6 +117,12 @@ void Formula::push_name(std::string_view name, std::size_t column) {
 }
 
 void Formula::push(Op op, std::size_t column) {
+  // "-4" is a number, however it was written; it must come back as it went.
+  if (op == Op::negate && !steps.empty() && steps.back().op == Op::number) {
+    Number& value = numbers[steps.back().index].value;
+    value = negate(value);
+    return;
+  }
   steps.push_back({op, 0, static_cast<std::uint32_t>(column)});
 }
 

@@ -52,6 +52,8 @@ TEST_F(Record, SlicesOfAThreadAddUpToTheTimeBetweenItsSwitches) {
   const Said said = record("--by bpf -t 1", LOFT_TEST_THREADS " 4");
   if (lacks_bpf(said)) GTEST_SKIP() << said.notes;
   ASSERT_EQ(said.status, 0) << said.notes;
+  if (said.notes.find("did not tell that a task got a CPU") != std::string::npos)
+    GTEST_SKIP() << "the kernel kept a switch to itself, and the recording says so: " << said.notes;
   std::map<std::uint32_t, std::uint64_t> between;
   const json schedule = report("--schedule");
   for (const json& run : schedule["runs"])

@@ -142,6 +142,18 @@ TEST(Formula, RpnTextReadsBackAsTheSameFormula) {
   EXPECT_EQ(to_rpn(*again), to_rpn(*formula));
 }
 
+// Found by mutation: "-4" is one operand in RPN and was an operation on 4 in infix.
+TEST(Formula, ANegativeNumberIsOneNumberInEveryForm) {
+  for (const char* text : {"-4", "a|-4|*", "-4|2|^", "a|-0.5|-"}) {
+    const auto once = parse_rpn(text);
+    ASSERT_TRUE(once) << text;
+    const auto again = parse_infix(to_infix(*once));
+    ASSERT_TRUE(again) << to_infix(*once);
+    EXPECT_EQ(to_rpn(*again), text) << to_infix(*once);
+  }
+  EXPECT_EQ(to_rpn(*parse_infix("-4 ^ 2")), to_rpn(*parse_infix("-(4 ^ 2)")));
+}
+
 TEST(Formula, PerfDialectReadsEscapesAndBits) {
   const auto formula = parse_infix("cpu@event\\=0x3c\\,umask\\=0x1@ | 1 ^ 2", Dialect::perf);
   ASSERT_TRUE(formula);

@@ -155,6 +155,7 @@ class LoadedProbe final : public Probe {
       tally.lost += value.lost;
       tally.lost_run_ns += value.lost_run_ns;
       tally.lost_tasks += value.lost_tasks;
+      tally.missed += value.missed;
     }
     return tally;
   }

@@ -283,6 +283,7 @@ class Recorder {
                   {"lost", number(result_.tally.lost)},
                   {"lost_run_ns", number(result_.tally.lost_run_ns)},
                   {"lost_tasks", number(result_.tally.lost_tasks)},
+                  {"missed", number(result_.tally.missed)},
                   {"still_running", number(result_.still_running)},
                   {"wall_ns", number(static_cast<std::uint64_t>(result_.wall.count()))},
                   {"exit_status", number(static_cast<std::uint64_t>(result_.exit_status))}};

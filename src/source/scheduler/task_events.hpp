@@ -87,6 +87,7 @@ struct Tally {
   std::uint64_t lost = 0;
   std::uint64_t lost_run_ns = 0;  // run time in last slices that were lost
   std::uint64_t lost_tasks = 0;   // tasks that could not be followed
+  std::uint64_t missed = 0;       // times that a task had a CPU without a switch to it being seen
 };
 
 }  // namespace loft::source::scheduler
