@@ -1,10 +1,15 @@
 #include "source/scheduler/recording_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/file.hpp"
 #include "source/file/recording.hpp"
@@ -192,12 +197,21 @@ TEST_F(RecordingFileTest, TheRecordingBeforeIsKeptAndComesBack) {
   EXPECT_FALSE(file_exists(path_ + ".old"));
 }
 
+// On a device of its own: a mistake must not cost the machine its /dev/null.
 TEST_F(RecordingFileTest, ADeviceIsNeverMovedOutOfTheWay) {
-  auto file = RecordingFile::create("/dev/null", plan());
+  const std::string device = testing::TempDir() + "loft-null-" + std::to_string(::getpid());
+  if (::mknod(device.c_str(), S_IFCHR | 0600, ::makedev(1, 3)) != 0)
+    GTEST_SKIP() << "only root may make a device";
+  if (Fd probe(::open(device.c_str(), O_WRONLY | O_CLOEXEC)); !probe.is_open()) {
+    ::unlink(device.c_str());
+    GTEST_SKIP() << "devices cannot be opened in " << testing::TempDir();
+  }
+  auto file = RecordingFile::create(device, plan());
   EXPECT_TRUE(file);
-  EXPECT_FALSE(file_exists("/dev/null.old"));
+  EXPECT_FALSE(file_exists(device + ".old"));
   if (file) (*file)->discard();
-  EXPECT_TRUE(file_exists("/dev/null"));
+  EXPECT_TRUE(std::filesystem::is_character_file(device));
+  ::unlink(device.c_str());
 }
 
 }  // namespace
