@@ -88,7 +88,7 @@ TEST(ReportPage, TimeLinesAddUpToThePeriodsOfTheSamples) {
   double sum = 0;
   for (std::size_t i = 0; i < line.value.size(); ++i)
     sum += line.value[i] * (line.end_s[i] - line.start_s[i]);
-  EXPECT_NEAR(sum, 4000e-9, 1e-12);  // of cpu-clock: nanoseconds, shown as seconds
+  EXPECT_NEAR(sum, 4000e-9, 1e-12);              // of cpu-clock: nanoseconds, shown as seconds
   EXPECT_NEAR(line.start_s.front(), 0.1, 1e-9);  // the schedule starts before the first sample
   EXPECT_NEAR(line.end_s.back(), 1.0, 1e-9);
 }
