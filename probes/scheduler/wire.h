@@ -95,7 +95,7 @@ struct loft_task {
   __u32 tid;
   __u32 cpu; /* where it last was */
   __u32 is_ending;
-  __u32 was_seen; /* it got a CPU while it was followed */
+  __u32 was_seen;   /* it got a CPU while it was followed */
   __u64 delay_seen; /* of the kernel's own sum of waiting */
   __u64 run_ns;
   __u64 switches;
