@@ -172,6 +172,14 @@ TEST_F(RoofCommand, ARunCanBeKeptAndShownAgainBesideOthers) {
   EXPECT_THAT(read_file(home_ + "/both.svg").value_or(""), HasSubstr("after: triad_kernel"));
 }
 
+TEST_F(RoofCommand, AProgramThatFailsLeavesAnOlderRunAlone) {
+  const std::string path = home_ + "/run.data";
+  ASSERT_TRUE(replace_file(path, "old"));
+  EXPECT_EQ(roof_of("-o " + path + " -- false").status, 125);
+  EXPECT_EQ(read_file(path).value_or(""), "old");
+  EXPECT_EQ(list_directory(home_).value().size(), 2u);  // it and the machine file
+}
+
 TEST_F(RoofCommand, ADamagedRunIsRefusedByName) {
   const std::string path = home_ + "/run.data";
   ASSERT_EQ(roof_of("-o " + path + " -- " + std::string(LOFT_TEST_KERNELS) + " triad 40000").status,

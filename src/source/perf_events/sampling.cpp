@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/file.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/combine.hpp"
 #include "source/perf_events/places.hpp"
@@ -45,23 +46,6 @@ perf_event_attr sampling_attr(const event::Event& event, Nanoseconds period) {
   return attr;
 }
 
-// A file with a name, or one that vanishes with its last descriptor.
-Result<Fd> open_file(const std::string& path) {
-  if (!path.empty()) {
-    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!fd.is_open()) return failure_of_errno(errno, "write '" + path + "'");
-    return fd;
-  }
-  const char* folder = std::getenv("TMPDIR");
-  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp");
-  name += "/loft.XXXXXX";
-  Fd fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd.is_open())
-    return failure_of_errno(errno, "make a temporary file", "set TMPDIR to a folder with space");
-  ::unlink(name.c_str());
-  return fd;
-}
-
 format::perf::WriteAt writer_to(int fd) {
   return [fd](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
     while (!bytes.empty()) {
@@ -77,10 +61,33 @@ format::perf::WriteAt writer_to(int fd) {
 
 }  // namespace
 
+Result<SamplingRun::Output> SamplingRun::open_output(const std::string& path) {
+  if (!path.empty()) {
+    const Destination to = destination_of(path);
+    std::string beside = to.path;
+    if (to.can_be_replaced) beside += ".new-" + std::to_string(::getpid());
+    Fd fd(::open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!fd.is_open()) return failure_of_errno(errno, "write '" + path + "'");
+    return Output{std::move(fd), to.path, to.can_be_replaced ? beside : std::string()};
+  }
+  const char* folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp");
+  name += "/loft.XXXXXX";
+  Fd fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.is_open())
+    return failure_of_errno(errno, "make a temporary file", "set TMPDIR to a folder with space");
+  ::unlink(name.c_str());
+  return Output{std::move(fd), {}, {}};
+}
+
+SamplingRun::~SamplingRun() {
+  if (!output_.beside.empty()) ::unlink(output_.beside.c_str());
+}
+
 Result<std::unique_ptr<SamplingRun>> SamplingRun::prepare(const SamplingRequest& request) {
   LOFT_TRY(auto child, ChildProcess::prepare(request.command, request.streams));
-  LOFT_TRY(auto file, open_file(request.file));
-  std::unique_ptr<SamplingRun> run(new SamplingRun(std::move(child), std::move(file)));
+  LOFT_TRY(auto output, open_output(request.file));
+  std::unique_ptr<SamplingRun> run(new SamplingRun(std::move(child), std::move(output)));
   LOFT_CHECK(run->open(request));
   return run;
 }
@@ -118,7 +125,7 @@ Result<void> SamplingRun::start_file(const perf_event_attr& attr) {
     written.ids.push_back(id);
   }
   writer_ = std::make_unique<format::perf::RecordingWriter>(
-      writer_to(file_.get()), std::vector<format::perf::WrittenEvent>{std::move(written)});
+      writer_to(output_.fd.get()), std::vector<format::perf::WrittenEvent>{std::move(written)});
   return writer_->start();
 }
 
@@ -170,7 +177,12 @@ Result<std::unique_ptr<Recording>> SamplingRun::finish() {
     writer_->add_text(format::perf::Feature::arch, system.machine);
   }
   LOFT_CHECK(writer_->finish());
-  return Recording::open(fmt::format("/proc/self/fd/{}", file_.get()));
+  if (!output_.beside.empty()) {
+    if (::rename(output_.beside.c_str(), output_.path.c_str()) != 0)
+      return failure_of_errno(errno, "replace '" + output_.path + "'");
+    output_.beside.clear();
+  }
+  return Recording::open(fmt::format("/proc/self/fd/{}", output_.fd.get()));
 }
 
 }  // namespace loft::source::perf_events

@@ -25,12 +25,13 @@ struct SamplingRequest {
   std::vector<std::string> command;
   StandardStreams streams;
   Nanoseconds period{1003009};  // of run time between two samples; no divisor of usual periods
-  std::string file;             // where the recording stays; empty: nowhere
+  std::string file;             // where the recording stays, once finished; empty: nowhere
 };
 
 class SamplingRun final : public CountingRun {
  public:
   [[nodiscard]] static Result<std::unique_ptr<SamplingRun>> prepare(const SamplingRequest& request);
+  ~SamplingRun() override;
 
   std::string source_name() const override { return "perf_events"; }
   const std::vector<event::Event>& events() const override { return events_; }
@@ -53,13 +54,22 @@ class SamplingRun final : public CountingRun {
     RingBuffer ring;
   };
 
-  SamplingRun(ChildProcess child, Fd file) : child_(std::move(child)), file_(std::move(file)) {}
+  // A file is written beside its name until it is whole; what was there before stays until then.
+  struct Output {
+    Fd fd;
+    std::string path;    // empty: it vanishes with its descriptor
+    std::string beside;  // empty once it is in place
+  };
+
+  SamplingRun(ChildProcess child, Output output)
+      : child_(std::move(child)), output_(std::move(output)) {}
+  [[nodiscard]] static Result<Output> open_output(const std::string& path);
   [[nodiscard]] Result<void> open(const SamplingRequest& request);
   [[nodiscard]] Result<void> open_on_all_cpus(perf_event_attr& attr);
   [[nodiscard]] Result<void> start_file(const perf_event_attr& attr);
 
   ChildProcess child_;
-  Fd file_;
+  Output output_;
   std::vector<event::Event> events_;
   bool lacks_kernel_ = false;  // no permission to sample the kernel
   std::vector<PerCpu> cpus_;

@@ -56,7 +56,8 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
 }
 
 Failure refused(int number, std::string what) {
-  if (number == EPERM || number == EACCES)
+  // Who may load programs gets EACCES from the verifier alone.
+  if (number == EPERM || (number == EACCES && ::geteuid() != 0))
     return failure(ErrorKind::permission, std::move(what), describe_errno(number),
                    "grant the capabilities: sudo setcap cap_bpf,cap_perfmon+ep "
                    "\"$(command -v loft)\"");
