@@ -11,7 +11,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 // libtraceevent loses some bytes of formats that it refuses; they are not ours to free.
-extern "C" const char* __lsan_default_suppressions();
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libtraceevent"; }
 #endif
 
