@@ -101,13 +101,10 @@ class Join {
   // Threads are matched by the order in which they were made.
   [[nodiscard]] std::vector<Subject> threads() {
     std::map<std::uint32_t, Subject> by_tid;
-    std::map<std::uint32_t, double> cpu;
     for (const std::uint32_t tid : native_.recording->history().tids()) by_tid[tid];
-    for (const sample::Spent& spent : active_.spent()) {
-      Subject& subject = by_tid[spent.tid];
-      subject.seconds += spent.seconds;
-      cpu[spent.tid] += spent.cpu_seconds;
-    }
+    // A thread alone stands under the roofs of one thread, in its own run time.
+    for (const sample::Spent& spent : active_.spent())
+      by_tid[spent.tid].seconds += spent.cpu_seconds;
     std::vector<const sample::ThreadCounts*> counted;
     for (const sample::ThreadCounts& thread : counted_.threads) counted.push_back(&thread);
     std::ranges::sort(counted, {}, &sample::ThreadCounts::tid);
@@ -126,8 +123,6 @@ class Join {
       subject.tid = tid;
       subject.work = work_of(thread.counts);
       subject.basis = Basis::scaled;
-      // A thread alone stands under the roofs of one thread, in its own run time.
-      subject.seconds = cpu[tid];
       all.push_back(subject);
     }
     return all;

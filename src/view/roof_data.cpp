@@ -47,11 +47,13 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["flops"] = work ? ordered_json(work->flops()) : ordered_json(nullptr);
   json["bytes"] = work ? ordered_json(work->bytes) : ordered_json(nullptr);
   json["instructions"] = work ? ordered_json(work->instructions) : ordered_json(nullptr);
-  json["seconds"] = subject.seconds;
+  // No sample met it: how long it took is not known.
+  const bool has_time = subject.seconds > 0;
+  json["seconds"] = has_time ? ordered_json(subject.seconds) : ordered_json(nullptr);
   if (subject.time_error > 0)
     json["seconds_ci95"] = {subject.seconds * (1 - subject.time_error),
                             subject.seconds * (1 + subject.time_error)};
-  json["share_of_time"] = point.share_of_time;
+  json["share_of_time"] = has_time ? ordered_json(point.share_of_time) : ordered_json(nullptr);
   json["concurrency"] = subject.concurrency;
   json["gflops"] = or_null(giga(point.flops_per_second));
   json["gbytes_per_s"] = or_null(giga(point.bytes_per_second));
@@ -74,15 +76,15 @@ std::string csv_row(const RoofPoint& point, const RoofReport& report) {
   const bool is_slice = subject.scope == Scope::slice;
   const bool is_counted = subject.work.has_value();
   const model::Work work = subject.work.value_or(model::Work{});
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
-                     to_string(subject.scope), csv_field(subject.name), csv_field(subject.binary),
-                     subject.tid != 0 ? std::to_string(subject.tid) : "",
-                     when(is_slice, subject.start), when(is_slice, subject.end),
-                     when(is_counted, work.flops()), when(is_counted, work.bytes),
-                     csv_number(subject.seconds), csv_number(giga(point.flops_per_second)),
-                     csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
-                     when(point.limit.has_value(), point.limit ? point.limit->share : 0),
-                     to_string(subject.basis));
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
+      to_string(subject.scope), csv_field(subject.name), csv_field(subject.binary),
+      subject.tid != 0 ? std::to_string(subject.tid) : "", when(is_slice, subject.start),
+      when(is_slice, subject.end), when(is_counted, work.flops()), when(is_counted, work.bytes),
+      when(subject.seconds > 0, subject.seconds), csv_number(giga(point.flops_per_second)),
+      csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
+      when(point.limit.has_value(), point.limit ? point.limit->share : 0),
+      to_string(subject.basis));
 }
 
 }  // namespace

@@ -176,10 +176,11 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
     }
     page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
   }
-  page.warnings.push_back(
-      {WarningKind::estimated,
-       "the work of a slice of time is modelled: each function's work is spread evenly over its "
-       "own time"});
+  if (!page.time_lines.empty())
+    page.warnings.push_back(
+        {WarningKind::estimated,
+         "the work of a slice of time is modelled: each function's work is spread evenly over its "
+         "own time"});
   page.tables = {table_of("Functions", Scope::function, runs)};
   if (PageTable threads = table_of("Threads", Scope::thread, runs);
       !threads.columns.front().texts.empty())

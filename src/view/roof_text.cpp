@@ -46,18 +46,22 @@ std::string row(const std::string& name, const RoofPoint& point) {
                             : !point.subject.work     ? "not counted"
                             : !point.flops_per_second ? "took no time"
                                                       : "no floating point";
+  // What rests on sampled or modelled time is marked like every estimate.
+  const std::string mark = point.subject.basis == model::Basis::counted ? "" : "~";
   const std::string share =
-      point.limit ? fmt::format("{:.0f} %", point.limit->share * 100) : std::string("-");
+      point.limit ? fmt::format("{}{:.0f} %", mark, point.limit->share * 100) : std::string("-");
+  const std::string time = point.subject.seconds > 0
+                               ? fmt::format("{}{:.0f} %", mark, point.share_of_time * 100)
+                               : std::string("-");
+  const auto rate = giga(point.flops_per_second);
   std::string error;
   if (point.subject.time_error > 0)
     error = fmt::format(" ±{:.0f}",
                         std::max(1.0, point.share_of_time * point.subject.time_error * 100));
-  const bool is_modelled = point.subject.basis == model::Basis::modelled;
   return fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}{}\n",
                      short_name(printable(name), kNameWidth), kNameWidth,
-                     (is_modelled ? "~" : "") + number(giga(point.flops_per_second)),
-                     number(point.intensity), printable(limit), share,
-                     fmt::format("{:.0f} %", point.share_of_time * 100), error);
+                     (rate.value_or(0) > 0 ? mark : "") + number(rate), number(point.intensity),
+                     printable(limit), share, time, error);
 }
 
 std::string head(const RoofReport& report) {
