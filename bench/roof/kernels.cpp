@@ -4,7 +4,9 @@
 //   sum     loads and additions: outer caches
 //   scale   a load, a product and a store past the caches: memory
 #include <immintrin.h>
+#include <sys/mman.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,50 +14,61 @@
 namespace {
 
 constexpr std::size_t kLane = 4;  // doubles of 256 bits
+constexpr std::size_t kHugePage = 2u << 20;
 
 double* filled(std::size_t count) {
-  auto* array = static_cast<double*>(std::aligned_alloc(4096, (count * 8 + 4095) / 4096 * 4096));
+  const std::size_t alignment = count * 8 >= kHugePage ? kHugePage : 4096;
+  const std::size_t bytes = (count * 8 + alignment - 1) / alignment * alignment;
+  auto* array = static_cast<double*>(std::aligned_alloc(alignment, bytes));
+  ::madvise(array, bytes, MADV_HUGEPAGE);
   for (std::size_t i = 0; i < count; ++i) array[i] = 1.0 / static_cast<double>(i + 1);
   return array;
 }
 
 }  // namespace
 
+// Each is one flat loop over all rounds, since the end of a short inner loop would be mispredicted
+// once a round. `n` is a power of two.
 extern "C" {
 
 __attribute__((noinline)) void triad(double* a, const double* b, const double* c, std::size_t n,
                                      long rounds) {
   const __m256d s = _mm256_set1_pd(0.5);
-  for (long round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < n; i += 4 * kLane) {
-#pragma GCC unroll 4
-      for (std::size_t k = 0; k < 4 * kLane; k += kLane)
-        _mm256_store_pd(a + i + k,
-                        _mm256_fmadd_pd(s, _mm256_load_pd(c + i + k), _mm256_load_pd(b + i + k)));
-    }
+  const std::size_t steps = static_cast<std::size_t>(rounds) * n / (8 * kLane);
+  for (std::size_t step = 0, i = 0; step < steps; ++step, i = (i + 8 * kLane) & (n - 1)) {
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 8 * kLane; k += kLane)
+      _mm256_store_pd(a + i + k,
+                      _mm256_fmadd_pd(s, _mm256_load_pd(c + i + k), _mm256_load_pd(b + i + k)));
+  }
 }
 
 __attribute__((noinline)) double sum(const double* a, std::size_t n, long rounds) {
   __m256d sums[8] = {};
-  for (long round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < n; i += 8 * kLane) {
+  const std::size_t steps = static_cast<std::size_t>(rounds) * n / (8 * kLane);
+  for (std::size_t step = 0, i = 0; step < steps; ++step, i = (i + 8 * kLane) & (n - 1)) {
 #pragma GCC unroll 8
-      for (std::size_t k = 0; k < 8; ++k)
-        sums[k] = _mm256_add_pd(sums[k], _mm256_load_pd(a + i + k * kLane));
-    }
+    for (std::size_t k = 0; k < 8; ++k)
+      sums[k] = _mm256_add_pd(sums[k], _mm256_load_pd(a + i + k * kLane));
+  }
   double all = 0;
   for (const __m256d& each : sums) all += each[0] + each[1] + each[2] + each[3];
   return all;
 }
 
+// In two places at once: one stream alone does not keep memory busy.
 __attribute__((noinline)) void scale(double* a, const double* b, std::size_t n, long rounds) {
   const __m256d s = _mm256_set1_pd(0.5);
-  for (long round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < n; i += 4 * kLane) {
-#pragma GCC unroll 4
-      for (std::size_t k = 0; k < 4 * kLane; k += kLane)
-        _mm256_stream_pd(a + i + k, _mm256_mul_pd(s, _mm256_load_pd(b + i + k)));
-    }
+  const std::size_t half = n / 2;
+  const std::size_t steps = static_cast<std::size_t>(rounds) * half / (2 * kLane);
+  for (std::size_t step = 0, i = 0; step < steps; ++step, i = (i + 2 * kLane) & (half - 1)) {
+#pragma GCC unroll 2
+    for (std::size_t place = 0; place < 2; ++place)
+#pragma GCC unroll 2
+      for (std::size_t k = 0; k < 2 * kLane; k += kLane)
+        _mm256_stream_pd(a + place * half + i + k,
+                         _mm256_mul_pd(s, _mm256_load_pd(b + place * half + i + k)));
+  }
 }
 }
 
@@ -63,7 +76,7 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const auto bytes = static_cast<std::size_t>(std::atoll(argv[2]));
   const long rounds = std::atol(argv[3]);
-  const auto elements = [&](std::size_t arrays) { return bytes / 8 / arrays / 32 * 32; };
+  const auto elements = [&](std::size_t arrays) { return std::bit_floor(bytes / 8 / arrays); };
   double check = 0;
   if (std::strcmp(argv[1], "triad") == 0) {
     const std::size_t n = elements(3);

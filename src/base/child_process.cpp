@@ -1,6 +1,7 @@
 #include "base/child_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 
 namespace loft {
 namespace {
+
+constexpr int kPatience = 2;  // milliseconds between two looks at what a starting child may need
 
 struct Pipe {
   Fd read_end;
@@ -38,6 +41,15 @@ Result<Pipe> make_pipe() {
   // Nothing can be done about a parent that is gone.
   [[maybe_unused]] const ssize_t told = ::write(verdict.get(), &reason, sizeof reason);
   ::_exit(127);
+}
+
+// Waits for the end of a child; what a tracer is told of it on the way is not its end.
+bool reap(pid_t pid, int& status, rusage* usage) {
+  for (;;) {
+    const pid_t changed = ::wait4(pid, &status, 0, usage);
+    if (changed == pid && !WIFSTOPPED(status)) return true;
+    if (changed < 0 && errno != EINTR) return false;
+  }
 }
 
 Failure exec_failure(int number, const std::string& name) {
@@ -108,16 +120,21 @@ ChildProcess::~ChildProcess() { end(); }
 void ChildProcess::end() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  int status = 0;
+  reap(pid_, status, nullptr);
   pid_ = -1;
 }
 
-Result<void> ChildProcess::start() {
+Result<void> ChildProcess::start(const std::function<void()>& meanwhile) {
   start_time_ = now();
   const char go = 1;
   if (::write(gate_.get(), &go, 1) != 1) return failure_of_errno(errno, "start '" + name_ + "'");
   gate_ = Fd();
+  pollfd told{verdict_.get(), POLLIN, 0};
+  for (int ready = 0; meanwhile && (ready = ::poll(&told, 1, kPatience)) <= 0;) {
+    if (ready < 0 && errno != EINTR) break;
+    meanwhile();
+  }
   int reason = 0;
   ssize_t got = 0;
   do got = ::read(verdict_.get(), &reason, sizeof reason);
@@ -131,10 +148,8 @@ Result<void> ChildProcess::start() {
 Result<ProcessEnd> ChildProcess::wait() {
   ProcessEnd result;
   int status = 0;
-  pid_t reaped = 0;
-  do reaped = ::wait4(pid_, &status, 0, &result.usage);
-  while (reaped < 0 && errno == EINTR);
-  if (reaped < 0) return failure_of_errno(errno, "wait for '" + name_ + "'");
+  if (!reap(pid_, status, &result.usage))
+    return failure_of_errno(errno, "wait for '" + name_ + "'");
   result.elapsed = now() - start_time_;
   pid_ = -1;
   if (WIFSIGNALED(status)) {

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,7 +55,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
   ~ChildProcess();
 
-  [[nodiscard]] Result<void> start();
+  // `meanwhile`, if given, is called now and then until exec has happened: for a tracer whose
+  // answer the child may need.
+  [[nodiscard]] Result<void> start(const std::function<void()>& meanwhile = {});
 
   // Blocks until the program has ended and reaps it.
   [[nodiscard]] Result<ProcessEnd> wait();

@@ -6,11 +6,13 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/machine_at_hand.hpp"
 #include "cli/output.hpp"
 #include "cli/raster.hpp"
 #include "cli/roof_file.hpp"
+#include "cli/roof_once.hpp"
 #include "cli/roof_passes.hpp"
 #include "cli/roof_streams.hpp"
 #include "machine/file.hpp"
@@ -26,6 +28,7 @@ struct RoofFlags {
   std::size_t top = 8;
   bool keep_going = false;
   bool by_thread = false;
+  bool once = false;
   OutputFlags output;
 };
 
@@ -128,6 +131,10 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.command.empty())
     return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
                    "write it after --, as in: loft roof -- ./app");
+  if (flags.once && ends_in(flags.output, ".data"))
+    return failure(ErrorKind::invalid_input, "write '" + flags.output.file + "'",
+                   "a recording holds a native run, and with --once there is none",
+                   "leave out --once, or write .json");
   for (const char* extension : {".svg", ".png", ".html", ".data"})
     if (ends_in(flags.output, extension)) return {};
   if (const auto format = choose_format(flags.output); !format)
@@ -166,6 +173,31 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   return report.exit_status;
 }
 
+// Counts and an estimate of the time from a single run.
+Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+  LOFT_TRY(OnceRun run, run_once(flags.command));
+  LOFT_CHECK(check_first(run.counts, flags));
+  view::RoofReport report;
+  report.command = run.counts.command;
+  report.exit_status = run.counts.exit_status;
+  report.wall_seconds = run.seconds;
+  report.cpu_seconds = run.cpu_seconds;
+  report.threads = run.counts.threads.size();
+  report.counts_from = "virtual PMU, exact";
+  report.time_from = "estimated";
+  report.machine_identity = machine.identity;
+  report.notes = std::move(run.counts.notes);
+  report.notes.push_back(fmt::format(
+      "one run, under the virtual PMU, which took {}: all times and rates are estimates "
+      "of what it would have been without; leave out --once to measure them",
+      format_seconds(to_seconds(run.counts.wall))));
+  keep_wanted(run.subjects, flags);
+  report.chart = model::place(machine, std::move(run.subjects), flags.top);
+  LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
+  return report.exit_status;
+}
+
 Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
   std::vector<view::RoofReport> runs;
   for (const std::string& path : flags.command) {
@@ -184,7 +216,7 @@ Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
 Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
   LOFT_CHECK(check(flags));
   if (std::ranges::all_of(flags.command, is_recording)) return show_recordings(flags, terminal);
-  return run_program(flags, terminal);
+  return flags.once ? run_program_once(flags, terminal) : run_program(flags, terminal);
 }
 
 }  // namespace
@@ -200,6 +232,8 @@ void add_roof(Command& app, Action& action) {
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
   command->add_flag("--threads", flags->by_thread, "also show each thread");
+  command->add_flag("--once", flags->once,
+                    "run the program once, under the virtual PMU, and estimate its time");
   command->add_flag("--keep-going", flags->keep_going,
                     "go on when the program fails or its two runs differ");
   add_output_flags(*command, flags->output);

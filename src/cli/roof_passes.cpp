@@ -27,24 +27,8 @@ constexpr std::uint64_t kFewSamples = 20;
 constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
 
-constexpr std::size_t kRoofEventCount = 14;
-
-// Counts of kRoofEvents.
-std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
-  if (counts.size() != kRoofEventCount) return std::nullopt;
-  std::vector<double> values;
-  for (const sample::Count& count : counts) {
-    if (!count.is_available()) return std::nullopt;
-    values.push_back(count.value());
-  }
-  // Widths matter as proportions: instructions times lanes.
-  const model::FlopsByWidth widths{values[5] + values[6], values[7] * 4 + values[8] * 2,
-                                   values[9] * 8 + values[10] * 4,
-                                   values[11] * 16 + values[12] * 8};
-  return Work{values[3], values[4], values[1] + values[2], values[0], widths, values[13]};
-}
-
-// Functions are the same when name and binary are, whatever address they had in either run.
+// Functions are the same when name and binary are, whatever address they had in either run. Two
+// that a binary has of one name are told apart by nothing that both runs know.
 using FunctionKey = std::pair<std::string, std::string>;
 
 class Join {
@@ -57,7 +41,7 @@ class Join {
                 [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; }) {
     for (const auto& function : counted.functions)
       if (auto work = work_of(function.counts))
-        work_by_function_[{function.name, function.binary}] = *work;
+        work_by_function_[{function.name, function.binary}] += *work;
   }
 
   std::vector<Subject> subjects() {
@@ -216,6 +200,20 @@ class Join {
 };
 
 }  // namespace
+
+std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
+  if (counts.size() < kRoofEventCount) return std::nullopt;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < kRoofEventCount; ++i) {
+    if (!counts[i].is_available()) return std::nullopt;
+    values.push_back(counts[i].value());
+  }
+  // Widths matter as proportions: instructions times lanes.
+  const model::FlopsByWidth widths{values[5] + values[6], values[7] * 4 + values[8] * 2,
+                                   values[9] * 8 + values[10] * 4,
+                                   values[11] * 16 + values[12] * 8};
+  return Work{values[3], values[4], values[1] + values[2], values[0], widths, values[13]};
+}
 
 double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }
 

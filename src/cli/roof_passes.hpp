@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ inline constexpr std::string_view kRoofEvents =
     "instructions,load_bytes,store_bytes,flops_sp,flops_dp,"
     "fp_scalar_sp,fp_scalar_dp,fp_128_sp,fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp,flops_"
     "fma";
+
+inline constexpr std::size_t kRoofEventCount = 14;
+
+// Counts of kRoofEvents, and perhaps of others behind them, as work; nothing where one is missing.
+[[nodiscard]] std::optional<model::Work> work_of(const std::vector<sample::Count>& counts);
 
 // What the native run gave: how long it took, and where its time went.
 struct NativePass {

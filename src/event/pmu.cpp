@@ -224,7 +224,9 @@ const std::vector<std::string>& PmuTable::core_names() {
   if (cores_) return *cores_;
   cores_.emplace();
   for (const std::string& name : names())
-    if (name == "cpu" || file_exists(join_path(root_.at(kDevices), name) + "/cpus"))
+    // x86 and RISC-V call it cpu; on hybrids and on Arm each names its CPUs; IBM Z has cpum_cf.
+    if (name == "cpu" || name == "cpum_cf" ||
+        file_exists(join_path(root_.at(kDevices), name) + "/cpus"))
       cores_->push_back(name);
   return *cores_;
 }

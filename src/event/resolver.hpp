@@ -78,6 +78,7 @@ class Resolver {
   Result<Events> pmu_terms(const PmuName& parts);
   Result<Events> tracepoint(std::string_view group, std::string_view name);
   Result<Events> pfm_name(std::string_view name);
+  Events other_spelling(std::string_view name);
   Result<Events> own_name(std::string_view name);
   Result<Events> preset_name(std::string_view name);
   Result<Events> raw_digits(std::string_view digits);

@@ -86,10 +86,41 @@ Result<Encoding> Resolver::kernel_pmu_of(const Encoding& pfm) {
   return failure(ErrorKind::unsupported, what, "the kernel does not offer this PMU");
 }
 
+// Published metrics write events as vendors do, EVENT.UMASK, or as LIKWID does, EVENT_UMASK, and
+// both have names of their own for the counters that only count one thing.
+Resolver::Events Resolver::other_spelling(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kFixed[] = {
+      {"INST_RETIRED.ANY", "instructions"},       {"INSTR_RETIRED_ANY", "instructions"},
+      {"CPU_CLK_UNHALTED.THREAD", "cycles"},      {"CPU_CLK_UNHALTED.CORE", "cycles"},
+      {"CPU_CLK_UNHALTED_CORE", "cycles"},        {"CPU_CLOCKS_UNHALTED", "cycles"},
+      {"CPU_CLK_UNHALTED.REF_TSC", "ref-cycles"}, {"CPU_CLK_UNHALTED_REF", "ref-cycles"},
+      {"ACTUAL_CPU_CLOCK", "msr/aperf/"},         {"MAX_CPU_CLOCK", "msr/mperf/"},
+  };
+  for (const auto& [theirs, ours] : kFixed) {
+    if (theirs != name) continue;
+    auto events = resolve_item(ours);
+    if (!events) return {};
+    if (events->size() == 1) events->front().name = name;
+    return *std::move(events);
+  }
+  const auto end = std::min(name.find(':'), name.size());
+  for (std::size_t i = end; i-- > 1;) {
+    if (name[i] != '_') continue;
+    std::string split(name);
+    split[i] = ':';
+    auto event = pfm_encoding(split);
+    if (!event) continue;
+    event->name = name;
+    return {*std::move(event)};
+  }
+  return {};
+}
+
 Result<Resolver::Events> Resolver::pfm_name(std::string_view name) {
   if (is_foreign_tree(options_) || !Pfm::instance()) return Events{};
   auto event = pfm_encoding(name);
   if (event) return Events{*std::move(event)};
+  if (auto other = other_spelling(name); !other.empty()) return other;
   // "pmu::EVENT" can mean nothing else, so libpfm4's own words help most.
   const bool only_pfm = name.find("::") != std::string_view::npos;
   if (event.error().kind == ErrorKind::not_found && !only_pfm) return Events{};

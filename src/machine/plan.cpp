@@ -15,6 +15,8 @@ constexpr PeakOp kPeakOps[] = {PeakOp::add,   PeakOp::mul, PeakOp::muladd, PeakO
                                PeakOp::mixed, PeakOp::div, PeakOp::sqrt};
 // With several threads a quick run leaves out what one thread tells as well.
 constexpr PeakOp kQuickOps[] = {PeakOp::add, PeakOp::mul, PeakOp::fma, PeakOp::mixed};
+// Of narrower instructions than the widest it keeps what a program that uses them stands under.
+constexpr PeakOp kQuickNarrowOps[] = {PeakOp::add, PeakOp::fma};
 
 constexpr MemoryOp kCacheOps[] = {MemoryOp::load, MemoryOp::store, MemoryOp::load2_store1,
                                   MemoryOp::copy};
@@ -166,18 +168,20 @@ void plan_peaks(Plan& plan, const PlanInput& input, const Workbench& bench,
     if (!input.full && !crew.is_quick) continue;
     const bool alone = crew.members.size() == 1;
     for (std::size_t i = 0; i < input.isas.size(); ++i) {
-      if (!alone && !input.full && i + 1 != input.isas.size()) continue;
+      const bool widest = i + 1 == input.isas.size();
       for (const Precision precision : {Precision::dp, Precision::sp}) {
         const auto plan_op = [&](PeakOp op) {
           // The top roof is worth trying every mix again, over the whole run.
-          const bool top = op == PeakOp::mixed && input.fma && i + 1 == input.isas.size();
+          const bool top = op == PeakOp::mixed && input.fma && widest;
           for (const Mix mix : alone&& top ? mixes() : std::vector<Mix>{mix_of_isa[i]})
             add_peak(plan, input, bench, crew, input.isas[i], precision, op, mix);
         };
         if (alone || input.full)
           std::for_each(std::begin(kPeakOps), std::end(kPeakOps), plan_op);
-        else
+        else if (widest)
           std::for_each(std::begin(kQuickOps), std::end(kQuickOps), plan_op);
+        else
+          std::for_each(std::begin(kQuickNarrowOps), std::end(kQuickNarrowOps), plan_op);
       }
     }
   }

@@ -17,6 +17,8 @@ constexpr std::uint64_t kChainTrips = 128;  // 65 536 cycles: some 20 µs
 // A calibration slower than the best by more than this means that the core was not ours, or slower.
 constexpr double kCalibrationSlack = 1.02;
 constexpr int kMostWindows = 64;
+constexpr std::size_t kHugePage = 2u << 20;
+constexpr std::size_t kMostPlaces = 8;
 
 // What a run of the chain takes beside the chain: the least that a chain of one link takes. So
 // short a run is hardly ever disturbed.
@@ -116,6 +118,14 @@ void Workbench::seat_arguments(const Trial& trial, int member) {
   const Kernel& kernel = trial.setup.kernel;
   // Streams lie whole pages apart: a load then never looks like a store that is still under way.
   const std::size_t apart = (trial.span + 4095) / 4096 * 4096;
+  // Where pages lie decides how evenly they fill a cache: what fits into one huge page is tried in
+  // another one each round, so that the best of them is the same in every run.
+  const std::size_t needed = apart * static_cast<std::size_t>(kernel.streams);
+  const std::size_t places =
+      needed <= kHugePage ? std::clamp<std::size_t>(seat.memory.size() / kHugePage, 1, kMostPlaces)
+                          : 1;
+  std::byte* const first =
+      seat.memory.data() + static_cast<std::size_t>(trial.rounds) % places * kHugePage;
   seat.arguments = {};
   seat.arguments.span = trial.span;
   seat.arguments.vectors = seat.vectors;
@@ -124,10 +134,9 @@ void Workbench::seat_arguments(const Trial& trial, int member) {
   seat.arguments.r = trial.setup.r;
   seat.arguments.accumulator = trial.setup.accumulator;
   for (int stream = 0; stream < kernel.streams; ++stream)
-    seat.arguments.streams[stream] =
-        trial.setup.chain != nullptr
-            ? trial.setup.chain
-            : seat.memory.data() + apart * static_cast<std::size_t>(stream);
+    seat.arguments.streams[stream] = trial.setup.chain != nullptr
+                                         ? trial.setup.chain
+                                         : first + apart * static_cast<std::size_t>(stream);
 }
 
 // Doubles the trips until a window is long enough to tell, then takes what the best needs.

@@ -2,8 +2,10 @@
 //
 // A label such as "Memory bandwidth [MBytes/s]" becomes the name Memory_bandwidth with its unit;
 // the formula's value is in that unit already, so it is brought to base units by one more factor.
+// Of two labels that differ in the unit alone, the second has it in its name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 
@@ -24,6 +26,25 @@ std::string name_of_label(std::string_view label) {
   }
   while (name.ends_with('_')) name.pop_back();
   return name;
+}
+
+// ":EDGEDETECT:THRESHOLD=0x4" in libpfm4's words: ":e:c=0x4".
+std::string event_options(std::string_view options) {
+  std::string text;
+  for (const std::string_view option : split(options, ':')) {
+    if (option.empty()) continue;
+    text += ':';
+    if (option == "EDGEDETECT") {
+      text += 'e';
+    } else if (option == "INVERT") {
+      text += 'i';
+    } else if (option.starts_with("THRESHOLD=")) {
+      text += "c=" + std::string(option.substr(option.find('=') + 1));
+    } else {
+      text += option;
+    }
+  }
+  return text;
 }
 
 // "MEM" of ".../zen3/MEM.txt".
@@ -77,18 +98,20 @@ class LikwidReader {
     const std::string_view counter = line.substr(0, blank);
     std::string name(trim(line.substr(blank)));
     const auto colon = std::min(counter.find(':'), counter.size());
-    name += counter.substr(colon);
+    name += event_options(counter.substr(colon));
     events_[std::string(counter)] = name;
     events_.emplace(std::string(counter.substr(0, colon)), name);
   }
 
   void metric(std::string_view line) {
-    const auto blank = line.find_last_of(" \t");
-    if (blank == std::string_view::npos) {
+    // A formula has no brackets, but some have blanks.
+    const auto unit_end = line.rfind(']');
+    const auto blank = unit_end != std::string_view::npos ? unit_end + 1 : line.find_last_of(" \t");
+    if (blank == std::string_view::npos || blank >= line.size()) {
       complain(line, "'LABEL FORMULA' was expected");
       return;
     }
-    const std::string_view text = line.substr(blank + 1);
+    const std::string_view text = trim(line.substr(blank));
     auto formula = parse_infix(text, Dialect::likwid);
     if (!formula) {
       file_.complain(line_, static_cast<std::size_t>(text.data() - raw_.data()), formula.error());
@@ -102,6 +125,7 @@ class LikwidReader {
   void define(std::string_view label, Formula formula) {
     Definition definition;
     definition.description = std::string(label);
+    const std::string_view whole = label;
     if (const auto open = label.rfind('[');
         open != std::string_view::npos && label.ends_with(']')) {
       if (auto unit = parse_unit(label.substr(open + 1, label.size() - open - 2))) {
@@ -110,6 +134,9 @@ class LikwidReader {
       }
     }
     definition.name = group_ + "." + name_of_label(label);
+    if (std::ranges::any_of(file_.definitions,
+                            [&](const auto& each) { return each.name == definition.name; }))
+      definition.name = group_ + "." + name_of_label(whole);
     if (definition.unit && definition.unit->factor != 1) {
       formula.push_number(Number::integer(1), definition.unit, 0);
       formula.push(Op::multiply, 0);

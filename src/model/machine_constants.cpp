@@ -38,6 +38,10 @@ std::vector<metric::Constant> metric_constants(const Machine& machine, const std
   };
   add_frequency("frequency_hz", machine.frequency_hz);
   add_frequency("tsc_hz", machine.tsc_hz);
+  // LIKWID's groups know the clock so.
+  if (machine.tsc_hz > 0)
+    constants.push_back({"inverseClock", metric::Number::real(1 / machine.tsc_hz), metric_unit("s"),
+                         "measured, " + file});
   return constants;
 }
 

@@ -119,6 +119,7 @@ class Watch {
                                     ? reading.totals[i]
                                     : reading.totals[i].since(previous_.totals[i]));
     if (options_.on_interval) options_.on_interval(interval);
+    if (options_.on_reading) options_.on_reading(reading);
     intervals_.push_back(std::move(interval));
     previous_ = std::move(reading);
     return {};
@@ -128,6 +129,7 @@ class Watch {
     sample::RunCounts result;
     Nanoseconds wall{};
     if (run_.program() != nullptr) {
+      run_.drain();  // while the program's last state can still be asked for
       LOFT_TRY(const ProcessEnd end, run_.program()->wait());
       result.exit_status = end.shell_status();
       wall = end.elapsed;

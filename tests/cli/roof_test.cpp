@@ -195,6 +195,85 @@ TEST_F(RoofCommand, ADamagedRunIsRefusedByName) {
   EXPECT_THAT(said.notes, HasSubstr("task_clock_ns"));
 }
 
+TEST_F(RoofCommand, OneRunGivesExactCountsAndEstimatedTimes) {
+  const std::string runs = home_ + "/runs";
+  const std::string command =
+      "-- sh -c 'echo ran >>" + runs + "; exec " LOFT_TEST_KERNELS " triad 40000'";
+  const json report = points_of("--once " + command);
+  EXPECT_EQ(read_file(runs).value_or(""), "ran\n");
+  const json triad = point(report, "function", "triad_kernel");
+  EXPECT_EQ(triad["flops"], 40000.0 * 4096 * 2.0);
+  EXPECT_EQ(triad["kind"], "modelled");
+  EXPECT_GT(triad["seconds"].get<double>(), 0);
+  EXPECT_EQ(point(report, "run")["kind"], "modelled");
+  EXPECT_EQ(report["time"], "estimated");
+}
+
+TEST_F(RoofCommand, TheSlicesOfOneRunHoldAllItsWork) {
+  const json report = points_of(std::string("--once -- ") + LOFT_TEST_KERNELS + " triad 40000");
+  double flops = 0;
+  for (const json& each : report["points"])
+    if (each["scope"] == "slice") flops += each["flops"].get<double>();
+  EXPECT_EQ(flops, point(report, "run")["flops"].get<double>());
+}
+
+TEST_F(RoofCommand, OneRunIsNotKeptAsARecording) {
+  const Said said = roof_of("--once -o " + home_ + "/run.data -- echo hello");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.notes, HasSubstr("--once"));
+}
+
+double sum_over_functions(const json& report, const char* what) {
+  double sum = 0;
+  for (const json& each : report["points"])
+    if (each["scope"] == "function" && each[what].is_number()) sum += each[what].get<double>();
+  return sum;
+}
+
+// The order of the lines is what hpcc goes by: problem size, block size, grid of processes.
+constexpr const char* kHpccInput =
+    "one process, a small problem\n\nHPL.out\n8\n1\n400 Ns\n1\n80 NBs\n0\n1\n1 Ps\n1 "
+    "Qs\n16.0\n1\n2\n"
+    "1\n4\n1\n2\n1\n1\n1\n1\n1\n1\n2\n64\n0\n0\n1\n8\n\n0\n1200\n0\n40\n";
+
+TEST_F(RoofCommand, PlacesTheHpcChallengeBenchmark) {
+  if (std::system("command -v hpcc >/dev/null") != 0) GTEST_SKIP() << "hpcc is not installed";
+  ASSERT_TRUE(replace_file(home_ + "/hpccinf.txt", kHpccInput));
+  const Said said = roof_of("-o " + home_ + "/hpcc.json -- env --chdir=" + home_ +
+                            " OPENBLAS_NUM_THREADS=1 hpcc");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json report = json::parse(read_file(home_ + "/hpcc.json").value_or(""), nullptr, false);
+  ASSERT_TRUE(report.is_object());
+  // It solved its system in both runs, and says so in its own file.
+  EXPECT_THAT(read_file(home_ + "/hpccoutf.txt").value_or(""), HasSubstr("Success=1"));
+  const json run = point(report, "run");
+  EXPECT_GT(run["flops"].get<double>(), 2.0 / 3 * 400 * 400 * 400);
+  EXPECT_EQ(sum_over_functions(report, "flops"), run["flops"].get<double>());
+  bool has_product = false;
+  for (const json& each : report["points"])
+    has_product =
+        has_product || (each["scope"] == "function" && each["bound_by"].is_string() &&
+                        each["name"].get<std::string>().find("dgemm") != std::string::npos);
+  EXPECT_TRUE(has_product) << "no function of the matrix product was placed";
+}
+
+TEST_F(RoofCommand, PlacesEveryThreadOfARealProgram) {
+  if (std::system("command -v xz >/dev/null") != 0) GTEST_SKIP() << "xz is not installed";
+  const json report = points_of("--threads -- xz -T4 --block-size=200KiB -0 -k -c " LOFT_PROGRAM);
+  ASSERT_TRUE(report.is_object());
+  std::size_t threads = 0;
+  double instructions = 0;
+  for (const json& each : report["points"]) {
+    if (each["scope"] != "thread") continue;
+    ++threads;
+    instructions += each["instructions"].get<double>();
+  }
+  EXPECT_EQ(threads, 5u) << report["notes"];  // the first and four that compress
+  EXPECT_EQ(instructions, point(report, "run")["instructions"].get<double>());
+  EXPECT_EQ(sum_over_functions(report, "instructions"), instructions);
+}
+
 TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {
   const Said said = roof_of("-o x.pdf -- echo hello");
   EXPECT_EQ(said.status, 125);

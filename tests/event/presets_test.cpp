@@ -111,6 +111,25 @@ TEST(Presets, NoMappingNamesAnEventThatDoesNotExist) {
   EXPECT_GT(checked, 60u);
 }
 
+// Intel's lists and LIKWID's groups write the same events in other ways.
+TEST(Spellings, EventsOfPublishedMetricsAreFound) {
+  Resolver skylake = pretending("skl");
+  const auto encoding = [&](const char* name) {
+    const auto event = skylake.resolve(name);
+    EXPECT_TRUE(event) << name << ": " << (event ? "" : to_string(event.error()));
+    return event ? event->encoding.config : 0;
+  };
+  const auto packed = encoding("pfm:FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE");
+  EXPECT_EQ(encoding("FP_ARITH_INST_RETIRED.128B_PACKED_DOUBLE"), packed);
+  EXPECT_EQ(encoding("FP_ARITH_INST_RETIRED_128B_PACKED_DOUBLE"), packed);
+  EXPECT_EQ(encoding("FP_ARITH_INST_RETIRED_128B_PACKED_DOUBLE:c=0x1"),
+            encoding("pfm:FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE:c=0x1"));
+  EXPECT_EQ(encoding("INST_RETIRED.ANY"), encoding("instructions"));
+  EXPECT_EQ(encoding("CPU_CLK_UNHALTED_CORE"), encoding("cycles"));
+  EXPECT_EQ(skylake.resolve("INSTR_RETIRED_ANY")->name, "INSTR_RETIRED_ANY");
+  EXPECT_FALSE(skylake.resolve("INSTR_RETIRED_ANYTHING"));
+}
+
 TEST(Pfm, ADryRunEncodesAsTheOtherCpuWould) {
   if (!Pfm::instance() || !(*Pfm::instance())->find_pmu("zen3"))
     GTEST_SKIP() << "libpfm4 has no tables of this CPU";

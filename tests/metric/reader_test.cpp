@@ -199,13 +199,15 @@ TEST(Likwid, ReadsAGroupWithItsUnits) {
 
 EVENTSET
 FIXC1 ACTUAL_CPU_CLOCK
-PMC0:EDGEDETECT  STALLS
+PMC0:EDGEDETECT:THRESHOLD=0x2  STALLS
 DFC0  DRAM_CHANNEL_0
 
 METRICS
 Runtime (RDTSC) [s] time
 Memory bandwidth [MBytes/s] 1.0E-06*(DFC0)*64.0/time
-Share [%] (PMC0:EDGEDETECT/FIXC1)*100
+Share [%] (PMC0:EDGEDETECT:THRESHOLD=0x2/ FIXC1)*100
+DP [MFLOP/s] 1.0E-06*DFC0/time
+DP [MUOPS/s] 2.0E-06*DFC0/time
 
 LONG
 Formulas: anything = goes here
@@ -213,8 +215,10 @@ Formulas: anything = goes here
   EXPECT_THAT(complaints(file), IsEmpty());
   EXPECT_DOUBLE_EQ(value_of(file, "MEM.Memory_bandwidth", {{"DRAM_CHANNEL_0", 1e6}, {"time", 2}}),
                    32);
-  EXPECT_DOUBLE_EQ(value_of(file, "MEM.Share", {{"STALLS:EDGEDETECT", 1}, {"ACTUAL_CPU_CLOCK", 4}}),
+  EXPECT_DOUBLE_EQ(value_of(file, "MEM.Share", {{"STALLS:e:c=0x2", 1}, {"ACTUAL_CPU_CLOCK", 4}}),
                    25);
+  EXPECT_DOUBLE_EQ(value_of(file, "MEM.DP", {{"DRAM_CHANNEL_0", 1e6}, {"time", 2}}), 0.5);
+  EXPECT_DOUBLE_EQ(value_of(file, "MEM.DP_MUOPS_s", {{"DRAM_CHANNEL_0", 1e6}, {"time", 2}}), 1);
   EXPECT_EQ(file.definitions[1].unit->text, "MBytes/s");
 }
 

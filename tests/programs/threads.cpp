@@ -1,7 +1,9 @@
 // threads N: starts N threads, each named workI and busy for a while, one of them with a thread of
 // its own; they hand the CPU to each other often.
+// threads 0 COMMAND: a thread that is not the first becomes COMMAND.
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -28,6 +30,7 @@ void work(int index) {
 
 int main(int argc, char** argv) {
   const int count = argc > 1 ? std::atoi(argv[1]) : 4;
+  if (count == 0 && argc > 2) std::thread([argv] { ::execvp(argv[2], argv + 2); }).join();
   std::vector<std::thread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back(work, i);
   for (std::thread& thread : threads) thread.join();

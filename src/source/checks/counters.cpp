@@ -44,8 +44,15 @@ struct Tally {
   }
 };
 
+// What this machine calls the PMU of its cores.
+std::string core_pmu() {
+  event::PmuTable pmus{SystemRoot()};
+  return pmus.core_names().empty() ? "cpu" : pmus.core_names().front();
+}
+
 Check hardware_counters() {
   Tally tally;
+  const std::string pmu = core_pmu();
   static constexpr std::array<std::pair<const char*, std::uint64_t>, 6> kEvents{
       {{"cycles", PERF_COUNT_HW_CPU_CYCLES},
        {"instructions", PERF_COUNT_HW_INSTRUCTIONS},
@@ -54,7 +61,7 @@ Check hardware_counters() {
        {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES},
        {"cache-misses", PERF_COUNT_HW_CACHE_MISSES}}};
   for (const auto& [name, config] : kEvents)
-    tally.add(numbered(name, "cpu", PERF_TYPE_HARDWARE, config), [] {
+    tally.add(numbered(name, pmu, PERF_TYPE_HARDWARE, config), [] {
       keep_busy();
       touch_new_pages();
     });
@@ -64,14 +71,14 @@ Check hardware_counters() {
 // The largest group of the same event that still gets its counters together.
 Check counters_at_once() {
   constexpr std::size_t kMost = 32;
-  perf_events::Group group;
+  const std::string pmu = core_pmu();
   std::size_t together = 0;
   for (std::size_t size = 1; size <= kMost; ++size) {
     perf_events::Group trial;
     bool opened = true;
     for (std::size_t i = 0; i < size && opened; ++i) {
       event::Event event =
-          numbered("instructions", "cpu", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+          numbered("instructions", pmu, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
       event.modifiers.kernel = event.modifiers.hypervisor = false;
       opened = trial.add(event, {0, -1}, {}).has_value();
     }

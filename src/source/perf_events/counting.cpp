@@ -8,8 +8,10 @@
 
 #include "source/perf_events/combine.hpp"
 #include "source/perf_events/layout.hpp"
+#include "source/perf_events/machine_counters.hpp"
 #include "source/perf_events/places.hpp"
 #include "source/perf_events/thread_rings.hpp"
+#include "source/perf_events/traced_counting.hpp"
 
 namespace loft::source::perf_events {
 namespace {
@@ -20,12 +22,6 @@ using sample::Count;
 struct Post {
   TaskPlace where;
   OpenGroups groups;
-};
-
-// An event of a PMU that counts for a whole package, opened on one of that PMU's CPUs.
-struct MachineCounter {
-  std::size_t event;
-  Group group;
 };
 
 // Readings of one post, aligned with the events; nothing where an event is not opened there.
@@ -57,7 +53,6 @@ class PerfCounting final : public CountingRun {
 
   AttrOptions options() const;
   Result<void> open_posts();
-  void open_machine_events();
   Result<PostReading> read_post(const Post& post) const;
   std::vector<Count> totals(const std::vector<PostReading>& readings) const;
   std::vector<sample::CpuCounts> cpus(const std::vector<PostReading>& readings,
@@ -71,7 +66,7 @@ class PerfCounting final : public CountingRun {
   std::optional<ChildProcess> child_;
   Layout layout_;
   std::vector<Post> posts_;
-  std::vector<MachineCounter> machine_counters_;
+  MachineCounters machine_counters_;
   ThreadRings rings_;
   Nanoseconds start_time_{};
 };
@@ -90,12 +85,9 @@ Result<void> PerfCounting::open() {
     LOFT_TRY(child_, ChildProcess::prepare(request_.command, request_.streams));
   }
   LOFT_CHECK(open_posts());
-  open_machine_events();
-  for (const auto& missing : layout_.missing)
-    if (!missing) return {};
-  if (layout_.missing.empty())
-    return failure(ErrorKind::invalid_input, "count", "no event was asked for");
-  return Failure(*layout_.missing.front());
+  for (std::size_t i = 0; i < layout_.events.size(); ++i)
+    if (is_machine_event(i)) machine_counters_.open(layout_, i);
+  return layout_.require_some();
 }
 
 Result<void> PerfCounting::open_posts() {
@@ -128,31 +120,9 @@ Result<void> PerfCounting::open_posts() {
   return {};
 }
 
-void PerfCounting::open_machine_events() {
-  for (std::size_t i = 0; i < layout_.events.size(); ++i) {
-    if (!is_machine_event(i)) continue;
-    for (const int cpu : layout_.events[i].cpus) {
-      MachineCounter counter{i, {}};
-      auto added = counter.group.add(layout_.events[i], Place{-1, cpu}, AttrOptions{});
-      if (!added) {
-        layout_.missing[i] = std::move(added).error();
-        break;
-      }
-      machine_counters_.push_back(std::move(counter));
-    }
-  }
-}
-
 std::vector<std::string> PerfCounting::notes() const {
   std::vector<std::string> notes;
-  for (std::size_t i = 0; i < layout_.events.size(); ++i) {
-    if (layout_.events[i].modifiers.kernel || !request_.events[i].modifiers.kernel) continue;
-    const auto level = paranoid_level();
-    notes.push_back(
-        fmt::format("user mode only (:u): perf_event_paranoid is {} and loft has no CAP_PERFMON",
-                    level ? std::to_string(*level) : "not readable"));
-    break;
-  }
+  if (const auto note = layout_.permission_note(request_.events)) notes.push_back(*note);
   if (rings_.ledger().lost() > 0)
     notes.push_back(
         fmt::format("{} records of ended threads were lost: their counts are in the "
@@ -167,7 +137,7 @@ std::vector<std::string> PerfCounting::notes() const {
 }
 
 Result<void> PerfCounting::start() {
-  for (const MachineCounter& counter : machine_counters_) LOFT_CHECK(counter.group.enable());
+  LOFT_CHECK(machine_counters_.enable());
   start_time_ = now();
   if (!options().enable_on_exec)
     for (const Post& post : posts_)
@@ -204,11 +174,7 @@ std::vector<Count> PerfCounting::totals(const std::vector<PostReading>& readings
         add(place.pid > 0 && place.cpu >= 0 ? count_over_cpus(of_task, layout_.events[i])
                                             : count_of(of_task.front()));
     }
-    for (const MachineCounter& counter : machine_counters_) {
-      if (counter.event != i) continue;
-      const auto value = counter.group.read();
-      add(value ? count_of(value->front()) : Count::missing(to_string(value.error())));
-    }
+    if (const auto of_machine = machine_counters_.read(i)) add(*of_machine);
     totals.push_back(sum.value_or(Count::missing("not opened")));
   }
   return totals;
@@ -339,6 +305,11 @@ Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   if (!request.region.empty())
     return failure(ErrorKind::unsupported, "count inside one function with hardware counters",
                    "they know CPUs and threads, not functions", "use --source virtual");
+  if (request.split == Split::threads && request.pids.empty() && !tells_counts_of_threads()) {
+    // Where ptrace is not allowed either, rows are missing and the notes say so.
+    auto traced = prepare_traced(request);
+    if (traced || traced.error().kind != ErrorKind::permission) return traced;
+  }
   auto run = std::make_unique<PerfCounting>(request);
   LOFT_CHECK(run->open());
   return run;

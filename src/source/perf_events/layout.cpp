@@ -1,5 +1,6 @@
 #include "source/perf_events/layout.hpp"
 
+#include <fmt/format.h>
 #include <linux/perf_event.h>
 
 namespace loft::source::perf_events {
@@ -115,6 +116,23 @@ class Settler {
 std::string Layout::why_missing(std::size_t event) const {
   const Error& error = *missing[event];
   return error.hint.empty() ? error.why : error.why + "; " + error.hint;
+}
+
+Result<void> Layout::require_some() const {
+  for (const auto& reason : missing)
+    if (!reason) return {};
+  if (missing.empty()) return failure(ErrorKind::invalid_input, "count", "no event was asked for");
+  return Failure(*missing.front());
+}
+
+std::optional<std::string> Layout::permission_note(const std::vector<event::Event>& wanted) const {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].modifiers.kernel || !wanted[i].modifiers.kernel) continue;
+    const auto level = paranoid_level();
+    return fmt::format("user mode only (:u): perf_event_paranoid is {} and loft has no CAP_PERFMON",
+                       level ? std::to_string(*level) : "not readable");
+  }
+  return std::nullopt;
 }
 
 Result<void> add_permitted(Group& group, event::Event& event, Place place,

@@ -21,6 +21,13 @@ struct Layout {
 
   // The explanation shown in place of a value.
   [[nodiscard]] std::string why_missing(std::size_t event) const;
+
+  // Fails when nothing is left to count, with the first event's explanation.
+  [[nodiscard]] Result<void> require_some() const;
+
+  // A word about events that lost the kernel's part; `wanted` is what was asked for.
+  [[nodiscard]] std::optional<std::string> permission_note(
+      const std::vector<event::Event>& wanted) const;
 };
 
 // Groups opened at one place, aligned with Layout::groups.

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "event/pmu.hpp"
 
 namespace loft::source::perf_events {
 namespace {
@@ -144,18 +145,6 @@ std::optional<int> paranoid_level(const SystemRoot& root) {
   return negative ? -static_cast<int>(*size) : static_cast<int>(*size);
 }
 
-bool has_core_pmu(const SystemRoot& root) {
-  const auto pmus = list_directory(root.at("/sys/bus/event_source/devices"));
-  if (!pmus) return false;
-  for (const std::string& pmu : *pmus) {
-    // x86 calls it cpu (hybrids cpu_core, cpu_atom); Arm and RISC-V PMUs name their CPUs.
-    if (pmu == "cpu" || pmu == "cpu_core" || pmu.starts_with("armv") ||
-        pmu.starts_with("arm_cortex"))
-      return true;
-    if (file_exists(root.at("/sys/bus/event_source/devices/" + pmu + "/caps/slots"))) return true;
-    if (pmu.starts_with("cpum_cf") || pmu.find("pmuv3") != std::string::npos) return true;
-  }
-  return false;
-}
+bool has_core_pmu(const SystemRoot& root) { return !event::PmuTable(root).core_names().empty(); }
 
 }  // namespace loft::source::perf_events

@@ -1,9 +1,11 @@
 #include "source/perf_events/thread_rings.hpp"
 
+#include <sched.h>
 #include <sys/ioctl.h>
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 namespace loft::source::perf_events {
 namespace {
@@ -58,6 +60,33 @@ std::vector<int> ThreadRings::fds() const {
   std::vector<int> fds;
   for (const PerCpu& cpu : rings_) fds.push_back(cpu.side_band.get());
   return fds;
+}
+
+bool tells_counts_of_threads() {
+  bool told = false;
+  const auto try_it = [&told] {
+    // A ring belongs to a CPU: the thread that ends has to be there.
+    const int cpu = ::sched_getcpu();
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(cpu, &here);
+    if (::sched_setaffinity(0, sizeof here, &here) != 0) return;
+    event::Event event = side_band_event();
+    perf_event_attr attr = make_attr(
+        event, {.group_read = false, .inherit = true, .inherit_stat = true, .disabled = false});
+    const auto fd = open_event(attr, event, {0, cpu});
+    if (!fd) return;
+    auto ring = RingBuffer::map(*fd, 1);
+    if (!ring) return;
+    std::thread([] {}).join();
+    ring->drain([&told](std::span<const std::byte> record) {
+      perf_event_header header;
+      std::memcpy(&header, record.data(), sizeof header);
+      told = told || header.type == PERF_RECORD_READ;
+    });
+  };
+  std::thread(try_it).join();  // the caller stays where it may run
+  return told;
 }
 
 Result<std::uint64_t> event_id(const Fd& fd) {

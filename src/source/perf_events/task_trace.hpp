@@ -1,0 +1,63 @@
+// Follows every thread and child of a program from its birth, with ptrace.
+//
+// For kernels that do not tell what a thread has counted when it ends. A new task stands still,
+// before its first instruction, until what watches it is in place; its end is told when its
+// counters are final.
+//
+//   LOFT_TRY(auto trace, TaskTrace::follow(child.pid()));
+//   poll(trace.fd(), ...);
+//   trace.drain(visitor);             // whenever fd() is readable
+//
+// Everything happens in the thread that called follow(), as ptrace demands. A program goes on by
+// itself when loft is gone, however loft ended.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <set>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+
+namespace loft::source::perf_events {
+
+class TaskTrace {
+ public:
+  class Visitor {
+   public:
+    virtual void born(pid_t tid) = 0;
+    // The task is gone but for its name in /proc.
+    virtual void ended(pid_t tid) = 0;
+    // A thread that is not its process's first has called exec: it is known as `tid` from now on.
+    virtual void renamed(pid_t from, pid_t tid) = 0;
+
+   protected:
+    ~Visitor() = default;
+  };
+
+  // `root` is a child of this thread, which has no other, held before exec. When it ends, reaping
+  // it is left to its owner, and the trace is over.
+  [[nodiscard]] static Result<TaskTrace> follow(pid_t root);
+
+  TaskTrace(TaskTrace&& other) noexcept;
+  TaskTrace& operator=(TaskTrace&&) = delete;
+  ~TaskTrace();
+
+  // Readable when there may be something to drain.
+  [[nodiscard]] int fd() const { return children_.get(); }
+
+  void drain(Visitor& visitor);
+
+ private:
+  TaskTrace() = default;
+  void take_stop(pid_t tid, int status, Visitor& visitor);
+  void let_go(pid_t tid);
+
+  pid_t root_ = -1;
+  std::set<pid_t> tasks_;
+  Fd children_;  // SIGCHLD, blocked meanwhile
+  sigset_t before_{};
+};
+
+}  // namespace loft::source::perf_events
