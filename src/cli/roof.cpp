@@ -9,8 +9,10 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/machine_at_hand.hpp"
+#include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/raster.hpp"
+#include "cli/roof_counters.hpp"
 #include "cli/roof_file.hpp"
 #include "cli/roof_once.hpp"
 #include "cli/roof_passes.hpp"
@@ -24,6 +26,9 @@ namespace {
 struct RoofFlags {
   std::vector<std::string> command;  // or recordings
   std::string machine;
+  std::string source = "auto";
+  std::string model = "cache";
+  MetricFlags metrics;
   std::vector<std::string> functions;
   std::size_t top = 8;
   bool keep_going = false;
@@ -84,7 +89,7 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   report.wall_seconds = to_seconds(native.counts.wall);
   report.cpu_seconds = native.cpu_seconds();
   report.threads = counted.threads.size();
-  report.counts_from = "virtual PMU, exact";
+  report.counts_from = counted.source == "perf_events" ? "hardware counters" : "virtual PMU, exact";
   report.time_from = "native run";
   report.machine_identity = machine.identity;
   report.energy = native.counts.energy;
@@ -155,20 +160,60 @@ bool is_recording(const std::string& path) {
          std::string_view(text, kMagic) == "2ELIFREP";
 }
 
-Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
-  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+// Operations and bytes by counters of the machine, where it has them.
+Result<WorkCounters> counters_at_hand(const RoofFlags& flags, Terminal& terminal) {
+  MetricFlags metrics = flags.metrics;
+  metrics.machine = flags.machine;
+  LOFT_TRY(const auto library, load_metrics(metrics, terminal));
+  return WorkCounters::find(library, flags.model == "dram");
+}
+
+// Time and counts of one run.
+struct Measured {
+  NativeRun first;
+  NativePass native;
+  sample::RunCounts counted;
+};
+
+Result<Measured> measure_once(const RoofFlags& flags, const WorkCounters& counters,
+                              const std::string& file) {
+  Measured measured;
+  LOFT_TRY(measured.first, run_natively(flags.command, {}, file, counters.events()));
+  LOFT_CHECK(check_first(measured.first.counts, flags));
+  LOFT_TRY(measured.native, profile_of(measured.first));
+  measured.counted = counters.counted_in(measured.native);
+  std::ranges::move(counters.notes(), std::back_inserter(measured.native.counts.notes));
+  return measured;
+}
+
+// Time of one run, counts of another under the virtual PMU.
+Result<Measured> measure_twice(const RoofFlags& flags, const std::string& file) {
+  Measured measured;
   LOFT_TRY(auto streams, TwiceStreams::prepare());
-  const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
-  LOFT_TRY(auto first, run_natively(flags.command, streams.first(), file));
-  LOFT_CHECK(check_first(first.counts, flags));
+  LOFT_TRY(measured.first, run_natively(flags.command, streams.first(), file));
+  LOFT_CHECK(check_first(measured.first.counts, flags));
   LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(const auto counted, run_counted(flags.command, second));
-  LOFT_CHECK(check_second(first.counts, counted, streams, flags));
-  first.run->writer().add_feature(kWorkFeature, to_bytes(work_json(first.counts, counted)));
-  first.run->writer().add_feature(kMachineFeature, to_bytes(machine::to_json(machine)));
-  LOFT_TRY(auto recording, first.run->finish());
-  LOFT_TRY(const auto native, profile_of(std::move(first.counts), std::move(recording)));
-  const view::RoofReport report = report_of(native, counted, machine, flags);
+  LOFT_TRY(measured.counted, run_counted(flags.command, second));
+  LOFT_CHECK(check_second(measured.first.counts, measured.counted, streams, flags));
+  LOFT_TRY(measured.native, profile_of(measured.first));
+  return measured;
+}
+
+Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
+  std::optional<WorkCounters> counters;
+  if (flags.source != "virtual") {
+    auto found = counters_at_hand(flags, terminal);
+    if (!found && (flags.source == "counters" || flags.model == "dram"))
+      return Failure(std::move(found).error());
+    if (found) counters = *std::move(found);
+  }
+  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+  const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
+  LOFT_TRY(auto run, counters ? measure_once(flags, *counters, file) : measure_twice(flags, file));
+  run.first.run->add_feature(kWorkFeature, to_bytes(work_json(run.native.counts, run.counted)));
+  run.first.run->add_feature(kMachineFeature, to_bytes(machine::to_json(machine)));
+  LOFT_CHECK(run.first.run->keep());
+  const view::RoofReport report = report_of(run.native, run.counted, machine, flags);
   LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
   return report.exit_status;
 }
@@ -227,6 +272,21 @@ void add_roof(Command& app, Action& action) {
       app.add_subcommand("roof", "Show how close a program comes to the machine's roofs");
   command->add_option("--machine", flags->machine,
                       "the machine file to use (default: this machine's)");
+  command
+      ->add_option("--source", flags->source,
+                   "what counts operations and bytes: counters of the machine, the virtual PMU, or "
+                   "the first of them that can (auto, the default)")
+      ->check(one_of({"auto", "counters", "virtual"}));
+  command
+      ->add_option(
+          "--model", flags->model,
+          "cache: bytes as the core sees them, roofs of every level (default); dram: bytes "
+          "that memory moves, which needs counters of the machine")
+      ->check(one_of({"cache", "dram"}));
+  command
+      ->add_option("-m,--metrics", flags->metrics.files,
+                   "metrics that say which events are operations and bytes")
+      ->allow_extra_args(false);
   command->add_option("--function", flags->functions, "show only functions with this in their name")
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")

@@ -73,6 +73,7 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   clock.unit = "ns";
   clock.total = sample::Count::exact(fields.get<std::uint64_t>("task_clock_ns"));
   kept.native.events = {clock};
+  kept.counted.source = fields.get<std::string>("source");
   kept.native.notes = fields.get<std::vector<std::string>>("notes");
   for (const ordered_json& each : fields.get<ordered_json>("energy")) {
     Fields part(each);
@@ -120,6 +121,7 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
                     {"exit", native.exit_status},
                     {"wall_ns", native.wall.count()},
                     {"task_clock_ns", native.events.front().total.raw},
+                    {"source", counted.source},
                     {"notes", native.notes},
                     {"energy", ordered_json::array()},
                     {"events", ordered_json::array()},

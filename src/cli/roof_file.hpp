@@ -1,7 +1,8 @@
-// A roofline run kept as a recording: a perf.data of its native run, with what the virtual PMU
-// counted and the machine's roofs in header sections of loft's own, which other readers skip.
+// A roofline run kept as a recording: a perf.data of its native run, with what was counted, by the
+// virtual PMU or the machine's counters, and the machine's roofs in header sections of loft's own,
+// which other readers skip.
 //
-//   first.run->writer().add_feature(kWorkFeature, to_bytes(work_json(native_counts, counted)));
+//   first.run->add_feature(kWorkFeature, to_bytes(work_json(native_counts, counted)));
 //   ...
 //   LOFT_TRY(const KeptRun kept, read_run("before.data"));
 #pragma once

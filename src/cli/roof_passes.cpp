@@ -27,9 +27,13 @@ constexpr std::uint64_t kFewSamples = 20;
 constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
 
-// Functions are the same when name and binary are, whatever address they had in either run. Two
-// that a binary has of one name are told apart by nothing that both runs know.
-using FunctionKey = std::pair<std::string, std::string>;
+// The samples of the run time; those of other events say what was done, not how long it took.
+std::vector<sample::TimelineEntry> times_of(const std::vector<sample::TimelineEntry>& timeline) {
+  std::vector<sample::TimelineEntry> times;
+  std::ranges::copy_if(timeline, std::back_inserter(times),
+                       [](const auto& entry) { return entry.event == 0; });
+  return times;
+}
 
 class Join {
  public:
@@ -37,7 +41,7 @@ class Join {
       : native_(native),
         counted_(counted),
         notes_(notes),
-        active_(native.profile.result.timeline, native.cpu_seconds(),
+        active_(times_of(native.profile.result.timeline), native.cpu_seconds(),
                 [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; }) {
     for (const auto& function : counted.functions)
       if (auto work = work_of(function.counts))
@@ -63,13 +67,6 @@ class Join {
     return sum;
   }
 
-  [[nodiscard]] FunctionKey key_of(std::uint32_t id) const {
-    const sample::Function& function = native_.profile.locations->function(id);
-    const bool has_binary = function.binary != sample::Function::kNoBinary;
-    return {function.name,
-            has_binary ? native_.recording->history().binaries()[function.binary].path : ""};
-  }
-
   [[nodiscard]] Subject run() const {
     Subject subject;
     subject.name = native_.counts.target;
@@ -89,23 +86,28 @@ class Join {
     // A thread alone stands under the roofs of one thread, in its own run time.
     for (const sample::Spent& spent : active_.spent())
       by_tid[spent.tid].seconds += spent.cpu_seconds;
-    std::vector<const sample::ThreadCounts*> counted;
-    for (const sample::ThreadCounts& thread : counted_.threads) counted.push_back(&thread);
-    std::ranges::sort(counted, {}, &sample::ThreadCounts::tid);
+    std::map<std::uint32_t, const sample::ThreadCounts*> counted;
+    for (const sample::ThreadCounts& thread : counted_.threads)
+      counted[static_cast<std::uint32_t>(thread.tid)] = &thread;
     std::vector<Subject> all;
-    if (by_tid.size() != counted.size()) {
+    const bool same_run = counted_.source == "perf_events";
+    if (!same_run && by_tid.size() != counted.size()) {
       notes_.push_back(
           fmt::format("threads are not shown: there were {} natively and {} under "
                       "the virtual PMU",
                       by_tid.size(), counted.size()));
       return all;
     }
+    auto next = counted.begin();
     for (auto& [tid, subject] : by_tid) {
-      const sample::ThreadCounts& thread = *counted[all.size()];
+      const auto found = same_run ? counted.find(tid) : next++;
       subject.scope = Scope::thread;
-      subject.name = thread.comm;
       subject.tid = tid;
-      subject.work = work_of(thread.counts);
+      subject.name = native_.name_of(tid);
+      if (found != counted.end()) {
+        subject.name = found->second->comm;
+        subject.work = work_of(found->second->counts);
+      }
       subject.basis = Basis::scaled;
       all.push_back(subject);
     }
@@ -120,7 +122,7 @@ class Join {
     };
     std::map<FunctionKey, Sum> sums;
     for (const sample::Spent& spent : active_.spent()) {
-      Sum& sum = sums[key_of(spent.function)];
+      Sum& sum = sums[native_.function(spent.function)];
       sum.seconds += spent.seconds;
       sum.cpu += spent.cpu_seconds;
       sum.samples += spent.samples;
@@ -173,7 +175,7 @@ class Join {
       double busy = 0;
       double most = 0;
       for (const sample::Spent& spent : slice.spent) {
-        const FunctionKey key = key_of(spent.function);
+        const FunctionKey key = native_.function(spent.function);
         cpu += spent.cpu_seconds;
         busy += spent.seconds;
         if (spent.cpu_seconds > most) {
@@ -217,17 +219,35 @@ std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
 
 double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }
 
+FunctionKey NativePass::function(std::uint32_t id) const {
+  const sample::Function& function = profile.locations->function(id);
+  const bool has_binary = function.binary != sample::Function::kNoBinary;
+  return {function.name, has_binary ? recording->history().binaries()[function.binary].path : ""};
+}
+
+std::string NativePass::name_of(std::uint32_t tid) const {
+  const sample::TaskHistory& history = recording->history();
+  return history.names()[history.comm_at(tid, ~std::uint64_t{0})];
+}
+
 Result<NativeRun> run_natively(const std::vector<std::string>& command, StandardStreams streams,
-                               const std::string& file) {
+                               const std::string& file, std::vector<event::Event> events) {
   NativeRun native;
-  LOFT_TRY(native.run, source::perf_events::SamplingRun::prepare(
-                           {.command = command, .streams = streams, .file = file}));
+  LOFT_TRY(
+      native.run,
+      source::perf_events::SamplingRun::prepare(
+          {.command = command, .streams = streams, .events = std::move(events), .file = file}));
   source::CountRequest request;
   request.command = command;
   const auto energy = source::energy::EnergyUsage::start();
   LOFT_TRY(native.counts, source::watch(*native.run, request, {}));
   native.counts.energy = energy.so_far();
   return native;
+}
+
+Result<NativePass> profile_of(NativeRun& run) {
+  LOFT_TRY(auto recording, run.run->finish());
+  return profile_of(std::move(run.counts), std::move(recording));
 }
 
 Result<NativePass> profile_of(sample::RunCounts counts,

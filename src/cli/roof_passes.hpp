@@ -2,9 +2,8 @@
 // under the virtual PMU, for what was done. Joined per function, per thread and per slice of time.
 //
 //   LOFT_TRY(const auto first, run_natively(command, streams.first(), file));
+//   LOFT_TRY(const auto native, profile_of(first));
 //   LOFT_TRY(const auto counted, run_counted(command, second_streams));
-//   LOFT_TRY(auto recording, first.run->finish());
-//   LOFT_TRY(const auto native, profile_of(first.counts, std::move(recording)));
 //   const std::vector<model::Subject> subjects = join_passes(native, counted, notes);
 #pragma once
 
@@ -34,6 +33,10 @@ inline constexpr std::size_t kRoofEventCount = 14;
 // Counts of kRoofEvents, and perhaps of others behind them, as work; nothing where one is missing.
 [[nodiscard]] std::optional<model::Work> work_of(const std::vector<sample::Count>& counts);
 
+// Functions are the same when name and binary are, whatever address they had in either run. Two
+// that a binary has of one name are told apart by nothing that both runs know.
+using FunctionKey = std::pair<std::string, std::string>;
+
 // What the native run gave: how long it took, and where its time went.
 struct NativePass {
   sample::RunCounts counts;
@@ -41,21 +44,26 @@ struct NativePass {
   source::ProfiledRecording profile;
 
   [[nodiscard]] double cpu_seconds() const;
+  [[nodiscard]] FunctionKey function(std::uint32_t id) const;
+  [[nodiscard]] std::string name_of(std::uint32_t tid) const;  // its last
 };
 
-// Runs the program natively; its samples go to `file`, or nowhere when that is empty.
+// Runs the program natively, and counts and samples `events` beside its time. Its samples go to
+// `file`, or nowhere when that is empty.
 struct NativeRun {
   std::unique_ptr<source::perf_events::SamplingRun> run;
   sample::RunCounts counts;
 };
 [[nodiscard]] Result<NativeRun> run_natively(const std::vector<std::string>& command,
-                                             StandardStreams streams, const std::string& file);
+                                             StandardStreams streams, const std::string& file,
+                                             std::vector<event::Event> events = {});
 
 // The same program under the virtual PMU, with the events that a roofline needs.
 [[nodiscard]] Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
                                                     StandardStreams streams);
 
 // Adds up where the time of a recorded run went.
+[[nodiscard]] Result<NativePass> profile_of(NativeRun& run);
 [[nodiscard]] Result<NativePass> profile_of(sample::RunCounts counts,
                                             std::unique_ptr<source::Recording> recording);
 

@@ -39,7 +39,9 @@ int used_width(const FlopsByWidth& widths) {
 // Peaks of narrower instructions than those in use bound nothing, nor do those of additions what
 // mostly multiplies and adds at once.
 void drop_lesser_ceilings(Roofline& roofline, const Work& work) {
-  const int width = used_width(work.widths);
+  int widest = 0;
+  for (const Ceiling& ceiling : roofline.ceilings) widest = std::max(widest, width_of(ceiling.isa));
+  const int width = std::min(used_width(work.widths), widest);
   const bool fuses = work.flops_fma * 2 > work.flops();
   const auto is_lesser = [&](const Ceiling& ceiling) {
     return width_of(ceiling.isa) < width || (fuses && ceiling.op == "add");

@@ -224,11 +224,42 @@ TEST_F(RoofCommand, OneRunIsNotKeptAsARecording) {
   EXPECT_THAT(said.notes, HasSubstr("--once"));
 }
 
-double sum_over_functions(const json& report, const char* what) {
+double sum_over(const json& report, const char* scope, const char* what) {
   double sum = 0;
   for (const json& each : report["points"])
-    if (each["scope"] == "function" && each[what].is_number()) sum += each[what].get<double>();
+    if (each["scope"] == scope && each[what].is_number()) sum += each[what].get<double>();
   return sum;
+}
+
+// Events that every Linux has stand in for operations and bytes: what is tested is the road from
+// counters to points, which is the same for those of a PMU.
+TEST_F(RoofCommand, CountersOfTheMachineGiveOperationsAndBytesInOneRun) {
+  const std::string runs = home_ + "/runs";
+  ASSERT_TRUE(replace_file(home_ + "/faults.metrics",
+                           "metric FLOPs [FLOP] = 1000 [FLOP] * 'page-faults'\n    \"faults\"\n"
+                           "metric bytes [B] = 4000 [B] * 'page-faults'\n    \"faults\"\n"));
+  const json report =
+      points_of("--threads --source counters -m " + home_ +
+                "/faults.metrics -- sh -c 'echo ran >>" + runs + "; exec " LOFT_TEST_THREADS " 4'");
+  if (!report.is_object()) GTEST_SKIP() << "perf_events are not allowed here";
+  EXPECT_EQ(read_file(runs).value_or(""), "ran\n");
+  EXPECT_EQ(report["counts"], "hardware counters");
+  const json run = point(report, "run");
+  EXPECT_GE(run["flops"].get<double>(), 1000.0 * 100);
+  EXPECT_DOUBLE_EQ(run["bytes"].get<double>(), 4 * run["flops"].get<double>());
+  EXPECT_DOUBLE_EQ(run["intensity"].get<double>(), 0.25);
+  // Samples are scaled to the count: functions and threads add up to the run, but for rounding.
+  const double flops = run["flops"].get<double>();
+  EXPECT_NEAR(sum_over(report, "function", "flops"), flops, 1e-3 * flops);
+  EXPECT_NEAR(sum_over(report, "thread", "flops"), flops, 1e-3 * flops);
+}
+
+TEST_F(RoofCommand, TheRooflineOfMemoryNeedsCounters) {
+  const Said said = roof_of("--model dram -m /dev/null -- echo hello");
+  if (said.status == 0) GTEST_SKIP() << "this machine counts the bytes of its memory";
+  EXPECT_EQ(said.status, 125);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.notes, HasSubstr("--model cache"));
 }
 
 // The order of the lines is what hpcc goes by: problem size, block size, grid of processes.
@@ -249,7 +280,7 @@ TEST_F(RoofCommand, PlacesTheHpcChallengeBenchmark) {
   EXPECT_THAT(read_file(home_ + "/hpccoutf.txt").value_or(""), HasSubstr("Success=1"));
   const json run = point(report, "run");
   EXPECT_GT(run["flops"].get<double>(), 2.0 / 3 * 400 * 400 * 400);
-  EXPECT_EQ(sum_over_functions(report, "flops"), run["flops"].get<double>());
+  EXPECT_EQ(sum_over(report, "function", "flops"), run["flops"].get<double>());
   bool has_product = false;
   for (const json& each : report["points"])
     has_product =
@@ -271,7 +302,7 @@ TEST_F(RoofCommand, PlacesEveryThreadOfARealProgram) {
   }
   EXPECT_EQ(threads, 5u) << report["notes"];  // the first and four that compress
   EXPECT_EQ(instructions, point(report, "run")["instructions"].get<double>());
-  EXPECT_EQ(sum_over_functions(report, "instructions"), instructions);
+  EXPECT_EQ(sum_over(report, "function", "instructions"), instructions);
 }
 
 TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {

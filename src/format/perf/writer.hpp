@@ -61,7 +61,8 @@ class RecordingWriter {
   // Any other feature, its bytes as they stand; bits above 127 are for what perf has no place for.
   void add_feature(std::uint32_t bit, std::vector<std::byte> bytes);
 
-  // Features, then the header that names them. Nothing may be appended afterwards.
+  // Features, then the header that names them. Nothing may be appended afterwards, but features
+  // may be added, and this be called again.
   [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] std::uint64_t data_size() const { return data_size_; }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -30,19 +31,32 @@ event::Event task_clock() {
   return event;
 }
 
-perf_event_attr sampling_attr(const event::Event& event, Nanoseconds period) {
+perf_event_attr sampling_attr(const event::Event& event) {
   perf_event_attr attr = make_attr(
       event, {.group_read = false, .inherit = true, .enable_on_exec = true, .disabled = true});
-  attr.sample_period = static_cast<std::uint64_t>(period.count());
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                      PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
   attr.exclude_callchain_kernel = 1;
   attr.sample_id_all = 1;
-  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
   attr.wakeup_watermark = kWakeAt;
+  return attr;
+}
+
+perf_event_attr time_attr(const event::Event& event, Nanoseconds period) {
+  perf_event_attr attr = sampling_attr(event);
+  attr.sample_period = static_cast<std::uint64_t>(period.count());
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+  return attr;
+}
+
+// As many samples a second as of time, whatever the event's own rate.
+perf_event_attr event_attr(const event::Event& event, Nanoseconds period) {
+  perf_event_attr attr = sampling_attr(event);
+  attr.freq = 1;
+  attr.sample_freq = static_cast<std::uint64_t>(std::chrono::seconds(1) / period);
   return attr;
 }
 
@@ -94,38 +108,51 @@ Result<std::unique_ptr<SamplingRun>> SamplingRun::prepare(const SamplingRequest&
 
 Result<void> SamplingRun::open(const SamplingRequest& request) {
   events_ = {task_clock()};
-  perf_event_attr attr = sampling_attr(events_.front(), request.period);
-  auto opened = open_on_all_cpus(attr);
+  attrs_ = {time_attr(events_.front(), request.period)};
+  for (const event::Event& event : request.events) {
+    events_.push_back(event);
+    attrs_.push_back(event_attr(event, request.period));
+  }
+  auto opened = open_on_all_cpus();
   if (!opened && opened.error().kind == ErrorKind::permission) {
     cpus_.clear();
-    attr.exclude_kernel = attr.exclude_hv = 1;
+    for (perf_event_attr& attr : attrs_) attr.exclude_kernel = attr.exclude_hv = 1;
     lacks_kernel_ = true;
-    opened = open_on_all_cpus(attr);
+    opened = open_on_all_cpus();
   }
   if (!opened) return opened;
-  return start_file(attr);
+  return start_file();
 }
 
 // A ring cannot follow a task from CPU to CPU when the task's children are to be followed as well.
-Result<void> SamplingRun::open_on_all_cpus(perf_event_attr& attr) {
+Result<void> SamplingRun::open_on_all_cpus() {
   LOFT_TRY(const CpuList cpus, cpus_of(CountRequest{}));
   for (const int cpu : cpus) {
-    LOFT_TRY(Fd event, open_event(attr, events_.front(), {child_.pid(), cpu}));
-    LOFT_TRY(RingBuffer ring, RingBuffer::map(event, kPages));
-    cpus_.push_back({std::move(event), std::move(ring)});
+    std::vector<Fd> events;
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      LOFT_TRY(events.emplace_back(), open_event(attrs_[i], events_[i], {child_.pid(), cpu}));
+    }
+    LOFT_TRY(RingBuffer ring, RingBuffer::map(events.front(), kPages));
+    for (std::size_t i = 1; i < events.size(); ++i)
+      if (::ioctl(events[i].get(), PERF_EVENT_IOC_SET_OUTPUT, events.front().get()) != 0)
+        return failure_of_errno(errno, "send the samples of an event to a ring");
+    cpus_.push_back({std::move(events), std::move(ring)});
   }
   return {};
 }
 
-Result<void> SamplingRun::start_file(const perf_event_attr& attr) {
-  const auto bytes = std::as_bytes(std::span(&attr, 1));
-  format::perf::WrittenEvent written{{bytes.begin(), bytes.end()}, {}, events_.front().name};
-  for (const PerCpu& cpu : cpus_) {
-    LOFT_TRY(const auto id, event_id(cpu.event));
-    written.ids.push_back(id);
+Result<void> SamplingRun::start_file() {
+  std::vector<format::perf::WrittenEvent> written;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    const auto bytes = std::as_bytes(std::span(&attrs_[i], 1));
+    written.push_back({{bytes.begin(), bytes.end()}, {}, events_[i].name});
+    for (const PerCpu& cpu : cpus_) {
+      LOFT_TRY(const auto id, event_id(cpu.events[i]));
+      written.back().ids.push_back(id);
+    }
   }
-  writer_ = std::make_unique<format::perf::RecordingWriter>(
-      writer_to(output_.fd.get()), std::vector<format::perf::WrittenEvent>{std::move(written)});
+  writer_ = std::make_unique<format::perf::RecordingWriter>(writer_to(output_.fd.get()),
+                                                            std::move(written));
   return writer_->start();
 }
 
@@ -136,7 +163,7 @@ std::vector<std::string> SamplingRun::notes() const {
 
 std::vector<int> SamplingRun::wake_fds() const {
   std::vector<int> fds;
-  for (const PerCpu& cpu : cpus_) fds.push_back(cpu.event.get());
+  for (const PerCpu& cpu : cpus_) fds.push_back(cpu.events.front().get());
   return fds;
 }
 
@@ -154,16 +181,18 @@ void SamplingRun::drain() {
 }
 
 Result<Reading> SamplingRun::read() {
-  std::vector<RawReading> readings;
-  for (const PerCpu& cpu : cpus_) {
-    std::array<std::uint64_t, 4> values{};  // value, enabled, running, id
-    if (::read(cpu.event.get(), values.data(), sizeof values) != sizeof values)
-      return failure_of_errno(errno, "read task-clock");
-    readings.push_back({values[0], Nanoseconds(values[1]), Nanoseconds(values[2])});
-  }
   Reading reading;
   reading.time = now() - child_.start_time();
-  reading.totals = {count_over_cpus(readings, events_.front())};
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    std::vector<RawReading> readings;
+    for (const PerCpu& cpu : cpus_) {
+      std::array<std::uint64_t, 4> values{};  // value, enabled, running, id
+      if (::read(cpu.events[i].get(), values.data(), sizeof values) != sizeof values)
+        return failure_of_errno(errno, "read " + events_[i].name);
+      readings.push_back({values[0], Nanoseconds(values[1]), Nanoseconds(values[2])});
+    }
+    reading.totals.push_back(count_over_cpus(readings, events_[i]));
+  }
   return reading;
 }
 
@@ -177,12 +206,20 @@ Result<std::unique_ptr<Recording>> SamplingRun::finish() {
     writer_->add_text(format::perf::Feature::arch, system.machine);
   }
   LOFT_CHECK(writer_->finish());
-  if (!output_.beside.empty()) {
-    if (::rename(output_.beside.c_str(), output_.path.c_str()) != 0)
-      return failure_of_errno(errno, "replace '" + output_.path + "'");
-    output_.beside.clear();
-  }
   return Recording::open(fmt::format("/proc/self/fd/{}", output_.fd.get()));
+}
+
+void SamplingRun::add_feature(std::uint32_t bit, std::vector<std::byte> bytes) {
+  writer_->add_feature(bit, std::move(bytes));
+}
+
+Result<void> SamplingRun::keep() {
+  LOFT_CHECK(writer_->finish());  // again, with what was added
+  if (output_.beside.empty()) return {};
+  if (::rename(output_.beside.c_str(), output_.path.c_str()) != 0)
+    return failure_of_errno(errno, "replace '" + output_.path + "'");
+  output_.beside.clear();
+  return {};
 }
 
 }  // namespace loft::source::perf_events

@@ -2,8 +2,9 @@
 // nanoseconds of its own run time. The notes become a recording.
 //
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
-//   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and nothing else
+//   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
 //   LOFT_TRY(const auto recording, run->finish());
+//   LOFT_CHECK(run->keep());                                   // as app.data
 //
 // The program is not slowed noticeably: a thousand samples a second cost it a few milliseconds.
 #pragma once
@@ -24,8 +25,9 @@ namespace loft::source::perf_events {
 struct SamplingRequest {
   std::vector<std::string> command;
   StandardStreams streams;
-  Nanoseconds period{1003009};  // of run time between two samples; no divisor of usual periods
-  std::string file;             // where the recording stays, once finished; empty: nowhere
+  Nanoseconds period{1003009};       // of run time between two samples; no divisor of usual periods
+  std::vector<event::Event> events;  // to be counted, and sampled, beside the time
+  std::string file;                  // where the recording stays, once finished; empty: nowhere
 };
 
 class SamplingRun final : public CountingRun {
@@ -42,15 +44,16 @@ class SamplingRun final : public CountingRun {
   std::vector<int> wake_fds() const override;
   Result<Reading> read() override;
 
-  // Adds what other readers of the recording like to know, before finish().
-  [[nodiscard]] format::perf::RecordingWriter& writer() { return *writer_; }
-
-  // After the program's end: everything that was noted. Drained and closed.
+  // After the program's end: everything that was noted.
   [[nodiscard]] Result<std::unique_ptr<Recording>> finish();
+
+  // Then, what other readers of the recording like to know, and the file put in its place.
+  void add_feature(std::uint32_t bit, std::vector<std::byte> bytes);
+  [[nodiscard]] Result<void> keep();
 
  private:
   struct PerCpu {
-    Fd event;
+    std::vector<Fd> events;  // aligned with events_; the first owns the ring
     RingBuffer ring;
   };
 
@@ -65,13 +68,14 @@ class SamplingRun final : public CountingRun {
       : child_(std::move(child)), output_(std::move(output)) {}
   [[nodiscard]] static Result<Output> open_output(const std::string& path);
   [[nodiscard]] Result<void> open(const SamplingRequest& request);
-  [[nodiscard]] Result<void> open_on_all_cpus(perf_event_attr& attr);
-  [[nodiscard]] Result<void> start_file(const perf_event_attr& attr);
+  [[nodiscard]] Result<void> open_on_all_cpus();
+  [[nodiscard]] Result<void> start_file();
 
   ChildProcess child_;
   Output output_;
   std::vector<event::Event> events_;
-  bool lacks_kernel_ = false;  // no permission to sample the kernel
+  std::vector<perf_event_attr> attrs_;  // of the events
+  bool lacks_kernel_ = false;           // no permission to sample the kernel
   std::vector<PerCpu> cpus_;
   std::unique_ptr<format::perf::RecordingWriter> writer_;
   std::vector<std::byte> drained_;

@@ -15,6 +15,8 @@ namespace {
 constexpr long kOptions =
     PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
 
+constexpr Nanoseconds kPatience = std::chrono::seconds(2);
+
 void* as_data(long value) { return reinterpret_cast<void*>(value); }
 
 // A change of some task that is still to be taken.
@@ -47,31 +49,58 @@ Result<TaskTrace> TaskTrace::follow(pid_t root) {
   ::pthread_sigmask(SIG_BLOCK, &wanted, &trace.before_);
   trace.root_ = root;
   trace.tasks_.insert(root);
+  trace.born_.insert(root);
   return trace;
 }
 
 TaskTrace::TaskTrace(TaskTrace&& other) noexcept
     : root_(std::exchange(other.root_, -1)),
       tasks_(std::move(other.tasks_)),
+      born_(std::move(other.born_)),
       children_(std::move(other.children_)),
       before_(other.before_) {}
 
 TaskTrace::~TaskTrace() {
   if (root_ < 0) return;
-  for (const pid_t tid : tasks_) let_go(tid);
+  let_all_go();
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-// A task can be left only while it stands still; a signal that it was about to get goes along.
-void TaskTrace::let_go(pid_t tid) {
-  if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) return;  // it is gone
-  int status = 0;
-  pid_t changed = 0;
-  do changed = ::waitpid(tid, &status, __WALL | __WNOTHREAD);
-  while (changed < 0 && errno == EINTR);
-  if (changed != tid || !WIFSTOPPED(status)) return;
-  const bool for_signal = (status >> 16) == 0;
-  ::ptrace(PTRACE_DETACH, tid, nullptr, as_data(for_signal ? WSTOPSIG(status) : 0));
+// A task can be left only while it stands still. They come to that in any order: one that waits for
+// a child it has vforked does not before the child has gone on. Whoever takes too long is left when
+// loft ends.
+void TaskTrace::let_all_go() {
+  for (const pid_t tid : tasks_) ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  sigset_t children;
+  ::sigemptyset(&children);
+  ::sigaddset(&children, SIGCHLD);
+  const Nanoseconds deadline = now() + kPatience;
+  while (!tasks_.empty() && now() < deadline) {
+    int status = 0;
+    const pid_t tid = ::waitpid(-1, &status, WNOHANG | __WALL | __WNOTHREAD);
+    if (tid < 0 && errno != EINTR) return;  // there is none any more
+    if (tid <= 0) {
+      constexpr timespec kMoment{0, 10'000'000};
+      ::sigtimedwait(&children, nullptr, &kMoment);
+      continue;
+    }
+    if (WIFSTOPPED(status)) {
+      const int event = status >> 16;
+      note_child(tid, event);
+      // A signal that it was about to get goes along.
+      ::ptrace(PTRACE_DETACH, tid, nullptr, as_data(event == 0 ? WSTOPSIG(status) : 0));
+    }
+    tasks_.erase(tid);
+  }
+}
+
+// A new task is known from its parent, before it has stood still for the first time.
+void TaskTrace::note_child(pid_t tid, int event) {
+  if (event != PTRACE_EVENT_CLONE && event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK)
+    return;
+  unsigned long child = 0;
+  if (::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &child) == 0)
+    tasks_.insert(static_cast<pid_t>(child));
 }
 
 void TaskTrace::drain(Visitor& visitor) {
@@ -81,7 +110,8 @@ void TaskTrace::drain(Visitor& visitor) {
   while (const auto change = next_change()) {
     const pid_t tid = change->si_pid;
     if (is_end(*change)) {
-      if (tasks_.erase(tid) != 0) visitor.ended(tid);
+      tasks_.erase(tid);
+      if (born_.erase(tid) != 0) visitor.ended(tid);
       if (tid == root_) return;
     }
     int status = 0;
@@ -91,8 +121,10 @@ void TaskTrace::drain(Visitor& visitor) {
 }
 
 void TaskTrace::take_stop(pid_t tid, int status, Visitor& visitor) {
-  if (tasks_.insert(tid).second) visitor.born(tid);
+  tasks_.insert(tid);
+  if (born_.insert(tid).second) visitor.born(tid);
   const int event = status >> 16;
+  note_child(tid, event);
   const int number = WSTOPSIG(status);
   if (event == PTRACE_EVENT_STOP && stops_groups(number)) {
     ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr);  // stays stopped, as it was told to
@@ -102,7 +134,9 @@ void TaskTrace::take_stop(pid_t tid, int status, Visitor& visitor) {
     unsigned long before = 0;
     ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &before);
     const auto former = static_cast<pid_t>(before);
-    if (former != tid && tasks_.erase(former) != 0) visitor.renamed(former, tid);
+    tasks_.erase(former);
+    tasks_.insert(tid);
+    if (former != tid && born_.erase(former) != 0) visitor.renamed(former, tid);
   }
   ::ptrace(PTRACE_CONT, tid, nullptr, as_data(event == 0 ? number : 0));
 }

@@ -17,6 +17,7 @@
 
 #include <set>
 
+#include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
@@ -52,11 +53,13 @@ class TaskTrace {
  private:
   TaskTrace() = default;
   void take_stop(pid_t tid, int status, Visitor& visitor);
-  void let_go(pid_t tid);
+  void let_all_go();
+  void note_child(pid_t tid, int event);
 
   pid_t root_ = -1;
-  std::set<pid_t> tasks_;
-  Fd children_;  // SIGCHLD, blocked meanwhile
+  std::set<pid_t> tasks_;  // that are traced
+  std::set<pid_t> born_;   // of them, those that the visitor knows
+  Fd children_;            // SIGCHLD, blocked meanwhile
   sigset_t before_{};
 };
 

@@ -1,0 +1,199 @@
+#include "cli/roof_counters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "metric/asked.hpp"
+#include "metric/evaluation.hpp"
+#include "source/perf_events/open.hpp"
+
+namespace loft::cli {
+namespace {
+
+using sample::Count;
+using sample::Origin;
+
+// Beside operations and bytes, if the machine tells them. Widths are operations, not instructions.
+constexpr std::array kCompanions{"FLOPs_sp",  "FLOPs_dp",  "FLOPs_scalar",
+                                 "FLOPs_128", "FLOPs_256", "FLOPs_512"};
+
+// Counters of a whole package know no tasks.
+bool knows_tasks(const event::Event& event) {
+  return event.encoding.pmu != "virtual" && event.cpus.empty();
+}
+
+Count rounded(double value, Origin origin) {
+  Count count;
+  count.origin = origin;
+  count.raw = static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
+  return count;
+}
+
+// How often each event was seen, by its position; position 0 is the time.
+using Seen = std::vector<double>;
+
+void add(Seen& seen, std::size_t event, double period) {
+  if (seen.size() <= event) seen.resize(event + 1);
+  seen[event] += period;
+}
+
+}  // namespace
+
+Result<WorkCounters> WorkCounters::find(const metric::Library& library, bool dram) {
+  event::Resolver resolver;
+  const metric::Available known = metric::available_events(resolver);
+  const metric::Available available = [&](std::string_view name) {
+    if (!known(name)) return false;
+    const auto events = resolver.resolve_list(std::string(name));
+    return events && std::ranges::all_of(*events, knows_tasks);
+  };
+  const auto is_countable = [&](const metric::Program& program) {
+    return !program.inputs().empty() && std::ranges::all_of(program.inputs(), available);
+  };
+  WorkCounters counters;
+  counters.dram_ = dram;
+  std::vector<metric::Program> used;
+  for (const char* needed : {"FLOPs", dram ? "DRAM_bytes" : "bytes"}) {
+    LOFT_TRY(auto program, metric::compile(library, needed, available));
+    if (!is_countable(program)) {
+      const std::string why =
+          source::perf_events::has_core_pmu()
+              ? fmt::format("the metric {} has no variant whose events this machine counts", needed)
+              : "the kernel offers no hardware counters on this machine";
+      return failure(ErrorKind::unsupported, "count operations and bytes with hardware counters",
+                     why,
+                     dram ? "the cache-aware roofline (--model cache) needs none"
+                          : "with --source virtual the program runs twice instead");
+    }
+    used.push_back(program);
+    counters.programs_.emplace(needed, std::move(program));
+  }
+  for (const char* wanted : kCompanions) {
+    auto program = metric::compile(library, wanted, available);
+    if (!program || !is_countable(*program)) continue;
+    used.push_back(*program);
+    counters.programs_.emplace(wanted, *std::move(program));
+  }
+  std::vector<std::string> names = metric::needs(used);
+  if (source::perf_events::has_core_pmu() && available("instructions") &&
+      std::ranges::find(names, "instructions") == names.end())
+    names.emplace_back("instructions");
+  for (const std::string& name : names) {
+    LOFT_TRY(auto events, resolver.resolve_list(name));
+    std::ranges::move(events, std::back_inserter(counters.events_));
+  }
+  return counters;
+}
+
+std::vector<std::string> WorkCounters::notes() const {
+  std::vector<std::string> notes;
+  if (!programs_.contains("FLOPs_sp") || !programs_.contains("FLOPs_dp"))
+    notes.emplace_back(
+        "these counters do not tell single from double precision: it is taken for double");
+  if (!programs_.contains("FLOPs_scalar"))
+    notes.emplace_back(
+        "these counters do not tell the width of instructions: the widest peak is the roof");
+  if (!dram_ && programs_.contains("bytes"))
+    notes.push_back("bytes: " + programs_.at("bytes").description());
+  notes.emplace_back("functions and threads: by samples of each event, scaled to what was counted");
+  return notes;
+}
+
+std::optional<double> WorkCounters::value(const char* name, const metric::CountSet& counts) const {
+  const auto found = programs_.find(name);
+  if (found == programs_.end()) return std::nullopt;
+  const metric::Value value = found->second.evaluate(counts);
+  return value.number ? std::optional(value.number->as_double()) : std::nullopt;
+}
+
+// In the order of kRoofEvents, where widths are instructions: of one lane, two, four and eight.
+std::vector<Count> WorkCounters::evaluate(const metric::CountSet& counts) const {
+  const auto flops = value("FLOPs", counts);
+  const auto bytes = value(dram_ ? "DRAM_bytes" : "bytes", counts);
+  if (!flops || !bytes)
+    return std::vector<Count>(kRoofEventCount,
+                              Count::missing("not all of its events were counted"));
+  const auto single = value("FLOPs_sp", counts);
+  const auto both = single ? value("FLOPs_dp", counts) : std::nullopt;
+  const auto scalar = value("FLOPs_scalar", counts);
+  // Unknown widths stand under the widest peak.
+  const double widest = scalar ? value("FLOPs_512", counts).value_or(0) : *flops;
+  const metric::Quantity* instructions = counts.find("instructions");
+  const double executed = instructions != nullptr && instructions->origin != Origin::missing
+                              ? instructions->value.as_double()
+                              : 0;
+  const std::array<double, kRoofEventCount> values{executed,
+                                                   *bytes,
+                                                   0,
+                                                   both ? *single : 0,
+                                                   both ? *both : *flops,
+                                                   0,
+                                                   scalar.value_or(0),
+                                                   0,
+                                                   value("FLOPs_128", counts).value_or(0) / 2,
+                                                   0,
+                                                   value("FLOPs_256", counts).value_or(0) / 4,
+                                                   0,
+                                                   widest / 8,
+                                                   0};
+  std::vector<Count> row;
+  for (const double each : values) row.push_back(rounded(each, Origin::scaled));
+  return row;
+}
+
+sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
+  const auto& result = native.profile.result;
+  Seen all;
+  std::map<std::uint32_t, Seen> by_function;
+  std::map<std::uint32_t, Seen> by_thread;
+  for (const sample::TimelineEntry& entry : result.timeline) {
+    const auto period = static_cast<double>(entry.period);
+    add(all, entry.event, period);
+    add(by_function[result.tree[entry.node].key], entry.event, period);
+    add(by_thread[entry.tid], entry.event, period);
+  }
+  // The events behind task-clock, in the order in which they were opened.
+  const auto& events = native.counts.events;
+  const auto set_of = [&](const Seen& seen) {
+    metric::CountSet counts;
+    for (std::size_t i = 1; i < events.size(); ++i) {
+      if (!events[i].total.is_available()) {
+        counts.add(events[i].name, metric::Quantity::missing(events[i].total.why));
+        continue;
+      }
+      const double sampled = i < all.size() ? all[i] : 0;
+      const double mine = i < seen.size() ? seen[i] : 0;
+      const double part =
+          sampled > 0 ? events[i].total.value() * events[i].scale * mine / sampled : 0;
+      counts.add(events[i].name, {metric::Number::real(part), Origin::scaled, {}});
+    }
+    return counts;
+  };
+  sample::RunCounts counted;
+  counted.source = "perf_events";
+  metric::CountSet totals;
+  for (std::size_t i = 1; i < events.size(); ++i)
+    totals.add(events[i].name, metric::Quantity::of(events[i].total, events[i].scale));
+  const std::vector<Count> total = evaluate(totals);
+  std::size_t next = 0;
+  for (const std::string_view name : split(kRoofEvents, ',')) {
+    sample::CountedEvent event;
+    event.name = std::string(name);
+    event.total = total[next++];
+    counted.events.push_back(std::move(event));
+  }
+  for (const auto& [tid, seen] : by_thread)
+    counted.threads.push_back(
+        {0, static_cast<pid_t>(tid), native.name_of(tid), evaluate(set_of(seen))});
+  for (const auto& [function, seen] : by_function) {
+    const auto [name, binary] = native.function(function);
+    counted.functions.push_back({name, binary, evaluate(set_of(seen))});
+  }
+  return counted;
+}
+
+}  // namespace loft::cli
