@@ -79,12 +79,12 @@ const CountedEvent* find_event(const RunCounts& run, std::string_view name) {
   return found == run.events.end() ? nullptr : &*found;
 }
 
-std::optional<double> instructions_of(const RunCounts& run) {
+const Count* instructions_of(const RunCounts& run) {
   for (const CountedEvent& event : run.events)
     if (plain_name(event.name) == "instructions" && event.total.is_available() &&
         event.total.value() > 0)
-      return event.total.value();
-  return std::nullopt;
+      return &event.total;
+  return nullptr;
 }
 
 // One event of several runs; `factors` bring each run to the common length.
@@ -146,15 +146,17 @@ RunCounts merge_runs(std::vector<RunCounts> runs) {
 Result<RunCounts> join_runs(std::vector<RunCounts> runs) {
   if (runs.size() == 1) return std::move(runs.front());
   std::vector<double> lengths;
+  std::vector<double> counted;  // of them, those that are no estimates
   for (const RunCounts& run : runs) {
-    const auto instructions = instructions_of(run);
-    if (!instructions)
+    const Count* instructions = instructions_of(run);
+    if (instructions == nullptr)
       return failure(ErrorKind::invalid_input, "join runs of the program",
                      "a run has no count of instructions to align it by",
                      "count instructions in every run");
-    lengths.push_back(*instructions);
+    lengths.push_back(instructions->value());
+    if (instructions->origin == Origin::counted) counted.push_back(lengths.back());
   }
-  const double mean = spread_of(lengths).mean;
+  const double mean = spread_of(counted.empty() ? lengths : counted).mean;
   std::vector<double> factors;
   for (const double length : lengths) factors.push_back(mean / length);
   RunCounts joined = frame_of(runs);

@@ -18,7 +18,8 @@ RunCounts merge_runs(std::vector<RunCounts> runs);
 
 // Runs of the same program that counted different events, the first of them all. An event that
 // every run counted equally well is averaged. The others are brought to the mean number of
-// instructions, since no two runs are the same length; a run in which an event had to share a
+// instructions, since no two runs are the same length; it is that of the runs that counted them
+// without sharing a counter, where there are any. A run in which an event had to share a
 // counter is left out when another counted it alone. Fails without a count of instructions.
 [[nodiscard]] Result<RunCounts> join_runs(std::vector<RunCounts> runs);
 

@@ -92,6 +92,22 @@ TEST(JoinRuns, AlignsByInstructionsWhatNotEveryRunCounted) {
   EXPECT_EQ(joined->events[2].total.origin, Origin::counted);
 }
 
+// The first run counts everything at once, so that its instructions are an estimate.
+TEST(JoinRuns, AnEstimateOfTheLengthDoesNotChangeWhatWasCounted) {
+  const auto shared =
+      Count::of_reading(480, std::chrono::milliseconds(10), std::chrono::milliseconds(5));
+  const auto joined =
+      join_runs({run_of({{"instructions", shared}, {"a", shared}, {"b", shared}}),
+                 run_of({{"instructions", Count::exact(1000)}, {"a", Count::exact(7)}}),
+                 run_of({{"instructions", Count::exact(1000)}, {"b", Count::exact(9)}})});
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->events[0].total.raw, 1000u);
+  EXPECT_EQ(joined->events[1].total.raw, 7u);
+  EXPECT_EQ(joined->events[2].total.raw, 9u);
+  for (const CountedEvent& event : joined->events)
+    EXPECT_EQ(event.total.origin, Origin::counted) << event.name;
+}
+
 TEST(JoinRuns, NeedsInstructions) {
   EXPECT_FALSE(join_runs({run_of({{"a", Count::exact(1)}}), run_of({{"a", Count::exact(1)}})}));
 }
