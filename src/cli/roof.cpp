@@ -97,7 +97,11 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   auto subjects = join_passes(native, counted, report.notes);
   keep_wanted(subjects, flags);
   report.chart = model::place(machine, std::move(subjects), flags.top);
-  if (ends_in(flags.output, ".html")) report.flames = flames_of(native);
+  if (ends_in(flags.output, ".html")) {
+    report.flames = flames_of(native);
+    report.schedule = schedule_of(native);
+    report.thread_names = thread_names_of(native);
+  }
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include "sample/active_time.hpp"
 #include "sample/call_tree.hpp"
 #include "source/energy/usage.hpp"
+#include "source/file/schedule.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 
@@ -277,6 +278,27 @@ Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
 std::vector<Subject> join_passes(const NativePass& native, const sample::RunCounts& counted,
                                  std::vector<std::string>& notes) {
   return Join(native, counted, notes).subjects();
+}
+
+std::optional<view::PageSchedule> schedule_of(const NativePass& native) {
+  const auto start = native.profile.result.first_time;
+  view::PageSchedule schedule;
+  for (const source::RunSlice& slice : source::read_schedule(*native.recording)) {
+    if (!start || slice.end <= *start) continue;
+    const auto seconds = [&](std::uint64_t time) {
+      return static_cast<double>(std::max(time, *start) - *start) * 1e-9;
+    };
+    schedule.add(slice.tid, slice.cpu.value_or(view::PageSchedule::kNoCpu), seconds(slice.start),
+                 seconds(slice.end));
+  }
+  return schedule.tid.empty() ? std::nullopt : std::optional(std::move(schedule));
+}
+
+std::vector<view::PageThread> thread_names_of(const NativePass& native) {
+  std::vector<view::PageThread> threads;
+  for (const std::uint32_t tid : native.recording->history().tids())
+    threads.push_back({tid, native.name_of(tid)});
+  return threads;
 }
 
 std::vector<view::PageFlame> flames_of(const NativePass& native) {

@@ -73,6 +73,10 @@ struct NativeRun {
                                                       const sample::RunCounts& counted,
                                                       std::vector<std::string>& notes);
 
+// Which thread ran when and where, in seconds since the first sample; and what they are called.
+[[nodiscard]] std::optional<view::PageSchedule> schedule_of(const NativePass& native);
+[[nodiscard]] std::vector<view::PageThread> thread_names_of(const NativePass& native);
+
 // The call stacks of the native run.
 [[nodiscard]] std::vector<view::PageFlame> flames_of(const NativePass& native);
 

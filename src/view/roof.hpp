@@ -26,7 +26,10 @@ struct RoofReport {
   std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
   std::vector<std::string> notes;          // what a reader of the numbers must know
   model::RoofChart chart;
-  std::vector<PageFlame> flames;  // where its time went, for the page
+  // For the page: where its time went, and when each thread ran.
+  std::vector<PageFlame> flames;
+  std::optional<PageSchedule> schedule;
+  std::vector<PageThread> thread_names;
 };
 
 std::string roof_text(std::span<const RoofReport> runs);

@@ -176,7 +176,9 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
     }
     page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
   }
-  if (!page.time_lines.empty())
+  page.schedule = first.schedule;
+  page.threads = first.thread_names;
+  if (!page.time_lines.empty() && first.time_from != "estimated")
     page.warnings.push_back(
         {WarningKind::estimated,
          "the work of a slice of time is modelled: each function's work is spread evenly over its "

@@ -305,6 +305,14 @@ TEST_F(RoofCommand, PlacesEveryThreadOfARealProgram) {
   EXPECT_EQ(sum_over(report, "function", "instructions"), instructions);
 }
 
+TEST_F(RoofCommand, ThePageShowsWhenEachThreadRan) {
+  const std::string page = home_ + "/roof.html";
+  ASSERT_EQ(roof_of("-o " + page + " -- " LOFT_TEST_THREADS " 2").status, 0);
+  const std::string html = read_file(page, std::size_t{1} << 26).value_or("");
+  EXPECT_THAT(html, HasSubstr("\"schedule\":{"));
+  EXPECT_THAT(html, HasSubstr("\"work1\""));
+}
+
 TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {
   const Said said = roof_of("-o x.pdf -- echo hello");
   EXPECT_EQ(said.status, 125);

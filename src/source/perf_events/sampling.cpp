@@ -48,7 +48,7 @@ perf_event_attr sampling_attr(const event::Event& event) {
 perf_event_attr time_attr(const event::Event& event, Nanoseconds period) {
   perf_event_attr attr = sampling_attr(event);
   attr.sample_period = static_cast<std::uint64_t>(period.count());
-  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.context_switch = 1;
   return attr;
 }
 

@@ -1,5 +1,6 @@
 // A program run as it is, while the kernel notes where each of its threads is after every so many
-// nanoseconds of its own run time. The notes become a recording.
+// nanoseconds of its own run time, and when it comes to a CPU and leaves it. The notes become a
+// recording.
 //
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
 //   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
