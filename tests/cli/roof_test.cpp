@@ -5,6 +5,7 @@
 
 #include "cli/run_loft.hpp"
 #include "machine/file.hpp"
+#include "view/unpack_page.hpp"
 
 namespace loft {
 namespace {
@@ -281,12 +282,12 @@ TEST_F(RoofCommand, PlacesTheHpcChallengeBenchmark) {
   const json run = point(report, "run");
   EXPECT_GT(run["flops"].get<double>(), 2.0 / 3 * 400 * 400 * 400);
   EXPECT_EQ(sum_over(report, "function", "flops"), run["flops"].get<double>());
-  bool has_product = false;
+  double product = 0;
   for (const json& each : report["points"])
-    has_product =
-        has_product || (each["scope"] == "function" && each["bound_by"].is_string() &&
-                        each["name"].get<std::string>().find("dgemm") != std::string::npos);
-  EXPECT_TRUE(has_product) << "no function of the matrix product was placed";
+    if (each["scope"] == "function" &&
+        each["name"].get<std::string>().find("dgemm") != std::string::npos)
+      product += each["flops"].get<double>();
+  EXPECT_GT(product, 0.25 * run["flops"].get<double>()) << "most of it is products of matrices";
 }
 
 TEST_F(RoofCommand, PlacesEveryThreadOfARealProgram) {
@@ -309,8 +310,10 @@ TEST_F(RoofCommand, ThePageShowsWhenEachThreadRan) {
   const std::string page = home_ + "/roof.html";
   ASSERT_EQ(roof_of("-o " + page + " -- " LOFT_TEST_THREADS " 2").status, 0);
   const std::string html = read_file(page, std::size_t{1} << 26).value_or("");
-  EXPECT_THAT(html, HasSubstr("\"schedule\":{"));
-  EXPECT_THAT(html, HasSubstr("\"work1\""));
+  const auto unpacked = view::unpack_page(html);
+  ASSERT_TRUE(unpacked);
+  EXPECT_TRUE(unpacked->head["schedule"].is_object()) << unpacked->head.dump();
+  EXPECT_THAT(unpacked->head["threads"].dump(), HasSubstr("\"work1\""));
 }
 
 TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {
