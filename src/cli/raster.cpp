@@ -1,20 +1,19 @@
 #include "cli/raster.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "base/child_process.hpp"
 #include "base/file.hpp"
+#include "base/nameless_file.hpp"
 
 namespace loft::cli {
 namespace {
 
-Result<Fd> file_in_memory(std::string_view content) {
-  Fd fd(::memfd_create("drawing", MFD_CLOEXEC));
-  if (!fd.is_open()) return failure_of_errno(errno, "make a file in memory");
+Result<Fd> file_with(std::string_view content) {
+  LOFT_TRY(Fd fd, memory_file("drawing"));
   while (!content.empty()) {
     const ssize_t written = ::write(fd.get(), content.data(), content.size());
     if (written < 0) return failure_of_errno(errno, "keep the drawing");
@@ -28,8 +27,8 @@ Result<Fd> file_in_memory(std::string_view content) {
 
 Result<std::string> rasterized(std::string_view svg) {
   const char* kHint = "install rsvg-convert (Debian: librsvg2-bin), or write an .svg file";
-  LOFT_TRY(const Fd input, file_in_memory(svg));
-  LOFT_TRY(const Fd output, file_in_memory({}));
+  LOFT_TRY(const Fd input, file_with(svg));
+  LOFT_TRY(const Fd output, file_with({}));
   LOFT_TRY(auto converter, ChildProcess::prepare({"rsvg-convert", "--zoom=2", "--format=png"},
                                                  {.in = input.get(), .out = output.get()}));
   if (auto started = converter.start(); !started)

@@ -2,21 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 
+#include "base/nameless_file.hpp"
+
 namespace loft::cli {
 namespace {
-
-Result<Fd> hidden_file(const char* name) {
-  Fd fd(::memfd_create(name, MFD_CLOEXEC));
-  if (!fd.is_open()) return failure_of_errno(errno, "make a file in memory");
-  return fd;
-}
 
 Result<void> copy_all(int from, int to) {
   std::array<char, 65536> buffer{};
@@ -67,7 +62,7 @@ Result<TwiceStreams> TwiceStreams::prepare() {
     streams.rewind_own_ = true;
     streams.input_start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   } else if (is_pipe(STDIN_FILENO)) {
-    LOFT_TRY(streams.input_, hidden_file("input"));
+    LOFT_TRY(streams.input_, memory_file("input"));
     LOFT_CHECK(copy_all(STDIN_FILENO, streams.input_.get()));
     if (::lseek(streams.input_.get(), 0, SEEK_SET) != 0)
       return failure_of_errno(errno, "rewind the program's input");
@@ -80,8 +75,8 @@ Result<TwiceStreams> TwiceStreams::prepare() {
 
 Result<StandardStreams> TwiceStreams::second() {
   if (output_start_) output_end_ = ::lseek(STDOUT_FILENO, 0, SEEK_END);
-  LOFT_TRY(output_, hidden_file("output"));
-  LOFT_TRY(errors_, hidden_file("errors"));
+  LOFT_TRY(output_, memory_file("output"));
+  LOFT_TRY(errors_, memory_file("errors"));
   const int own = rewind_own_ ? STDIN_FILENO : input_.get();
   if (own >= 0 && ::lseek(own, rewind_own_ ? input_start_ : 0, SEEK_SET) < 0)
     return failure_of_errno(errno, "rewind the program's input");

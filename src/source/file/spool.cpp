@@ -1,11 +1,10 @@
 #include "source/file/spool.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <string>
+
+#include "base/nameless_file.hpp"
 
 namespace loft::source {
 namespace {
@@ -15,14 +14,7 @@ constexpr std::size_t kBuffer = 1u << 20;
 }  // namespace
 
 Result<Spool> Spool::create() {
-  const char* wanted = std::getenv("TMPDIR");
-  const std::string folder = wanted != nullptr && *wanted != '\0' ? wanted : "/var/tmp";
-  std::string path = folder + "/loft-XXXXXX";
-  Fd fd(::mkostemp(path.data(), O_CLOEXEC));
-  if (!fd.is_open())
-    return failure_of_errno(errno, "make a temporary file in '" + folder + "'",
-                            "set TMPDIR to a folder with room");
-  ::unlink(path.c_str());
+  LOFT_TRY(Fd fd, temporary_file());
   return Spool(std::move(fd));
 }
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "base/file.hpp"
+#include "base/nameless_file.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/combine.hpp"
 #include "source/perf_events/places.hpp"
@@ -84,13 +84,7 @@ Result<SamplingRun::Output> SamplingRun::open_output(const std::string& path) {
     if (!fd.is_open()) return failure_of_errno(errno, "write '" + path + "'");
     return Output{std::move(fd), to.path, to.can_be_replaced ? beside : std::string()};
   }
-  const char* folder = std::getenv("TMPDIR");
-  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp");
-  name += "/loft.XXXXXX";
-  Fd fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd.is_open())
-    return failure_of_errno(errno, "make a temporary file", "set TMPDIR to a folder with space");
-  ::unlink(name.c_str());
+  LOFT_TRY(Fd fd, temporary_file());
   return Output{std::move(fd), {}, {}};
 }
 
