@@ -84,6 +84,8 @@ struct Context {
   std::uint64_t stepping;      // single-stepping out of a sequence of ours
   stack_t program_stack;       // the program's alternate stack, as it set it
 
+  const struct Filter* filters;  // of its system calls, see seccomp.hpp; null when there are none
+
   // Bookkeeping.
   std::uint32_t slot;
   std::uint32_t thread;

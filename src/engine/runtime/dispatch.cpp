@@ -46,7 +46,7 @@ extern "C" void engine_dispatch_c(Context* context) {
       go_to(context, context->next_pc, true);
       break;
     case REASON_SYSCALL:
-      go_to(context, run_syscall(context), false);
+      if (const std::uint64_t pc = run_syscall(context)) go_to(context, pc, false);
       break;
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);

@@ -17,6 +17,7 @@
 #include "engine/runtime/instruction.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/loader.hpp"
+#include "engine/runtime/own_maps.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
@@ -152,6 +153,7 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   if (::realpath(path, program) == nullptr) stop(Message("cannot find ").add(path));
   open_exec(engine, program);
   start_interpreter_of_script(path, stack);
+  remember_own_maps();
   open_decoder();
   open_cache();
   open_syscalls();
@@ -163,6 +165,7 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   context->xsave_compact = has_compact_xsave() ? 1 : 0;
   show_variables(stack.environment);
   describe_program(stack.auxiliary, loaded, name);
+  show_arguments(arguments[kEngineArguments], stack.auxiliary);
   name_process(context, path);
 
   std::uint64_t* top = stack.argc + kEngineArguments;

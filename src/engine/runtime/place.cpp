@@ -2,6 +2,7 @@
 
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
@@ -56,8 +57,7 @@ Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
   if (!ran) {
     const std::uint32_t part =
         uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
-    leave_stream(context, user, trace->block[before->block], static_cast<std::uint32_t>(offset),
-                 part);
+    leave_stream(context, user, *trace, *before, static_cast<std::uint32_t>(offset), part);
   }
   return {Where::program, trace->pc + before->pc};
 }
@@ -69,6 +69,18 @@ void give_back_registers(Context* context, ucontext_t* user, const MapPoint& poi
   } else if (point.point == Point::lent) {
     reg(user, kGreg[point.reg]) = context->spill2;
   }
+}
+
+// The instruction will look at its mask again, and count what is left of it then.
+void take_back_lanes(Context* context, const ucontext_t* user, const Trace& trace,
+                     const MapPoint& point) {
+  const BlockPoint& block = trace.block[point.block];
+  const BlockEntry& entry = recorded_block(block.number);
+  const std::uint32_t start = point.pc - block.pc;
+  const Instruction instruction =
+      decode_instruction(trace.pc + point.pc, recorded_code(entry) + start, entry.size - start);
+  for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
+    context->counters()[trace.units[point.ahead - 1u + i]] -= lanes_of(*user, instruction.units[i]);
 }
 
 }  // namespace
@@ -90,11 +102,11 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
     return {Where::between, 0};
   }
   give_back_registers(context, user, *point);
+  if (point->ahead != 0) take_back_lanes(context, user, *trace, *point);
   const std::uint32_t part =
       uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);
   if (point->index < recorded_block(trace->block[point->block].number).instructions)
-    leave_stream(context, user, trace->block[point->block], static_cast<std::uint32_t>(offset),
-                 part);
+    leave_stream(context, user, *trace, *point, static_cast<std::uint32_t>(offset), part);
   return {Where::program, trace->pc + point->pc};
 }
 

@@ -70,7 +70,8 @@ void Translation::point(Point kind, std::uint8_t reg) {
                      static_cast<std::uint8_t>(blocks_ - 1),
                      static_cast<std::uint8_t>(index_),
                      reg,
-                     round_};
+                     round_,
+                     ahead_};
 }
 
 bool Translation::add_block() {
@@ -254,7 +255,9 @@ void Translation::emit_plain(const Instruction& instruction) {
     point(Point::ours);
     for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
       units.add(instruction.units[i], counter_offset(numbers[i]));
+    ahead_ = static_cast<std::uint8_t>(unit_count_ + 1);
     if (instruction.units_before) emit_copy(instruction);
+    ahead_ = 0;
   }
   unit_count_ += instruction.unit_count;
 }

@@ -71,6 +71,7 @@ class Translation {
   std::uint64_t at_pc_ = 0;       // its address
   std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one
   std::uint8_t round_ = 0;        // of an unrolled loop
+  std::uint8_t ahead_ = 0;        // as in MapPoint
   bool indirect_;
   bool has_region_;
   bool has_stream_;

@@ -20,7 +20,7 @@ TEST_P(Unnoticed, SampleBehavesAsNatively) {
 
 INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
                          testing::Values("signals.c", "threads.cpp", "processes.c",
-                                         "self_modifying.c", "storm.c"),
+                                         "self_modifying.c", "storm.c", "filters.c"),
                          [](const auto& which) {
                            std::string name = which.param;
                            return name.substr(0, name.find('.'));
