@@ -57,7 +57,8 @@ TEST_F(VirtualRecord, AddsUpToTheSameTotalsByFunctionAndByThread) {
   const Said said = record("-t 1 -e instructions,store_bytes", LOFT_TEST_THREADS " 3");
   ASSERT_EQ(said.status, 0) << said.notes;
   const json by_function = report("");
-  const json tasks = report("--threads")["tasks"];
+  const json threads = report("--threads");
+  const json& tasks = threads["tasks"];
   EXPECT_EQ(tasks.size(), 5u);
   std::map<std::string, std::uint64_t> sums;
   std::set<std::string> names;
@@ -79,7 +80,8 @@ TEST_F(VirtualRecord, KeepsProgramsOfOneProcessApart) {
   ASSERT_EQ(said.status, 0) << said.notes;
   bool has_kernel = false;
   std::uint64_t not_mapped = 0;
-  for (const json& row : report("")["rows"]) {
+  const json recorded = report("");
+  for (const json& row : recorded["rows"]) {
     if (row["event"] != "virtual::instructions") continue;
     has_kernel = has_kernel || row["function"] == "triad_kernel";
     if (row["function"] == "[not mapped]") not_mapped += row["period"].get<std::uint64_t>();

@@ -173,7 +173,9 @@ long control(const Call& call) {
                    ? 0
                    : -EFAULT;
       case ARCH_SET_GS:
-        stop(Message("cannot run a program that sets the gs segment, at ").add_place(call.next_pc));
+        if (call.b >= 0x7ffffffff000) return -EPERM;
+        context->program_gs = call.b;
+        return 0;
       case ARCH_GET_GS:
         return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_gs, 8) == 8
                    ? 0

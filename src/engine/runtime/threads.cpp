@@ -91,6 +91,7 @@ Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack,
   child->flags = parent->flags;
   child->engine_fs = parent->engine_fs;
   child->program_fs = parent->program_fs;
+  child->program_gs = parent->program_gs;
   child->xsave_compact = parent->xsave_compact;
   child->blocked_sync = parent->blocked_sync;
   child->filters = parent->filters;

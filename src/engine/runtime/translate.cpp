@@ -264,6 +264,7 @@ void Translation::emit_plain(const Instruction& instruction) {
 
 void Translation::emit_copy(const Instruction& instruction) {
   point(Point::clean);
+  if (instruction.uses_gs) return emit_gs(instruction);
   if (instruction.rip_offset == 0) {
     emit_.bytes(instruction.bytes, instruction.length);
     return;

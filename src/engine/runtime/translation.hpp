@@ -1,5 +1,5 @@
 // The making of one trace, step by step: translate.cpp has blocks, counters and plain instructions,
-// ends.cpp what ends a block.
+// gs.cpp those that use the gs segment, ends.cpp what ends a block.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,8 @@ class Translation {
   void emit_plain(const Instruction& instruction);
   void emit_copy(const Instruction& instruction);
   void emit_far_operand(const Instruction& instruction);
+  void emit_gs(const Instruction& instruction);
+  void emit_gs_base(const Instruction& instruction);
   void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
   void emit_conditional(const Instruction& branch);
   void emit_counted_loop(const Instruction& branch);
