@@ -38,6 +38,7 @@ void follow_link(Context* context) {
 }  // namespace
 
 extern "C" void engine_dispatch_c(Context* context) {
+  context->calling = 0;
   switch (context->reason) {
     case REASON_LINK:
       follow_link(context);

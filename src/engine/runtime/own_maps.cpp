@@ -50,7 +50,8 @@ void remember_own_maps() {
   });
 }
 
-void show_arguments(const char* first_argument, const Elf64_auxv_t* auxiliary) {
+void show_arguments(const char* first_argument, const char* variables_end,
+                    const Elf64_auxv_t* auxiliary) {
   char text[1024] = {};
   const long file = kernel(SYS_open, word("/proc/self/stat"), O_RDONLY | O_CLOEXEC);
   if (is_error(file)) return;
@@ -69,7 +70,7 @@ void show_arguments(const char* first_argument, const Elf64_auxv_t* auxiliary) {
   map.arg_start = word(first_argument);
   map.arg_end = field_of(text, 49);
   map.env_start = field_of(text, 50);
-  map.env_end = field_of(text, 51);
+  map.env_end = variables_end == nullptr ? field_of(text, 51) : word(variables_end);
   map.auxv = reinterpret_cast<__u64*>(const_cast<Elf64_auxv_t*>(auxiliary));
   map.auxv_size = static_cast<std::uint32_t>(count * sizeof(Elf64_auxv_t));
   map.exe_fd = ~0u;

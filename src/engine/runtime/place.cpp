@@ -37,12 +37,23 @@ const MapPoint* find_point(const Trace& trace, std::uint64_t offset) {
   return found;
 }
 
-Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
+// The place behind the system call that the context is in, and its trace.
+struct CallPlace {
+  const Trace* trace;
+  std::uint32_t offset;
+  const MapPoint* after;
+};
+
+CallPlace place_of_call(const Context* context) {
   const Trace* trace = find_trace_at(context->syscall_return);
-  const std::uint64_t offset = context->syscall_return - word(trace->code);
-  const MapPoint* after = find_point(*trace, offset);
+  const auto offset = static_cast<std::uint32_t>(context->syscall_return - word(trace->code));
+  return {trace, offset, find_point(*trace, offset)};
+}
+
+Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
+  const CallPlace call = place_of_call(context);
   if (rip == word(&engine_syscall_done)) {
-    const std::uint64_t pc = trace->pc + after->pc;
+    const std::uint64_t pc = call.trace->pc + call.after->pc;
     reg(user, REG_RCX) = pc;
     return {Where::program, pc};
   }
@@ -50,16 +61,11 @@ Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
     reg(user, REG_RSP) = context->spill2;
   if (rip >= word(&engine_syscall_flags) && rip < word(&engine_syscall_unwind))
     reg(user, REG_EFL) = *reinterpret_cast<const std::uint64_t*>(context->engine_stack - 8);
-  const MapPoint* before = after - 1;
   // The kernel starts an interrupted call again by going back to the instruction, which then ran.
   const bool ran =
       rip == word(&engine_syscall_instruction) && reg(user, REG_RCX) == word(&engine_syscall_done);
-  if (!ran) {
-    const std::uint32_t part =
-        uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
-    leave_stream(context, user, *trace, *before, static_cast<std::uint32_t>(offset), part);
-  }
-  return {Where::program, trace->pc + before->pc};
+  if (!ran) take_back_call(context, user);
+  return {Where::program, call.trace->pc + (call.after - 1)->pc};
 }
 
 void give_back_registers(Context* context, ucontext_t* user, const MapPoint& point) {
@@ -84,6 +90,13 @@ void take_back_lanes(Context* context, const ucontext_t* user, const Trace& trac
 }
 
 }  // namespace
+
+void take_back_call(Context* context, ucontext_t* user) {
+  const CallPlace call = place_of_call(context);
+  const MapPoint& before = call.after[-1];
+  const std::uint32_t part = uncount_rest(context, *call.trace, call.offset, before);
+  leave_stream(context, user, *call.trace, before, call.offset, part);
+}
 
 Place locate(Context* context, ucontext_t* user, bool fault) {
   const std::uint64_t rip = reg(user, REG_RIP);

@@ -185,8 +185,11 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
     reg(user, REG_RIP) = word(&engine_safe_copy_fault);
     return;
   }
-  if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped))
+  if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped)) {
+    if (context->calling != 0) take_back_call(context, user);
+    context->calling = 0;
     return deliver_held(context, user, context->next_pc);
+  }
   if (signal == SIGTRAP && context->stepping != 0 && info->si_code == kTraceTrap)
     return on_step(context, user);
   if (fault) return on_fault(context, user, *info);

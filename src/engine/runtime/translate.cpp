@@ -81,7 +81,7 @@ bool Translation::add_block() {
     emit_jump_to(next_pc_);
     return false;
   }
-  read_block(block_, next_pc_, region_.end);
+  read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
   if (has_region_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
   if (blocks_ != 0 && block_.instructions[0].flow == Flow::refused) {  // perhaps never reached
@@ -107,6 +107,14 @@ bool Translation::add_block() {
   at_pc_ = last.pc;
   if (last.ends_block()) return emit_end(last);
   return true;  // cut for its length
+}
+
+// An instruction may reach into the region behind: pages that the engine protects are apart from
+// their neighbours.
+std::uint64_t Translation::end_of_code(std::uint64_t pc) const {
+  constexpr std::uint64_t kLongest = 15;
+  if (region_.end - pc >= kMaxBlockBytes || find_region(region_.end) == nullptr) return region_.end;
+  return region_.end + kLongest;
 }
 
 bool Translation::is_entry(std::uint64_t pc) const {
@@ -304,7 +312,7 @@ Trace* translate(std::uint64_t pc, bool indirect) {
   if (region == nullptr) return nullptr;
   static std::uint8_t memory[sizeof(Translation)] __attribute__((aligned(16)));
   Trace* trace = (new (memory) Translation(pc, indirect, *region))->run();
-  note_pages(*trace, region->writable);
+  note_pages(*trace);
   return trace;
 }
 

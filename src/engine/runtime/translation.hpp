@@ -54,6 +54,7 @@ class Translation {
   void emit_lookup();
   void emit_region_entry();
   void emit_region_exit();
+  [[nodiscard]] std::uint64_t end_of_code(std::uint64_t pc) const;
   [[nodiscard]] bool is_entry(std::uint64_t pc) const;
   void end_before_entry();
   void begin_stream();
