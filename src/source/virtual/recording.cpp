@@ -191,10 +191,11 @@ class Recorder {
 
   Result<void> take(std::uint32_t slot) {
     Thread& thread = threads_[slot];
-    const engine::SlotEntry& entry = slots_[slot];
     const auto replaced = superseded_.find(slot);
     const bool is_replaced = replaced != superseded_.end();
     const auto state = is_replaced ? std::nullopt : state_of(thread.task);
+    // Read after that: a thread that is gone has said before how it ended, if it could.
+    const engine::SlotEntry entry = run_.shared().slot(slot);
     thread.is_over = entry.ended != 0 || is_replaced || !state;
     std::uint64_t& told = run_ns_[thread.task.tid];
     std::uint64_t run_ns = told;
@@ -246,8 +247,8 @@ class Recorder {
         "run times are those under the virtual PMU, which slows the program; counts are exact");
     if (ended_by_others_ > 0)
       result_.notes.push_back(
-          fmt::format("{} threads were ended by others: what they ran since the last look is "
-                      "missing from task-clock",
+          fmt::format("threads that were ended from outside: {}; what they ran since the last look "
+                      "is missing from task-clock",
                       ended_by_others_));
     if (ledger_.told_too_much() > 0)
       result_.notes.push_back(
