@@ -1,4 +1,4 @@
-#include "cli/roof_counted.hpp"
+#include "cli/roof_recording.hpp"
 
 #include <algorithm>
 #include <map>
