@@ -7,8 +7,10 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/names.hpp"
+#include "cli/roof_passes.hpp"
 #include "event/resolver.hpp"
 #include "source/scheduler/record.hpp"
+#include "source/virtual/recording.hpp"
 
 namespace loft::cli {
 namespace {
@@ -20,11 +22,15 @@ using source::scheduler::StackMode;
 constexpr std::uint64_t kDefaultFrequency = 999;  // of call stacks; in step with nothing
 constexpr std::string_view kDefaultEvents = "page-faults,cycles,instructions";
 
+constexpr double kDefaultSlice = 10;          // milliseconds
+constexpr double kDefaultVirtualSlice = 100;  // each has a sample per function and event
+
 struct RecordFlags {
+  std::string source;
   std::vector<std::string> events;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
-  double slice_ms = 10;
+  double slice_ms = 0;  // 0: the default
   std::vector<std::string> types;
   std::uint64_t frequency_hz = 0;
   std::string stacks;
@@ -36,6 +42,18 @@ struct RecordFlags {
 
 const std::vector<std::string> kTypes = {"pmu", "epc", "mig", "fork", "sched"};
 
+bool is_virtual(const RecordFlags& flags) { return flags.source == "virtual"; }
+
+// What the kernel alone can tell is not there for a program under the virtual PMU.
+Result<void> check_virtual(const RecordFlags& flags) {
+  if (flags.pids.empty() && flags.types.empty() && flags.frequency_hz == 0 &&
+      flags.stacks.empty() && flags.rung.empty() && !flags.until_all_end)
+    return {};
+  return failure(ErrorKind::invalid_input, "record with the virtual PMU",
+                 "it counts programs that loft starts, and nothing but what they execute",
+                 "leave out -p, --types, -F, -g, --by and --all");
+}
+
 Result<void> check(const RecordFlags& flags) {
   const auto usage = [](std::string why, std::string hint) {
     return failure(ErrorKind::invalid_input, "record", std::move(why), std::move(hint));
@@ -45,7 +63,7 @@ Result<void> check(const RecordFlags& flags) {
                  "give a program (loft record -- ./app) or a process (-p PID)");
   if (!flags.command.empty() && !flags.pids.empty())
     return usage("a program and -p exclude each other", "leave one of them out");
-  return {};
+  return is_virtual(flags) ? check_virtual(flags) : Result<void>();
 }
 
 source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
@@ -58,13 +76,16 @@ source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
 
 Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
   RecordRequest request;
-  event::Resolver resolver(known_names());
+  event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
-  LOFT_TRY(request.events, resolver.resolve_list(flags.events.empty() ? std::string(kDefaultEvents)
+  const std::string_view defaults = is_virtual(flags) ? kRoofEvents : kDefaultEvents;
+  LOFT_TRY(request.events, resolver.resolve_list(flags.events.empty() ? std::string(defaults)
                                                                       : join(flags.events, ",")));
   request.command = flags.command;
   request.pids = flags.pids;
-  request.slice = Nanoseconds(static_cast<Nanoseconds::rep>(flags.slice_ms * 1e6));
+  const double usual = is_virtual(flags) ? kDefaultVirtualSlice : kDefaultSlice;
+  const double slice_ms = flags.slice_ms > 0 ? flags.slice_ms : usual;
+  request.slice = Nanoseconds(static_cast<Nanoseconds::rep>(slice_ms * 1e6));
   request.types = types_of(flags);
   request.frequency_hz = flags.frequency_hz;
   if (!flags.stacks.empty() && flags.frequency_hz == 0) request.frequency_hz = kDefaultFrequency;
@@ -106,7 +127,8 @@ std::string summary(const RecordResult& result, const std::string& path) {
 Result<int> run_record(const RecordFlags& flags, Terminal& terminal) {
   LOFT_CHECK(check(flags));
   LOFT_TRY(const auto request, make_request(flags, terminal));
-  LOFT_TRY(const auto result, source::scheduler::record(request));
+  LOFT_TRY(const auto result, is_virtual(flags) ? source::virtual_pmu::record(request)
+                                                : source::scheduler::record(request));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
   return result.broken && result.exit_status == 0 ? kLoftFailed : result.exit_status;
 }
@@ -116,6 +138,11 @@ Result<int> run_record(const RecordFlags& flags, Terminal& terminal) {
 void add_record(Command& app, Action& action) {
   auto flags = std::make_shared<RecordFlags>();
   auto command = app.add_subcommand("record", "Record every thread of a program to perf.data");
+  command
+      ->add_option("--source", flags->source,
+                   "virtual: run the program under the virtual PMU, and record exact counts per "
+                   "thread and function")
+      ->check(one_of({"virtual"}));
   command
       ->add_option("-e,--event", flags->events,
                    "events to count in every slice, comma-separated "

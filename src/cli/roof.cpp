@@ -16,6 +16,7 @@
 #include "cli/roof_file.hpp"
 #include "cli/roof_once.hpp"
 #include "cli/roof_passes.hpp"
+#include "cli/roof_recording.hpp"
 #include "cli/roof_streams.hpp"
 #include "machine/file.hpp"
 #include "view/roof.hpp"
@@ -247,9 +248,35 @@ Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
   return report.exit_status;
 }
 
+// What `loft record --source virtual` counted.
+Result<view::RoofReport> report_of(const source::Recording& recording, const RoofFlags& flags,
+                                   Terminal& terminal) {
+  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+  LOFT_TRY(auto run, read_counted(recording));
+  view::RoofReport report;
+  report.command = run.command;
+  report.exit_status = run.exit_status;
+  report.wall_seconds = run.wall_seconds;
+  report.cpu_seconds = run.cpu_seconds;
+  report.threads = run.threads;
+  report.counts_from = "virtual PMU, exact";
+  report.time_from = "run under the virtual PMU";
+  report.machine_identity = machine.identity;
+  report.notes = run.notes;
+  keep_wanted(run.subjects, flags);
+  report.chart = model::place(machine, std::move(run.subjects), flags.top);
+  return report;
+}
+
 Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
   std::vector<view::RoofReport> runs;
   for (const std::string& path : flags.command) {
+    LOFT_TRY(const auto recording, source::Recording::open(path));
+    if (is_counted(*recording)) {
+      LOFT_TRY(runs.emplace_back(), report_of(*recording, flags, terminal));
+      if (flags.command.size() > 1) runs.back().label = std::filesystem::path(path).stem().string();
+      continue;
+    }
     LOFT_TRY(auto kept, read_run(path));
     if (!flags.machine.empty()) {
       LOFT_TRY(kept.machine, machine::load(flags.machine));

@@ -23,7 +23,7 @@
 
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3230'4E45'5446'4F4CULL;  // "LOFTEN02"
+inline constexpr std::uint64_t kSharedMagic = 0x3330'4E45'5446'4F4CULL;  // "LOFTEN03"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
@@ -39,7 +39,8 @@ enum class BlockKind : std::uint32_t {
   fall_through,  // no instructions: how often another block's conditional branch was not taken
   units,  // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
           // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
-  extra_fall  // no instructions: more times that the branch of the block `next_fall` was not taken
+  extra_fall,  // no instructions: more times that the branch of the block `next_fall` was not taken
+  begun  // of the address stream alone: its last instruction was interrupted, and starts again
 };
 
 struct BlockEntry {
@@ -64,9 +65,12 @@ struct SlotEntry {
   std::uint32_t in_region;    // 1: what the thread did inside the region; it has another slot
   std::uint32_t stream_full;  // bytes that wait for loft, and the thread with them
   std::uint64_t stream_base;  // where the thread has its buffer
-  std::uint64_t unused;
+  std::uint64_t ended_ns;     // CLOCK_MONOTONIC; 0 while it runs, and when it was ended by others
+  std::uint64_t cpu_ns;       // what it ran until then, earlier programs of the thread included
+  std::uint32_t parent;       // pid of the process that started this one
+  std::uint32_t unused[3];
 };
-static_assert(sizeof(SlotEntry) == 64);
+static_assert(sizeof(SlotEntry) == 88);
 
 enum class StreamMode : std::uint32_t {
   none,

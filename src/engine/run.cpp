@@ -24,7 +24,7 @@ bool is_executable_file(const std::string& path) {
 // As execvp finds it. A name with a slash is taken as it is.
 Result<std::string> find_program(const std::string& name) {
   const auto not_found = [&](const char* why) {
-    return failure(ErrorKind::not_found, "run '" + name + "'", why,
+    return failure(ErrorKind::no_such_command, "run '" + name + "'", why,
                    "check the name, or give its path");
   };
   if (name.find('/') != std::string::npos) {

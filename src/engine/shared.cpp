@@ -76,6 +76,14 @@ std::vector<SlotEntry> Shared::slots() const {
   return entries;
 }
 
+SlotEntry Shared::slot(std::uint32_t number) const {
+  SlotEntry entry{};
+  if (number < std::min(header().slots.load(), kMaxSlots))
+    std::memcpy(&entry, tables_ + kSlotsOffset + number * sizeof entry, sizeof entry);
+  entry.name[sizeof entry.name - 1] = '\0';
+  return entry;
+}
+
 std::vector<ImageEntry> Shared::images() const {
   auto entries = table<ImageEntry>(kImagesOffset, std::min(header().images.load(), kMaxImages));
   for (ImageEntry& entry : entries) entry.path[kMaxPath - 1] = '\0';
@@ -143,8 +151,7 @@ std::span<const std::byte> Shared::stream(std::uint32_t slot, std::uint64_t byte
 }
 
 std::uint64_t Shared::unread_stream(std::uint32_t slot) const {
-  SlotEntry entry{};
-  std::memcpy(&entry, tables_ + kSlotsOffset + slot * sizeof entry, sizeof entry);
+  const SlotEntry entry = this->slot(slot);
   std::uint64_t place = 0;
   const auto at = static_cast<off_t>(kCountersOffset + slot * kCountersPerSlot);
   if (::pread(memory_.get(), &place, sizeof place, at) != sizeof place) return 0;

@@ -37,6 +37,8 @@ class Shared {
   [[nodiscard]] std::span<const std::uint8_t> code(const BlockEntry& block) const;
 
   [[nodiscard]] std::vector<SlotEntry> slots() const;
+  // One of them; empty when there is none of that number.
+  [[nodiscard]] SlotEntry slot(std::uint32_t number) const;
   [[nodiscard]] std::vector<ImageEntry> images() const;
   [[nodiscard]] std::vector<MappingEntry> mappings() const;
   // One of them; empty when there is none of that number.

@@ -89,6 +89,7 @@ const StreamReader::Block& StreamReader::block_of(std::uint32_t number) {
   if (!is_new) return block;
   const BlockEntry entry = shared_.block(number);
   block.address = entry.address;
+  block.is_begun = entry.kind == static_cast<std::uint16_t>(BlockKind::begun);
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   for (auto code = shared_.code(entry); !code.empty();) {
@@ -153,7 +154,8 @@ std::span<const std::byte> StreamReader::read_block(std::uint32_t slot, const Bl
       state_->rflags = is_down ? kDirectionFlag : 0;
     }
     resolve(facts, *state_, iterations, touched_);
-    listener_({slot, address, &facts, touched_});
+    const bool is_finished = !block.is_begun || &facts != &block.instructions.back();
+    listener_({slot, address, &facts, touched_, is_finished});
     if (is_after) state_->general = after;
     address += facts.length;
   }

@@ -30,6 +30,8 @@ struct StreamedInstruction {
   std::uint64_t address = 0;
   const InstructionFacts* facts = nullptr;
   std::span<const Touch> touched;
+  // False: a signal interrupted it, and it starts again. Touched is what it did until then.
+  bool is_finished = true;
 };
 using StreamListener = std::function<void(const StreamedInstruction&)>;
 
@@ -50,6 +52,7 @@ class StreamReader {
   struct Block {
     std::uint64_t address = 0;
     std::vector<InstructionFacts> instructions;
+    bool is_begun = false;  // its last instruction was not finished
   };
 
   void work(const std::stop_token& stop);

@@ -8,8 +8,12 @@
 #include <map>
 
 #include "base/file.hpp"
+#include "engine/run.hpp"
+#include "engine/stream.hpp"
+#include "engine/tally.hpp"
 #include "event/resolver.hpp"
 #include "source/virtual/counting.hpp"
+#include "source/virtual/region.hpp"
 #include "source/watch.hpp"
 
 namespace loft::source {
@@ -292,6 +296,40 @@ TEST_F(VirtualRegion, ThatWasNeverCalledIsZero) {
   EXPECT_EQ(run_.events[0].total.raw, 0u);
   EXPECT_THAT(run_.notes, testing::Contains(HasSubstr("never called")));
 }
+
+// Each side of a region has a stream of its own, with all that it counted.
+class VirtualStream : public testing::TestWithParam<const char*> {};
+
+TEST_P(VirtualStream, GoesOnAcrossTheBordersOfARegion) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  auto run = engine::Run::prepare({kSamples + "/counted.S"});
+  ASSERT_TRUE(run) << to_string(run.error());
+  run->shared().ask_for_stream(engine::StreamMode::handed_over);
+  const virtual_pmu::RegionGuide guide(run->shared(), GetParam());
+  std::map<std::uint32_t, std::uint64_t> streamed;  // instructions by slot
+  engine::StreamReader reader(run->shared(), [&](const engine::StreamedInstruction& instruction) {
+    ++streamed[instruction.slot];
+  });
+  ASSERT_TRUE(run->start());
+  const auto end = run->wait();
+  reader.finish();
+  ASSERT_TRUE(end) << to_string(end.error());
+  EXPECT_EQ(reader.lost_bytes(), 0u);
+  engine::Tally tally(run->shared());
+  ASSERT_EQ(run->shared().slots().size(), 2u);
+  std::uint64_t all = 0;
+  for (const std::uint32_t slot : {0u, 1u}) {
+    const auto counted = tally.of_slot(slot);
+    ASSERT_TRUE(counted);
+    all += streamed[slot];
+    EXPECT_EQ(streamed[slot], (*counted)[*engine::find_event("instructions")]) << slot;
+  }
+  EXPECT_EQ(all, 5014005u);
+}
+
+// Much outside and little inside; all inside, many buffers of it.
+INSTANTIATE_TEST_SUITE_P(Of, VirtualStream, testing::Values("leaf", "_start"),
+                         [](const auto& which) { return std::string(which.param); });
 
 }  // namespace
 }  // namespace loft::source

@@ -4,14 +4,14 @@
 
 namespace loft::engine::runtime {
 
-void read_block(Block& block, std::uint64_t pc, std::uint64_t end) {
-  const std::uint64_t wanted = end - pc < kMaxBlockBytes ? end - pc : kMaxBlockBytes;
+void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end) {
+  const std::uint64_t wanted = code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes;
   const long got =
       engine_safe_copy(block.bytes, reinterpret_cast<const void*>(pc), static_cast<long>(wanted));
   const auto available = static_cast<std::uint32_t>(got);
   block.count = 0;
   block.size = 0;
-  while (block.count < kMaxInstructions) {
+  while (block.count < kMaxInstructions && pc + block.size < end) {
     const Instruction instruction =
         decode_instruction(pc + block.size, block.bytes + block.size, available - block.size);
     // Behind the first one, what does not decode is left to a block of its own.

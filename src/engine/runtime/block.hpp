@@ -18,9 +18,10 @@ struct Block {
   std::uint32_t size;
 };
 
-// Reads the block at `pc` out of the program's memory, but nothing from `end` on. There is always
-// at least one instruction; where the memory is no code it is an invalid one.
-void read_block(Block& block, std::uint64_t pc, std::uint64_t end);
+// Reads the block at `pc` out of the program's memory. No instruction starts at `end` or behind it,
+// and none reaches behind `code_end`. There is always at least one instruction; where the memory is
+// no code it is an invalid one.
+void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end);
 
 // Keeps only the first instructions.
 inline void cut_block(Block& block, std::uint32_t count) {

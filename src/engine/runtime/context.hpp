@@ -82,7 +82,10 @@ struct Context {
   std::uint64_t blocked_sync;  // faults that the program believes to have blocked
   std::uint64_t forced;        // the held signal is a fault of the program itself
   std::uint64_t stepping;      // single-stepping out of a sequence of ours
-  stack_t program_stack;       // the program's alternate stack, as it set it
+  std::uint64_t calling;  // on the way to a system call in place: it is counted, but did not run
+  stack_t program_stack;  // the program's alternate stack, as it set it
+
+  const struct Filter* filters;  // of its system calls, see seccomp.hpp; null when there are none
 
   // Bookkeeping.
   std::uint32_t slot;

@@ -38,6 +38,7 @@ void follow_link(Context* context) {
 }  // namespace
 
 extern "C" void engine_dispatch_c(Context* context) {
+  context->calling = 0;
   switch (context->reason) {
     case REASON_LINK:
       follow_link(context);
@@ -46,7 +47,7 @@ extern "C" void engine_dispatch_c(Context* context) {
       go_to(context, context->next_pc, true);
       break;
     case REASON_SYSCALL:
-      go_to(context, run_syscall(context), false);
+      if (const std::uint64_t pc = run_syscall(context)) go_to(context, pc, false);
       break;
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);

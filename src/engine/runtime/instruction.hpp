@@ -49,6 +49,7 @@ struct Instruction {
   const char* reason = nullptr;
   std::uint8_t unit_count = 0;
   bool units_before = false;  // the instruction destroys the mask: look before it runs
+  bool uses_gs = false;       // the segment or its base, which is the engine's while it runs
   UnitPlan units[kMaxUnits];
 
   [[nodiscard]] std::uint64_t next_pc() const { return pc + length; }
@@ -72,6 +73,19 @@ RegisterUse register_use(const Instruction& instruction);
 // All that is known of it; false when it does not decode. Slower still.
 bool describe_instruction(const std::uint8_t* bytes, std::uint32_t available,
                           InstructionFacts& facts);
+
+// The explicit memory operand, as far as it says where; false when there is none.
+struct AddressParts {
+  int base;  // a general register, or -1
+  int index;
+  std::uint8_t scale;
+  std::int32_t displacement;
+  bool is_32_bit;
+  std::uint8_t immediate_offset;  // of what follows the address in the bytes, or their length
+  std::uint8_t rex_offset;  // of REX; of the second byte of VEX, EVEX, XOP; 0 when there is none
+  bool is_rex;
+};
+bool address_parts(const Instruction& instruction, AddressParts& parts);
 
 // Prepares the decoder; once, before the program starts.
 void open_decoder();

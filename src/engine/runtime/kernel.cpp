@@ -15,11 +15,21 @@ bool copy_string(char* to, std::size_t room, std::uint64_t from) {
   return true;
 }
 
+namespace {
+
+constexpr std::uint64_t kReserveStart = 0x200000000000;
+std::uint64_t g_reserve_next = kReserveStart;
+
+}  // namespace
+
+bool is_reserved(std::uint64_t address) {
+  return address >= kReserveStart && address < __atomic_load_n(&g_reserve_next, __ATOMIC_RELAXED);
+}
+
 void* reserve(std::uint64_t bytes) {
-  static std::uint64_t next = 0x200000000000;
   constexpr std::uint64_t kStep = 2u << 20;
   const std::uint64_t size = (bytes + kStep - 1) & ~(kStep - 1);
-  const std::uint64_t hint = __atomic_fetch_add(&next, size + kStep, __ATOMIC_RELAXED);
+  const std::uint64_t hint = __atomic_fetch_add(&g_reserve_next, size + kStep, __ATOMIC_RELAXED);
   const long memory = kernel(SYS_mmap, hint, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0);
   if (is_error(memory)) stop(Message("the engine has no address space left"));

@@ -17,6 +17,7 @@
 #include "engine/runtime/instruction.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/loader.hpp"
+#include "engine/runtime/own_maps.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
@@ -71,10 +72,20 @@ bool has_compact_xsave() {
   return __get_cpuid_count(13, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 2) != 0;
 }
 
-void show_variables(char** environment) {
+// The variables under their own names, one behind the other as the kernel put them, so that
+// /proc/PID/environ shows them so. Returns where they end.
+char* show_variables(char** environment) {
   constexpr std::size_t kHidden = sizeof kHiddenVariable - 1;
-  for (; *environment != nullptr; ++environment)
-    if (std::strncmp(*environment, kHiddenVariable, kHidden) == 0) *environment += kHidden;
+  char* to = *environment;
+  for (; *environment != nullptr; ++environment) {
+    char* from = *environment;
+    if (std::strncmp(from, kHiddenVariable, kHidden) == 0) from += kHidden;
+    const std::size_t size = std::strlen(from) + 1;
+    std::memmove(to, from, size);
+    *environment = to;
+    to += size;
+  }
+  return to;
 }
 
 void describe_program(Elf64_auxv_t* auxiliary, const LoadedProgram& program, const char* name) {
@@ -152,6 +163,7 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   if (::realpath(path, program) == nullptr) stop(Message("cannot find ").add(path));
   open_exec(engine, program);
   start_interpreter_of_script(path, stack);
+  remember_own_maps();
   open_decoder();
   open_cache();
   open_syscalls();
@@ -161,8 +173,9 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   const LoadedProgram loaded = load_program(path);
   Context* context = open_first_context(engine_fs);
   context->xsave_compact = has_compact_xsave() ? 1 : 0;
-  show_variables(stack.environment);
+  const char* variables_end = show_variables(stack.environment);
   describe_program(stack.auxiliary, loaded, name);
+  show_arguments(arguments[kEngineArguments], variables_end, stack.auxiliary);
   name_process(context, path);
 
   std::uint64_t* top = stack.argc + kEngineArguments;

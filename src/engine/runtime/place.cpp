@@ -2,6 +2,7 @@
 
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
@@ -36,12 +37,23 @@ const MapPoint* find_point(const Trace& trace, std::uint64_t offset) {
   return found;
 }
 
-Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
+// The place behind the system call that the context is in, and its trace.
+struct CallPlace {
+  const Trace* trace;
+  std::uint32_t offset;
+  const MapPoint* after;
+};
+
+CallPlace place_of_call(const Context* context) {
   const Trace* trace = find_trace_at(context->syscall_return);
-  const std::uint64_t offset = context->syscall_return - word(trace->code);
-  const MapPoint* after = find_point(*trace, offset);
+  const auto offset = static_cast<std::uint32_t>(context->syscall_return - word(trace->code));
+  return {trace, offset, find_point(*trace, offset)};
+}
+
+Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
+  const CallPlace call = place_of_call(context);
   if (rip == word(&engine_syscall_done)) {
-    const std::uint64_t pc = trace->pc + after->pc;
+    const std::uint64_t pc = call.trace->pc + call.after->pc;
     reg(user, REG_RCX) = pc;
     return {Where::program, pc};
   }
@@ -49,17 +61,11 @@ Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
     reg(user, REG_RSP) = context->spill2;
   if (rip >= word(&engine_syscall_flags) && rip < word(&engine_syscall_unwind))
     reg(user, REG_EFL) = *reinterpret_cast<const std::uint64_t*>(context->engine_stack - 8);
-  const MapPoint* before = after - 1;
   // The kernel starts an interrupted call again by going back to the instruction, which then ran.
   const bool ran =
       rip == word(&engine_syscall_instruction) && reg(user, REG_RCX) == word(&engine_syscall_done);
-  if (!ran) {
-    const std::uint32_t part =
-        uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *before);
-    leave_stream(context, user, trace->block[before->block], static_cast<std::uint32_t>(offset),
-                 part);
-  }
-  return {Where::program, trace->pc + before->pc};
+  if (!ran) take_back_call(context, user);
+  return {Where::program, call.trace->pc + (call.after - 1)->pc};
 }
 
 void give_back_registers(Context* context, ucontext_t* user, const MapPoint& point) {
@@ -71,7 +77,26 @@ void give_back_registers(Context* context, ucontext_t* user, const MapPoint& poi
   }
 }
 
+// The instruction will look at its mask again, and count what is left of it then.
+void take_back_lanes(Context* context, const ucontext_t* user, const Trace& trace,
+                     const MapPoint& point) {
+  const BlockPoint& block = trace.block[point.block];
+  const BlockEntry& entry = recorded_block(block.number);
+  const std::uint32_t start = point.pc - block.pc;
+  const Instruction instruction =
+      decode_instruction(trace.pc + point.pc, recorded_code(entry) + start, entry.size - start);
+  for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
+    context->counters()[trace.units[point.ahead - 1u + i]] -= lanes_of(*user, instruction.units[i]);
+}
+
 }  // namespace
+
+void take_back_call(Context* context, ucontext_t* user) {
+  const CallPlace call = place_of_call(context);
+  const MapPoint& before = call.after[-1];
+  const std::uint32_t part = uncount_rest(context, *call.trace, call.offset, before);
+  leave_stream(context, user, *call.trace, before, call.offset, part);
+}
 
 Place locate(Context* context, ucontext_t* user, bool fault) {
   const std::uint64_t rip = reg(user, REG_RIP);
@@ -90,11 +115,11 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
     return {Where::between, 0};
   }
   give_back_registers(context, user, *point);
+  if (point->ahead != 0) take_back_lanes(context, user, *trace, *point);
   const std::uint32_t part =
       uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);
   if (point->index < recorded_block(trace->block[point->block].number).instructions)
-    leave_stream(context, user, trace->block[point->block], static_cast<std::uint32_t>(offset),
-                 part);
+    leave_stream(context, user, *trace, *point, static_cast<std::uint32_t>(offset), part);
   return {Where::program, trace->pc + point->pc};
 }
 

@@ -26,4 +26,7 @@ struct Place {
 // failed.
 Place locate(Context* context, ucontext_t* user, bool fault);
 
+// A signal comes before the system call that the context was about to make: it is not counted yet.
+void take_back_call(Context* context, ucontext_t* user);
+
 }  // namespace loft::engine::runtime

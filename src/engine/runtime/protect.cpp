@@ -80,11 +80,12 @@ bool is_protected(std::uint64_t address) {
   return page != nullptr && page->is_protected;
 }
 
-void note_pages(Trace& trace, bool guard) {
+void note_pages(Trace& trace) {
   for (std::uint64_t address = trace.pc & ~(kPage - 1); address < trace.pc_end; address += kPage) {
     Page& page = add_page(address);
     add_use(page, trace);
-    if (!guard || page.is_protected) continue;
+    const Region* region = known_region(address < trace.pc ? trace.pc : address);
+    if (region == nullptr || !region->writable || page.is_protected) continue;
     page.is_protected = true;
     kernel(SYS_mprotect, address, kPage, PROT_READ | PROT_EXEC);
   }

@@ -12,8 +12,9 @@ namespace loft::engine::runtime {
 struct Trace;
 
 // cache_lock() is held for all of these.
-// Notes which pages the trace was made of; with `guard`, writes to them are noticed from now on.
-void note_pages(Trace& trace, bool guard);
+// Notes which pages the trace was made of; writes to those that can be written are noticed from now
+// on.
+void note_pages(Trace& trace);
 // Forgets the traces made of bytes in the range.
 void forget_traces(std::uint64_t start, std::uint64_t end);
 // True when the page of the address has lost its write permission to us.

@@ -166,6 +166,17 @@ bool is_region_entry(std::uint64_t address, std::uint32_t mapping) {
   return false;
 }
 
+namespace {
+
+std::uint64_t time_of(clockid_t clock) {
+  timespec now{};
+  kernel(SYS_clock_gettime, static_cast<std::uint64_t>(clock), word(&now));
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
 void open_counters(Context* context) {
   const std::uint32_t slot = shared_header()->slots.fetch_add(1);
   if (slot >= kMaxSlots) stop(Message("more threads than the engine can record (65536 in a run)"));
@@ -175,14 +186,12 @@ void open_counters(Context* context) {
              kCountersOffset + slot * kCountersPerSlot);
   if (is_error(memory)) stop(Message("no address space is left for the counters of a thread"));
   context->slot = slot;
-  timespec now{};
-  kernel(SYS_clock_gettime, CLOCK_MONOTONIC, word(&now));
   SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[slot];
   entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
   entry.image = g_image;
   entry.in_region = context->region_outside == 0 ? 1 : 0;
-  entry.started_ns = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
-                     static_cast<std::uint64_t>(now.tv_nsec);
+  entry.parent = static_cast<std::uint32_t>(kernel(SYS_getppid));
+  entry.started_ns = time_of(CLOCK_MONOTONIC);
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
   context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
   if (has_stream()) open_stream(context);
@@ -201,9 +210,15 @@ void name_slot(const Context* context, const char* name) {
 }
 
 void close_slot(const Context* context) {
-  for (const Context* side : {context, static_cast<const Context*>(context->region_other)})
-    if (side != nullptr)
-      __atomic_store_n(&table<SlotEntry>(kSlotsOffset)[side->slot].ended, 1u, __ATOMIC_RELEASE);
+  const std::uint64_t ended = time_of(CLOCK_MONOTONIC);
+  const std::uint64_t cpu = time_of(CLOCK_THREAD_CPUTIME_ID);
+  for (const Context* side : {context, static_cast<const Context*>(context->region_other)}) {
+    if (side == nullptr) continue;
+    SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[side->slot];
+    entry.ended_ns = ended;
+    entry.cpu_ns = cpu;
+    __atomic_store_n(&entry.ended, 1u, __ATOMIC_RELEASE);
+  }
 }
 
 }  // namespace loft::engine::runtime

@@ -21,6 +21,7 @@ Context* change_side(Context* from) {
   to->region_outside = own.region_outside;
   to->region_suspended = own.region_suspended;
   to->region_other = from;
+  to->stream_base = own.stream_base;
   to->slot = own.slot;
   to->next = own.next;
   asm volatile("wrgsbase %0" : : "r"(to) : "memory");

@@ -1,10 +1,9 @@
 #include "engine/runtime/regions.hpp"
 
-#include <fcntl.h>
-
 #include <cstring>
 
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/maps_file.hpp"
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
@@ -28,19 +27,6 @@ struct MapsLine {
   const char* path;
 };
 
-std::uint64_t parse_hex(const char*& text) {
-  std::uint64_t value = 0;
-  for (;; ++text) {
-    if (*text >= '0' && *text <= '9') {
-      value = value * 16 + static_cast<std::uint64_t>(*text - '0');
-    } else if (*text >= 'a' && *text <= 'f') {
-      value = value * 16 + static_cast<std::uint64_t>(*text - 'a' + 10);
-    } else {
-      return value;
-    }
-  }
-}
-
 MapsLine parse_line(const char* text) {
   MapsLine line{};
   line.start = parse_hex(text);
@@ -59,38 +45,6 @@ MapsLine parse_line(const char* text) {
   return line;
 }
 
-// Reads the file line by line until a line holds `pc`.
-bool find_line(std::uint64_t pc, char* buffer, std::size_t room, MapsLine& found) {
-  const long file = kernel(SYS_open, word("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  if (is_error(file)) return false;
-  std::size_t held = 0;
-  bool success = false;
-  for (;;) {
-    const long got =
-        kernel(SYS_read, static_cast<std::uint64_t>(file), word(buffer) + held, room - held);
-    if (got <= 0) break;
-    held += static_cast<std::size_t>(got);
-    char* line = buffer;
-    char* const end = buffer + held;
-    while (char* newline =
-               static_cast<char*>(std::memchr(line, '\n', static_cast<std::size_t>(end - line)))) {
-      *newline = '\0';
-      found = parse_line(line);
-      if (pc >= found.start && pc < found.end) {
-        success = true;
-        break;
-      }
-      line = newline + 1;
-    }
-    if (success) break;
-    held = static_cast<std::size_t>(end - line);
-    std::memmove(buffer, line, held);
-    if (held == room) break;
-  }
-  kernel(SYS_close, static_cast<std::uint64_t>(file));
-  return success;
-}
-
 Region* free_place() {
   if (g_regions == nullptr)
     g_regions = static_cast<Region*>(allocate(kMaxRegions * sizeof(Region)));
@@ -99,6 +53,20 @@ Region* free_place() {
   if (g_count == kMaxRegions)
     stop(Message("the program has more regions of code than the engine can follow"));
   return &g_regions[g_count++];
+}
+
+Region* add_region(std::uint64_t pc, const MapsLine& line) {
+  Region* region = free_place();
+  region->start = line.start;
+  region->end = line.end;
+  region->writable = line.writable || is_protected(pc);
+  std::size_t size = std::strlen(line.path);
+  if (size >= kMaxPath) size = kMaxPath - 1;
+  std::memcpy(region->path, line.path, size);
+  region->path[size] = '\0';
+  region->live = true;
+  region->mapping = record_mapping(line.start, line.end, line.offset, region->path);
+  return region;
 }
 
 }  // namespace
@@ -114,19 +82,13 @@ const Region* known_region(std::uint64_t pc) {
 
 const Region* find_region(std::uint64_t pc) {
   if (const Region* region = known_region(pc)) return region;
-  static char buffer[8192];
-  MapsLine line{};
-  if (!find_line(pc, buffer, sizeof buffer, line) || !line.executable) return nullptr;
-  Region* region = free_place();
-  region->start = line.start;
-  region->end = line.end;
-  region->writable = line.writable || is_protected(pc);
-  std::size_t size = std::strlen(line.path);
-  if (size >= kMaxPath) size = kMaxPath - 1;
-  std::memcpy(region->path, line.path, size);
-  region->path[size] = '\0';
-  region->live = true;
-  region->mapping = record_mapping(line.start, line.end, line.offset, region->path);
+  Region* region = nullptr;
+  for_each_map([&](const char* text, std::size_t) {
+    const MapsLine line = parse_line(text);
+    if (pc < line.start || pc >= line.end) return true;
+    if (line.executable) region = add_region(pc, line);
+    return false;
+  });
   return region;
 }
 

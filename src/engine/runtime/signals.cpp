@@ -9,6 +9,7 @@
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/place.hpp"
 #include "engine/runtime/protect.hpp"
+#include "engine/runtime/record.hpp"
 #include "engine/runtime/region.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/stream.hpp"
@@ -90,7 +91,7 @@ void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uin
   const int signal = info.si_signo;
   Action& action = context->actions->of[signal];
   const std::uint64_t old_mask = (mask_of(user) & kAllButFaults) | context->blocked_sync;
-  const bool blocked = (context->blocked_sync & bit_of(signal)) != 0;
+  const bool blocked = (old_mask & bit_of(signal)) != 0;
   if (action.handler == 1 && !forced) return go_on(context, user, pc);
   if (action.handler <= 1 || (forced && blocked)) return die_or_ignore(context, user, info, pc);
   const Action chosen = action;
@@ -184,8 +185,11 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
     reg(user, REG_RIP) = word(&engine_safe_copy_fault);
     return;
   }
-  if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped))
+  if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped)) {
+    if (context->calling != 0) take_back_call(context, user);
+    context->calling = 0;
     return deliver_held(context, user, context->next_pc);
+  }
   if (signal == SIGTRAP && context->stepping != 0 && info->si_code == kTraceTrap)
     return on_step(context, user);
   if (fault) return on_fault(context, user, *info);
@@ -216,17 +220,35 @@ void open_signal_stack(Context* context) {
   kernel(SYS_sigaltstack, word(&stack), 0);
 }
 
-void hold_fault(Context* context, std::uint64_t pc) {
-  if (context->pending != 0)
-    return;  // that one first; this fault comes again when it is tried again
+bool hold_forced(Context* context, const siginfo_t& info) {
+  if (context->pending != 0) return false;
   const std::uint64_t all = kAllButFaults;
   kernel(SYS_rt_sigprocmask, SIG_SETMASK, word(&all), word(&context->held_mask), 8);
-  std::memset(&context->held, 0, sizeof context->held);
-  context->held.si_signo = SIGSEGV;
-  context->held.si_code = SEGV_MAPERR;
-  context->held.si_addr = reinterpret_cast<void*>(pc);
+  context->held = info;
   context->forced = 1;
   context->pending = 1;
+  return true;
+}
+
+void hold_fault(Context* context, std::uint64_t pc) {
+  siginfo_t info{};
+  info.si_signo = SIGSEGV;
+  info.si_code = SEGV_MAPERR;
+  info.si_addr = reinterpret_cast<void*>(pc);
+  hold_forced(context, info);  // or it comes again when it is tried again
+}
+
+void die_by(Context* context, int signal) {
+  const Action action{0, kRestorerFlag, word(&engine_restorer), 0};
+  const auto number = static_cast<std::uint64_t>(signal);
+  const std::uint64_t none = ~bit_of(signal);
+  close_slot(context);
+  kernel(SYS_rt_sigaction, number, word(&action), 0, 8);
+  kernel(SYS_rt_sigprocmask, SIG_SETMASK, word(&none), 0, 8);
+  kernel(SYS_tgkill, static_cast<std::uint64_t>(kernel(SYS_getpid)),
+         static_cast<std::uint64_t>(kernel(SYS_gettid)), number);
+  kernel(SYS_exit_group, 128 + number);
+  __builtin_unreachable();
 }
 
 long change_action(Context* context, int signal, std::uint64_t action, std::uint64_t old,

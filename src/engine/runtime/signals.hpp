@@ -44,6 +44,10 @@ void open_signal_stack(Context* context);
 
 // A fault of the program at `pc`, where it may not execute: delivered when it goes on.
 void hold_fault(Context* context, std::uint64_t pc);
+// Likewise a signal that the program cannot block or ignore; false when another one comes first.
+bool hold_forced(Context* context, const siginfo_t& info);
+// Ends the process by the signal's default action.
+[[noreturn]] void die_by(Context* context, int signal);
 
 // The system calls; the results are the kernel's.
 long change_action(Context* context, int signal, std::uint64_t action, std::uint64_t old,

@@ -7,6 +7,7 @@
 
 #include "engine/classify/stream_plan.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/stream.hpp"
@@ -60,6 +61,16 @@ void give_stream(Context* context, std::uint32_t bytes) {
     const timespec tenth{0, 100000000};
     kernel(SYS_futex, word(&slot.stream_full), FUTEX_WAIT, left, word(&tenth));
   }
+}
+
+// What is not finished moves to the front.
+void empty_buffer(Context* context) {
+  const std::uint64_t base = context->stream_base;
+  const std::uint64_t unfinished = place(context);
+  give_stream(context, static_cast<std::uint32_t>(unfinished - base));
+  std::memmove(reinterpret_cast<void*>(base), reinterpret_cast<void*>(unfinished),
+               base + kStreamBytes - unfinished);
+  place(context) = base;
 }
 
 std::uint32_t record_bytes(std::uint32_t block) {
@@ -225,19 +236,61 @@ bool hand_over(Context* context, ucontext_t* user, std::uint64_t address) {
     if (block.stream_register == kNoStream || offset < block.stream_from ||
         offset >= block.stream_to)
       continue;
-    const std::uint64_t unfinished = place(context);
-    give_stream(context, static_cast<std::uint32_t>(unfinished - base));
-    std::memmove(reinterpret_cast<void*>(base), reinterpret_cast<void*>(unfinished),
-                 end - unfinished);
-    place(context) = base;
+    empty_buffer(context);
     reg(user, kGreg[block.stream_register]) = base;
     return true;
   }
   return false;
 }
 
-void leave_stream(Context* context, ucontext_t* user, const BlockPoint& block,
+namespace {
+
+// The words of the last instruction of a begun block, as what it has done: the registers that a
+// string instruction has moved, the lanes that a gather has struck off its mask.
+void complete_words(const BlockEntry& block, const ucontext_t* user, std::uint8_t* words) {
+  StreamPlanner planner;
+  const std::uint8_t* bytes = recorded_code(block);
+  InstructionFacts facts;
+  std::uint32_t offset = 8;
+  for (std::uint32_t left = block.size; left != 0; left -= facts.length, bytes += facts.length) {
+    if (!describe_instruction(bytes, left, facts)) return;
+    const bool is_last = facts.length == left;
+    planner.add(facts, [&](const StreamWord& word) {
+      std::uint8_t* at = words + offset;
+      offset += word.bytes;
+      if (!is_last) return;
+      std::uint64_t value = 0;
+      std::memcpy(&value, at, sizeof value);
+      if (word.kind == StreamWord::Kind::general_after) {
+        value = reg(const_cast<ucontext_t*>(user), kGreg[word.number]);
+      } else if (word.kind == StreamWord::Kind::opmask) {
+        value &= ~opmask_of(*user, word.number);
+      } else if (word.kind == StreamWord::Kind::signs) {
+        value &= ~signs_of(*user, word.number, word.lanes, word.lane_bytes, word.is_mmx);
+      } else {
+        return;
+      }
+      std::memcpy(at, &value, sizeof value);
+    });
+  }
+}
+
+// Up to the instruction at the point, which had begun.
+std::uint32_t record_begun(const Trace& trace, const MapPoint& point) {
+  const BlockPoint& block = trace.block[point.block];
+  const BlockEntry& whole = recorded_block(block.number);
+  const std::uint32_t before = point.pc - block.pc;
+  InstructionFacts facts;
+  if (!describe_instruction(recorded_code(whole) + before, whole.size - before, facts)) return 0;
+  return record_block(whole.address, whole.mapping, recorded_code(whole), before + facts.length,
+                      point.index + 1u, BlockKind::begun);
+}
+
+}  // namespace
+
+void leave_stream(Context* context, ucontext_t* user, const Trace& trace, const MapPoint& point,
                   std::uint32_t code_offset, std::uint32_t part) {
+  const BlockPoint& block = trace.block[point.block];
   if (block.stream_register == kNoStream) return;
   const bool is_unfinished = code_offset >= block.stream_from && code_offset < block.stream_to;
   if (is_unfinished) {
@@ -247,10 +300,19 @@ void leave_stream(Context* context, ucontext_t* user, const BlockPoint& block,
   } else {
     return;  // it has not begun
   }
-  if (part == 0) return;
-  const std::uint64_t number = part;
+  std::uint64_t number = part;
+  if (is_unfinished && (point.point == Point::repeating || point.ahead != 0)) {
+    const std::uint32_t begun = record_begun(trace, point);
+    if (begun != 0) {
+      number = begun;
+      if (place(context) + record_bytes(begun) > context->stream_base + kStreamBytes)
+        empty_buffer(context);
+      complete_words(recorded_block(begun), user, reinterpret_cast<std::uint8_t*>(place(context)));
+    }
+  }
+  if (number == 0) return;
   std::memcpy(reinterpret_cast<void*>(place(context)), &number, sizeof number);
-  place(context) += record_bytes(part);
+  place(context) += record_bytes(static_cast<std::uint32_t>(number));
 }
 
 }  // namespace loft::engine::runtime

@@ -62,9 +62,10 @@ class StreamEmitter {
 // instruction can run again.
 bool hand_over(Context* context, ucontext_t* user, std::uint64_t address);
 
-// The block was left before its end. Gives the program its register back, and writes the block as
-// `part`, the instructions that ran; 0 when none did.
-void leave_stream(Context* context, ucontext_t* user, const BlockPoint& block,
+// The block was left before its end, at `point`. Gives the program its register back, and writes
+// the block as `part`, the instructions that ran; 0 when none did. An instruction that had begun,
+// and starts again where it was, is written with what it did.
+void leave_stream(Context* context, ucontext_t* user, const Trace& trace, const MapPoint& point,
                   std::uint32_t code_offset, std::uint32_t part);
 
 }  // namespace loft::engine::runtime

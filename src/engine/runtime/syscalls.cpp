@@ -2,8 +2,10 @@
 
 #include <asm/prctl.h>
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <linux/limits.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -12,16 +14,20 @@
 
 #include "engine/runtime/exec.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/own_maps.hpp"
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/regions.hpp"
+#include "engine/runtime/seccomp.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/threads.hpp"
 #include "engine/runtime/trace.hpp"
 
-extern "C" std::uint64_t engine_harmless_syscalls[8];
+extern "C" {
 std::uint64_t engine_harmless_syscalls[8];
+void engine_syscall_instruction();
+}
 
 namespace loft::engine::runtime {
 namespace {
@@ -70,19 +76,23 @@ long change_memory(const Call& call) {
   return result;
 }
 
-bool is_own_executable(const char* path) {
+// Whether the path is that file of the process itself in /proc.
+bool is_own_file(const char* path, const char* file) {
   if (std::strncmp(path, "/proc/", 6) != 0) return false;
   const char* rest = path + 6;
-  if (std::strcmp(rest, "self/exe") == 0 || std::strcmp(rest, "thread-self/exe") == 0) return true;
+  if (std::strncmp(rest, "self/", 5) == 0) return std::strcmp(rest + 5, file) == 0;
+  if (std::strncmp(rest, "thread-self/", 12) == 0) return std::strcmp(rest + 12, file) == 0;
   long number = 0;
   while (*rest >= '0' && *rest <= '9' && number < 100000000) number = number * 10 + (*rest++ - '0');
-  return std::strcmp(rest, "/exe") == 0 && number == kernel(SYS_getpid);
+  return *rest == '/' && std::strcmp(rest + 1, file) == 0 && number == kernel(SYS_getpid);
 }
 
-bool names_own_executable(std::uint64_t path) {
+bool names_own_file(std::uint64_t path, const char* file) {
   char text[64];
-  return copy_string(text, sizeof text, path) && is_own_executable(text);
+  return copy_string(text, sizeof text, path) && is_own_file(text, file);
 }
+
+bool names_own_executable(std::uint64_t path) { return names_own_file(path, "exe"); }
 
 long read_link(std::uint64_t buffer, std::uint64_t room) {
   const std::uint64_t size = std::strlen(program_path());
@@ -101,9 +111,11 @@ long files(const Call& call) {
     case SYS_readlinkat:
       return names_own_executable(call.b) ? read_link(call.c, call.d) : call.in_kernel();
     case SYS_open:
+      if (names_own_file(call.a, "maps")) return open_maps(call.b);
       return names_own_executable(call.a) ? kernel(SYS_open, word(program_path()), call.b, call.c)
                                           : call.in_kernel();
     case SYS_openat:
+      if (names_own_file(call.b, "maps")) return open_maps(call.c);
       return names_own_executable(call.b)
                  ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
                  : call.in_kernel();
@@ -124,11 +136,15 @@ long files(const Call& call) {
 }
 
 long execute(const Call& call) {
+  if (call.context->filters != nullptr)
+    stop(
+        Message("cannot follow a seccomp filter through exec, called at ").add_place(call.next_pc));
   char text[PATH_MAX];
   char* path = text;
   if (call.number == SYS_execve) {
     if (!copy_string(path, PATH_MAX, call.a)) return -EFAULT;
-    if (is_own_executable(path)) std::memcpy(path, program_path(), std::strlen(program_path()) + 1);
+    if (is_own_file(path, "exe"))
+      std::memcpy(path, program_path(), std::strlen(program_path()) + 1);
     return run_exec(call.context, path, call.b, call.c);
   }
   if (!copy_string(path, PATH_MAX, call.b)) return -EFAULT;
@@ -157,7 +173,9 @@ long control(const Call& call) {
                    ? 0
                    : -EFAULT;
       case ARCH_SET_GS:
-        stop(Message("cannot run a program that sets the gs segment, at ").add_place(call.next_pc));
+        if (call.b >= 0x7ffffffff000) return -EPERM;
+        context->program_gs = call.b;
+        return 0;
       case ARCH_GET_GS:
         return engine_safe_copy(reinterpret_cast<void*>(call.b), &context->program_gs, 8) == 8
                    ? 0
@@ -170,10 +188,14 @@ long control(const Call& call) {
     char name[16];
     if (copy_string(name, sizeof name, call.b)) name_slot(context, name);
   }
-  // A filter would also hit the engine's own calls, so none is put in place; the program goes on as
-  // if.
-  if (call.number == SYS_seccomp || (call.number == SYS_prctl && call.a == PR_SET_SECCOMP))
-    return 0;
+  if (call.number == SYS_seccomp && call.a <= SECCOMP_SET_MODE_FILTER)
+    return install_filter(context, call.a, call.b, call.c, call.next_pc);
+  if (call.number == SYS_prctl && call.a == PR_SET_SECCOMP) {
+    if (call.b != SECCOMP_MODE_STRICT && call.b != SECCOMP_MODE_FILTER) return -EINVAL;
+    return install_filter(context, call.b - 1, 0, call.c, call.next_pc);
+  }
+  if (call.number == SYS_prctl && call.a == PR_GET_SECCOMP)
+    return context->filters == nullptr ? SECCOMP_MODE_DISABLED : SECCOMP_MODE_FILTER;
   return call.in_kernel();
 }
 
@@ -233,6 +255,43 @@ long perform(const Call& call) {
   }
 }
 
+std::uint64_t g_in_place[8];  // what engine_harmless_syscalls was before there were filters
+bool g_sees_all = false;
+
+bool is_below_proc(std::uint64_t path) {
+  char start[8] = {};
+  engine_safe_copy(start, reinterpret_cast<const void*>(path), 6);
+  return std::strcmp(start, "/proc/") == 0;
+}
+
+// Whatever may wait must run in place, where signals reach the program. A file is opened by the
+// engine only where it may be one about the engine.
+bool runs_in_place(const Call& call) {
+  if (call.number == SYS_open) return !is_below_proc(call.a);
+  if (call.number == SYS_openat) return !is_below_proc(call.b);
+  return g_sees_all && call.number >= 0 && call.number < 512 &&
+         (g_in_place[call.number / 64] >> (call.number % 64) & 1) != 0;
+}
+
+// What a filter does instead of the call: the value that the program finds in rax.
+long refuse(const Call& call, const Judgement& judgement) {
+  if (judgement.verdict == Verdict::fail) return -static_cast<long>(judgement.data);
+  if (judgement.verdict == Verdict::trap) {
+    siginfo_t info{};
+    info.si_signo = SIGSYS;
+    info.si_code = 1;  // SYS_SECCOMP
+    info.si_errno = judgement.data;
+    info.si_call_addr = reinterpret_cast<void*>(call.next_pc);
+    info.si_syscall = static_cast<int>(call.number);
+    info.si_arch = AUDIT_ARCH_X86_64;
+    hold_forced(call.context, info);
+    return call.number;
+  }
+  if (judgement.verdict == Verdict::kill_thread && !is_alone(call.context))
+    run_exit(call.context, judgement.data);
+  die_by(call.context, judgement.data);
+}
+
 std::uint64_t place_behind(Context* context) {
   const Trace* trace = find_trace_at(context->syscall_return);
   const std::uint64_t offset = context->syscall_return - word(trace->code);
@@ -248,6 +307,14 @@ void open_syscalls() {
   for (const int number : kSeen) engine_harmless_syscalls[number / 64] &= ~(1ull << (number % 64));
 }
 
+void see_all_syscalls() {
+  const Holding holding(cache_lock());
+  if (g_sees_all) return;
+  std::memcpy(g_in_place, engine_harmless_syscalls, sizeof g_in_place);
+  g_sees_all = true;
+  std::memset(engine_harmless_syscalls, 0, sizeof engine_harmless_syscalls);
+}
+
 std::uint64_t run_syscall(Context* context) {
   const std::uint64_t* regs = context->regs;
   const std::uint64_t next_pc = place_behind(context);
@@ -256,7 +323,16 @@ std::uint64_t run_syscall(Context* context) {
                   regs[kRdx], regs[kR10],
                   regs[kR8],  regs[kR9],
                   next_pc};
-  const long result = perform(call);
+  Judgement judgement{Verdict::allow, 0};
+  if (context->filters != nullptr) judgement = judge_call(context, call.number, &call.a, next_pc);
+  if (judgement.verdict == Verdict::allow && runs_in_place(call)) {
+    constexpr std::uint64_t kBytes = 2;  // of the instruction
+    context->next_pc = next_pc - kBytes;
+    context->calling = 1;
+    context->resume = word(&engine_syscall_instruction);
+    return 0;
+  }
+  const long result = judgement.verdict == Verdict::allow ? perform(call) : refuse(call, judgement);
   context->regs[kRax] = static_cast<std::uint64_t>(result);
   context->regs[kRcx] = next_pc;
   context->regs[kR11] = context->flags;

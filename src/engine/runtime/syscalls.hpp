@@ -11,7 +11,11 @@ namespace loft::engine::runtime {
 // Decides which numbers run in place.
 void open_syscalls();
 
-// Performs the system call in the context's registers; returns where the program goes on.
+// From now on all come here: there are filters to ask first.
+void see_all_syscalls();
+
+// Performs the system call in the context's registers; returns where the program goes on, or 0 when
+// it is to run in place all the same.
 std::uint64_t run_syscall(Context* context);
 
 }  // namespace loft::engine::runtime

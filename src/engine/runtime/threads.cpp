@@ -91,8 +91,10 @@ Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack,
   child->flags = parent->flags;
   child->engine_fs = parent->engine_fs;
   child->program_fs = parent->program_fs;
+  child->program_gs = parent->program_gs;
   child->xsave_compact = parent->xsave_compact;
   child->blocked_sync = parent->blocked_sync;
+  child->filters = parent->filters;
   child->actions = (flags & CLONE_SIGHAND) != 0 ? parent->actions : copy_actions(*parent->actions);
   std::memcpy(reinterpret_cast<void*>(child->xsave_area),
               reinterpret_cast<void*>(parent->xsave_area), kXsaveBytes);
@@ -188,6 +190,20 @@ long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
   const long result = engine_clone3(&wanted, size, child);
   if (is_error(result) || (flags & CLONE_VFORK) != 0) release_child(child);
   return result;
+}
+
+bool is_alone(const Context* context) {
+  const Holding holding(cache_lock());
+  for (const Context* other = g_contexts; other != nullptr; other = other->next)
+    if (other != context && other != context->region_other && other->state == kRunning)
+      return false;
+  return true;
+}
+
+void share_filters(const Context* context) {
+  const Holding holding(cache_lock());
+  for (Context* other = g_contexts; other != nullptr; other = other->next)
+    if (other->state == kRunning) other->filters = context->filters;
 }
 
 void run_exit(Context* context, std::uint64_t status) {

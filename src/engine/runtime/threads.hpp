@@ -20,6 +20,11 @@ long run_clone(Context* context, std::uint64_t flags, std::uint64_t stack, std::
 long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
                 std::uint64_t next_pc);
 
+// Whether no other thread runs in this process.
+bool is_alone(const Context* context);
+// All threads of this process get the context's filters of system calls.
+void share_filters(const Context* context);
+
 // The thread ends; never returns.
 [[noreturn]] void run_exit(Context* context, std::uint64_t status);
 

@@ -25,6 +25,8 @@ struct MapPoint {
   std::uint8_t index;  // how many of the block's instructions come before
   std::uint8_t reg;
   std::uint8_t round;  // in an unrolled loop: how many rounds were finished but not counted yet
+  std::uint8_t ahead;  // not 0: what its mask says is counted already, in the trace's units from
+                       // this one less 1 on
 };
 
 struct BlockPoint {

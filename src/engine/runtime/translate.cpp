@@ -70,7 +70,8 @@ void Translation::point(Point kind, std::uint8_t reg) {
                      static_cast<std::uint8_t>(blocks_ - 1),
                      static_cast<std::uint8_t>(index_),
                      reg,
-                     round_};
+                     round_,
+                     ahead_};
 }
 
 bool Translation::add_block() {
@@ -80,7 +81,7 @@ bool Translation::add_block() {
     emit_jump_to(next_pc_);
     return false;
   }
-  read_block(block_, next_pc_, region_.end);
+  read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
   if (has_region_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
   if (blocks_ != 0 && block_.instructions[0].flow == Flow::refused) {  // perhaps never reached
@@ -106,6 +107,14 @@ bool Translation::add_block() {
   at_pc_ = last.pc;
   if (last.ends_block()) return emit_end(last);
   return true;  // cut for its length
+}
+
+// An instruction may reach into the region behind: pages that the engine protects are apart from
+// their neighbours.
+std::uint64_t Translation::end_of_code(std::uint64_t pc) const {
+  constexpr std::uint64_t kLongest = 15;
+  if (region_.end - pc >= kMaxBlockBytes || find_region(region_.end) == nullptr) return region_.end;
+  return region_.end + kLongest;
 }
 
 bool Translation::is_entry(std::uint64_t pc) const {
@@ -254,13 +263,16 @@ void Translation::emit_plain(const Instruction& instruction) {
     point(Point::ours);
     for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
       units.add(instruction.units[i], counter_offset(numbers[i]));
+    ahead_ = static_cast<std::uint8_t>(unit_count_ + 1);
     if (instruction.units_before) emit_copy(instruction);
+    ahead_ = 0;
   }
   unit_count_ += instruction.unit_count;
 }
 
 void Translation::emit_copy(const Instruction& instruction) {
   point(Point::clean);
+  if (instruction.uses_gs) return emit_gs(instruction);
   if (instruction.rip_offset == 0) {
     emit_.bytes(instruction.bytes, instruction.length);
     return;
@@ -300,7 +312,7 @@ Trace* translate(std::uint64_t pc, bool indirect) {
   if (region == nullptr) return nullptr;
   static std::uint8_t memory[sizeof(Translation)] __attribute__((aligned(16)));
   Trace* trace = (new (memory) Translation(pc, indirect, *region))->run();
-  note_pages(*trace, region->writable);
+  note_pages(*trace);
   return trace;
 }
 

@@ -1,5 +1,5 @@
 // The making of one trace, step by step: translate.cpp has blocks, counters and plain instructions,
-// ends.cpp what ends a block.
+// gs.cpp those that use the gs segment, ends.cpp what ends a block.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,8 @@ class Translation {
   void emit_plain(const Instruction& instruction);
   void emit_copy(const Instruction& instruction);
   void emit_far_operand(const Instruction& instruction);
+  void emit_gs(const Instruction& instruction);
+  void emit_gs_base(const Instruction& instruction);
   void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
   void emit_conditional(const Instruction& branch);
   void emit_counted_loop(const Instruction& branch);
@@ -52,6 +54,7 @@ class Translation {
   void emit_lookup();
   void emit_region_entry();
   void emit_region_exit();
+  [[nodiscard]] std::uint64_t end_of_code(std::uint64_t pc) const;
   [[nodiscard]] bool is_entry(std::uint64_t pc) const;
   void end_before_entry();
   void begin_stream();
@@ -71,6 +74,7 @@ class Translation {
   std::uint64_t at_pc_ = 0;       // its address
   std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one
   std::uint8_t round_ = 0;        // of an unrolled loop
+  std::uint8_t ahead_ = 0;        // as in MapPoint
   bool indirect_;
   bool has_region_;
   bool has_stream_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "format/perf/records.hpp"
@@ -14,6 +15,7 @@ using sample::TaskTable;
 
 constexpr std::uint32_t kLoftFeature = 200;
 constexpr std::string_view kMeterPrefix = "energy ";
+constexpr std::string_view kVirtualPrefix = "virtual::";
 
 // What a member of the group that slices read stands for.
 enum class Role { run, wait, switches, migrations, counter, nothing };
@@ -59,13 +61,19 @@ class TaskReader {
     std::optional<OpenRun> run;
     std::optional<std::uint64_t> pushed_off;  // since when it waits for a CPU
     std::optional<std::uint32_t> last_cpu;
+    std::vector<std::uint64_t> counted;  // by the virtual PMU since the slice before
   };
 
   void find_events() {
     const auto& events = recording_.metadata().events;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const bool is_read = (events[i].attr.sample_type & format::perf::kRead) != 0;
-      roles_.push_back(is_read ? role_of(events[i].name) : Role::nothing);
+      // The virtual PMU's counts are samples, one for each function of a slice.
+      const bool is_counted = !is_read && events[i].name.starts_with(kVirtualPrefix);
+      is_counted_.push_back(is_counted);
+      roles_.push_back(is_counted ? Role::counter
+                       : is_read  ? role_of(events[i].name)
+                                  : Role::nothing);
       places_.push_back(0);
       if (roles_[i] == Role::wait) table_.waiting_is_whole = true;
       if (roles_[i] == Role::counter) {
@@ -192,6 +200,8 @@ class TaskReader {
     if (!sample) return;
     if (meter != meters_.end()) {
       table_.meters[meter->second].microjoules += sample->period.value_or(0);
+    } else if (is_counted_[*event] && sample->who.tid) {
+      take_count(*sample, places_[*event]);
     } else if (sample->reading && sample->who.tid) {
       take_slice(*sample, recording_.metadata().events[*event].attr.inherit);
     }
@@ -206,6 +216,14 @@ class TaskReader {
     return more;
   }
 
+  // What is counted before a slice belongs to it.
+  void take_count(const perf_data::Sample& sample, std::size_t place) {
+    Life& life = life_of(sample.who.pid.value_or(0), *sample.who.tid, sample.who.time.value_or(0));
+    life.counted.resize(table_.counters.size());
+    life.counted[place] += sample.period.value_or(0);
+    table_.tasks[life.row].counts[place] += sample.period.value_or(0);
+  }
+
   void take_slice(const perf_data::Sample& sample, bool by_thread) {
     Life& life = life_of(sample.who.pid.value_or(0), *sample.who.tid, sample.who.time.value_or(0));
     TaskRow& row = table_.tasks[life.row];
@@ -213,6 +231,7 @@ class TaskReader {
     slice.task = life.row;
     slice.cpu = sample.who.cpu.value_or(0);
     slice.end = sample.who.time.value_or(0);
+    slice.counts = std::exchange(life.counted, {});
     slice.counts.resize(table_.counters.size());
     const std::uint32_t key = by_thread ? *sample.who.tid : 0;
     std::optional<std::uint64_t> leader;
@@ -274,6 +293,7 @@ class TaskReader {
   const Recording& recording_;
   TaskTable table_;
   std::vector<Role> roles_;          // by event
+  std::vector<bool> is_counted_;     // by event
   std::vector<std::size_t> places_;  // by event: of a counter
   std::map<std::uint32_t, std::size_t> meters_;
   std::map<std::uint32_t, Life> lives_;  // by thread: the one that has this number now

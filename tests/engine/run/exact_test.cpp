@@ -91,7 +91,7 @@ TEST_P(ExactKernels, CountWhatTheyPromiseUnderTheEngine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ExactKernels, testing::Values("kernels", "masks"),
+INSTANTIATE_TEST_SUITE_P(All, ExactKernels, testing::Values("kernels", "masks", "restarts"),
                          [](const auto& which) { return std::string(which.param); });
 
 }  // namespace

@@ -60,8 +60,6 @@ class Programs : public testing::TestWithParam<Program> {};
 
 TEST_P(Programs, BehaveAsNatively) {
   if (!is_here(GetParam().needs)) GTEST_SKIP() << GetParam().needs << " is not installed";
-  if (GetParam().name.starts_with("slow_") && std::getenv("LOFT_SLOW_TESTS") == nullptr)
-    GTEST_SKIP() << "takes minutes: set LOFT_SLOW_TESTS to run it";
   const std::vector<std::string> command{"/bin/bash", "-c", GetParam().script};
   const Outcome expected = [&] {
     const Folder folder;

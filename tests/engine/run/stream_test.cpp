@@ -1,6 +1,9 @@
 // The address stream against a single-stepped run of the same program: every access of every
 // instruction, in order.
 #include "engine/stream.hpp"
+
+#include <map>
+
 #include "engine/classify/single_step.hpp"
 #include "under_engine.hpp"
 
@@ -143,7 +146,9 @@ TEST(Stream, StaysExactUnderSignalsAndThreads) {
     ASSERT_TRUE(run);
     run->shared().ask_for_stream(StreamMode::handed_over);
     std::uint64_t instructions = 0;
-    StreamReader reader(run->shared(), [&](const StreamedInstruction&) { ++instructions; });
+    StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
+      instructions += instruction.is_finished ? 1 : 0;
+    });
     ASSERT_TRUE(run->start());
     const auto end = run->wait();
     reader.finish();
@@ -151,6 +156,42 @@ TEST(Stream, StaysExactUnderSignalsAndThreads) {
     ASSERT_TRUE(end) << name << to_string(end.error());
     EXPECT_EQ(reader.lost_bytes(), 0u) << name;
     EXPECT_EQ(instructions, count_of(*run, "instructions")) << name;
+  }
+}
+
+// What an instruction did before it faulted is in the stream, and once.
+TEST(Stream, HasEveryAccessOfInstructionsThatFaultAndStartAgain) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  const std::string path = exact_program("restarts");
+  const auto functions = functions_of(path);
+  ASSERT_TRUE(functions);
+  Captured captured;
+  auto run = Run::prepare({path});
+  ASSERT_TRUE(run);
+  run->shared().ask_for_stream(StreamMode::handed_over);
+  std::map<std::string, std::map<std::uint64_t, int>> loaded;  // bytes by function
+  std::map<std::string, int> restarted;
+  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
+    for (const auto& [name, range] : *functions) {
+      if (instruction.address < range.start || instruction.address >= range.end) continue;
+      restarted[name] += instruction.is_finished ? 0 : 1;
+      for (const Touch& touch : instruction.touched)
+        for (std::uint64_t i = 0; i < touch.size; ++i)
+          if (!touch.is_store) ++loaded[name][touch.address + i];
+    }
+  });
+  ASSERT_TRUE(run->start());
+  const auto end = run->wait();
+  reader.finish();
+  captured.release();
+  ASSERT_TRUE(end);
+  ASSERT_EQ(end->shell_status(), 0);
+  for (const auto& [name, bytes] : {std::pair{"copy_twice", 300}, std::pair{"gather_twice", 32}}) {
+    EXPECT_EQ(restarted[name], 1) << name;
+    int once = 0;
+    for (const auto& [address, times] : loaded[name]) once += times == 1 ? 1 : 0;
+    EXPECT_EQ(once, bytes + 8) << name;  // and the return address
+    EXPECT_EQ(loaded[name].size(), static_cast<std::size_t>(once)) << name;
   }
 }
 

@@ -20,7 +20,8 @@ TEST_P(Unnoticed, SampleBehavesAsNatively) {
 
 INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
                          testing::Values("signals.c", "threads.cpp", "processes.c",
-                                         "self_modifying.c", "storm.c"),
+                                         "self_modifying.c", "storm.c", "filters.c", "gs.c",
+                                         "waiting.c"),
                          [](const auto& which) {
                            std::string name = which.param;
                            return name.substr(0, name.find('.'));
@@ -63,7 +64,7 @@ TEST(Engine, SaysWhichProgramIsMissing) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   const auto run = Run::prepare({"no-such-program-anywhere"});
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().kind, ErrorKind::not_found);
+  EXPECT_EQ(run.error().kind, ErrorKind::no_such_command);
   EXPECT_THAT(to_string(run.error()), HasSubstr("no such program in PATH"));
 }
 

@@ -54,5 +54,16 @@ int main(void) {
     sum += ((unsigned (*)(void))memory)();
   }
   printf("remapped: %u\n", sum);
+
+  // The first instruction reaches from one page into the next, which has run before.
+  sum = 0;
+  for (unsigned i = 0; i < 50; ++i) {
+    write_return(memory + 4096 - 3, i * 7);
+    write_return(memory + 4096 + 64, i);
+    sum += ((unsigned (*)(void))(memory + 4096 + 64))();
+    mprotect(memory, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+    sum += ((unsigned (*)(void))(memory + 4096 - 3))();
+  }
+  printf("across: %u\n", sum);
   return 0;
 }

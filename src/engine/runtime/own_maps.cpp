@@ -1,0 +1,97 @@
+#include "engine/runtime/own_maps.hpp"
+
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "engine/runtime/arena.hpp"
+#include "engine/runtime/kernel.hpp"
+#include "engine/runtime/maps_file.hpp"
+#include "engine/runtime/trace.hpp"
+
+namespace loft::engine::runtime {
+namespace {
+
+constexpr std::uint32_t kMaxOwn = 64;
+std::uint64_t g_own[kMaxOwn];  // where the engine's mappings start
+std::uint32_t g_count = 0;
+
+// The kernel's own: the stack, the heap, the vdso, which are the program's now.
+bool is_named_by_kernel(const char* line, std::size_t size) {
+  return size != 0 && line[size - 1] == ']';
+}
+
+bool is_own(std::uint64_t start) {
+  for (std::uint32_t i = 0; i < g_count; ++i)
+    if (g_own[i] == start) return true;
+  return is_reserved(start) || arena_of(start) != nullptr ||
+         (start & ~0xFFFull) == (indirect_table() & ~0xFFFull);
+}
+
+// Field number `wanted` of /proc/self/stat.
+std::uint64_t field_of(const char* text, int wanted) {
+  const char* at = std::strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < wanted; ++field) at = std::strchr(at + 1, ' ');
+  std::uint64_t value = 0;
+  if (at != nullptr)
+    for (++at; *at >= '0' && *at <= '9'; ++at)
+      value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+  return value;
+}
+
+}  // namespace
+
+void remember_own_maps() {
+  for_each_map([](const char* line, std::size_t size) {
+    if (!is_named_by_kernel(line, size)) g_own[g_count++] = parse_hex(line);
+    return g_count < kMaxOwn;
+  });
+}
+
+void show_arguments(const char* first_argument, const char* variables_end,
+                    const Elf64_auxv_t* auxiliary) {
+  char text[1024] = {};
+  const long file = kernel(SYS_open, word("/proc/self/stat"), O_RDONLY | O_CLOEXEC);
+  if (is_error(file)) return;
+  kernel(SYS_read, static_cast<std::uint64_t>(file), word(text), sizeof text - 1);
+  kernel(SYS_close, static_cast<std::uint64_t>(file));
+  std::uint32_t count = 1;
+  while (auxiliary[count - 1].a_type != AT_NULL) ++count;
+  prctl_mm_map map{};
+  map.start_code = field_of(text, 26);
+  map.end_code = field_of(text, 27);
+  map.start_data = field_of(text, 45);
+  map.end_data = field_of(text, 46);
+  map.start_brk = field_of(text, 47);
+  map.brk = static_cast<std::uint64_t>(kernel(SYS_brk, 0));
+  map.start_stack = field_of(text, 28);
+  map.arg_start = word(first_argument);
+  map.arg_end = field_of(text, 49);
+  map.env_start = field_of(text, 50);
+  map.env_end = variables_end == nullptr ? field_of(text, 51) : word(variables_end);
+  map.auxv = reinterpret_cast<__u64*>(const_cast<Elf64_auxv_t*>(auxiliary));
+  map.auxv_size = static_cast<std::uint32_t>(count * sizeof(Elf64_auxv_t));
+  map.exe_fd = ~0u;
+  kernel(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, word(&map), sizeof map, 0);
+}
+
+long open_maps(std::uint64_t flags) {
+  const long file =
+      kernel(SYS_memfd_create, word("maps"), (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+  if (is_error(file)) return file;
+  const auto descriptor = static_cast<std::uint64_t>(file);
+  for_each_map([&](const char* line, std::size_t size) {
+    const char* start = line;
+    if (!is_own(parse_hex(start))) {
+      kernel(SYS_write, descriptor, word(line), size);
+      kernel(SYS_write, descriptor, word("\n"), 1);
+    }
+    return true;
+  });
+  kernel(SYS_lseek, descriptor, 0, SEEK_SET);
+  return file;
+}
+
+}  // namespace loft::engine::runtime

@@ -1,0 +1,305 @@
+#include "source/virtual/recording.hpp"
+
+#ifdef LOFT_HAS_ENGINE
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <optional>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "engine/run.hpp"
+#include "source/scheduler/recording_file.hpp"
+#include "source/scheduler/side_band.hpp"
+#include "source/signal_trap.hpp"
+#include "source/virtual/part_ledger.hpp"
+#include "source/virtual/recording_events.hpp"
+#endif
+
+namespace loft::source::virtual_pmu {
+
+#ifdef LOFT_HAS_ENGINE
+namespace {
+
+using scheduler::Moment;
+using scheduler::RecordingFile;
+using scheduler::RecordRequest;
+using scheduler::RecordResult;
+using scheduler::TaskId;
+
+std::uint64_t nanoseconds(Nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
+
+Result<std::vector<engine::EventIndex>> indices_of(const std::vector<event::Event>& events) {
+  std::vector<engine::EventIndex> indices;
+  for (const event::Event& event : events) {
+    const auto refuse = [&](const char* why) {
+      return failure(ErrorKind::invalid_input, "record '" + event.name + "'", why,
+                     "'loft list virtual' shows what can be counted");
+    };
+    if (event.encoding.pmu != "virtual")
+      return refuse("the virtual PMU counts virtual:: events alone");
+    indices.push_back(static_cast<engine::EventIndex>(event.encoding.config));
+    if (!engine::event_table()[indices.back()].is_available)
+      return refuse("it needs a model of caches and predictors, which is not there yet");
+  }
+  return indices;
+}
+
+// How long a thread has run, and where it is; nothing when it is gone.
+struct ThreadState {
+  std::uint64_t run_ns = 0;
+  std::uint32_t cpu = 0;
+};
+
+std::optional<ThreadState> state_of(TaskId task) {
+  const auto times = read_line(fmt::format("/proc/{}/task/{}/schedstat", task.pid, task.tid));
+  if (!times) return std::nullopt;
+  ThreadState state;
+  state.run_ns = parse_u64(split(*times, ' ').front()).value_or(0);
+  const auto status = read_line(fmt::format("/proc/{}/task/{}/stat", task.pid, task.tid));
+  if (!status) return state;
+  // Behind the name, which may hold anything: the state is field 3, the CPU field 39.
+  const auto fields = split(std::string_view(*status).substr(status->rfind(')') + 1), ' ');
+  constexpr std::size_t kCpu = 39 - 2;
+  if (fields.size() > kCpu)
+    state.cpu = static_cast<std::uint32_t>(parse_u64(fields[kCpu]).value_or(0));
+  return state;
+}
+
+class Recorder {
+ public:
+  Recorder(const RecordRequest& request, engine::Run run, std::vector<engine::EventIndex> events)
+      : request_(request), run_(std::move(run)), ledger_(run_.shared(), std::move(events)) {}
+
+  Result<RecordResult> go() {
+    LOFT_CHECK(create_file());
+    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
+    if (auto started = run_.start(); !started) {
+      file_->discard();
+      return Failure(started.error());
+    }
+    LOFT_CHECK(follow(signals));
+    LOFT_TRY(const ProcessEnd end, run_.child().wait());
+    result_.exit_status = end.shell_status();
+    result_.wall = end.elapsed;
+    LOFT_CHECK(run_.check());
+    if (!result_.broken) LOFT_CHECK(look());
+    return finish();
+  }
+
+ private:
+  // A thread of one program. After an exec the same thread is another one here.
+  struct Thread {
+    TaskId task;
+    std::uint32_t cpu = 0;
+    std::string name;
+    bool is_over = false;
+  };
+
+  Result<void> create_file() {
+    scheduler::RecordingPlan plan;
+    plan.basics = 1;  // task-clock
+    plan.slice_ns = nanoseconds(request_.slice);
+    LOFT_TRY(const CpuList cpus, online_cpus());
+    plan.cpus = static_cast<std::uint32_t>(cpus.empty() ? 1 : cpus.back() + 1);
+    for (std::size_t i = 0; i < request_.events.size(); ++i) {
+      result_.events.push_back(full_name(request_.events[i]));
+      plan.kernel_events.push_back(describe_event(request_.events[i], i));
+    }
+    LOFT_TRY(file_, RecordingFile::create(request_.output, std::move(plan)));
+    return file_->end_round();
+  }
+
+  // Looks once per slice. Where a look takes long, it does so less often: at most a fifth of a CPU.
+  Result<void> follow(const SignalTrap& signals) {
+    const Fd program(static_cast<int>(::syscall(SYS_pidfd_open, run_.pid(), 0)));
+    if (!program.is_open()) return failure_of_errno(errno, "watch the program");
+    std::vector<pollfd> polled{{signals.fd(), POLLIN, 0}, {program.get(), POLLIN, 0}};
+    Nanoseconds next = now() + request_.slice;
+    while (polled[1].revents == 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now()).count();
+      if (::poll(polled.data(), polled.size(), std::max(0, static_cast<int>(left))) < 0 &&
+          errno != EINTR)
+        return failure_of_errno(errno, "wait for the program");
+      if (polled[0].revents != 0) pass_on(signals);
+      if (now() < next || polled[1].revents != 0) continue;
+      const Nanoseconds before = now();
+      if (!result_.broken) LOFT_CHECK(look());
+      next = std::max(next + request_.slice, now() + 4 * (now() - before));
+    }
+    return {};
+  }
+
+  void pass_on(const SignalTrap& signals) {
+    while (const auto info = signals.take())
+      if (info->ssi_code != SI_KERNEL)  // else the terminal has sent it to the program as well
+        run_.signal(static_cast<int>(info->ssi_signo));
+  }
+
+  // Everything that happened since the last look.
+  Result<void> look() {
+    LOFT_CHECK(run_.check());
+    time_ = nanoseconds(now());
+    slots_ = run_.shared().slots();
+    while (threads_.size() < slots_.size() && slots_[threads_.size()].thread != 0) add_thread();
+    add_mappings();
+    for (std::uint32_t slot = 0; slot < threads_.size(); ++slot)
+      if (!threads_[slot].is_over) LOFT_CHECK(take(slot));
+    if (const auto written = file_->end_round(); !written) {
+      result_.broken = written.error();
+      if (request_.on_broken) request_.on_broken(written.error());
+    }
+    return {};
+  }
+
+  void add_thread() {
+    const auto slot = static_cast<std::uint32_t>(threads_.size());
+    const engine::SlotEntry& entry = slots_[slot];
+    Thread thread{{entry.process, entry.thread}, 0, entry.name};
+    const auto before = newest_.find(entry.thread);
+    const bool is_exec = before != newest_.end() && slots_[before->second].ended == 0 &&
+                         !threads_[before->second].is_over;
+    const TaskId main{entry.process, entry.process};
+    if (slot != 0 && !is_exec) {
+      const TaskId parent = thread.task == main ? TaskId{entry.parent, entry.parent} : main;
+      file_->take(scheduler::Fork{{entry.started_ns, 0}, thread.task, parent});
+    }
+    if (is_exec) superseded_[before->second] = entry.started_ns;
+    file_->take_raw(comm_record(thread.task, entry.started_ns, thread.name, slot == 0 || is_exec));
+    newest_[entry.thread] = slot;
+    threads_.push_back(std::move(thread));
+  }
+
+  // A mapping was there since its program started, for all that is known.
+  void add_mappings() {
+    const auto mappings = run_.shared().mappings();
+    for (; mappings_ < mappings.size(); ++mappings_) {
+      const engine::MappingEntry& mapping = mappings[mappings_];
+      if (mapping.end == 0) return;  // still being written
+      std::uint64_t start = time_;
+      for (const engine::SlotEntry& slot : slots_)
+        if (slot.process == mapping.process && slot.image == mapping.image)
+          start = std::min(start, slot.started_ns);
+      file_->take_raw(map_record(mapping, start));
+    }
+  }
+
+  Result<void> take(std::uint32_t slot) {
+    Thread& thread = threads_[slot];
+    const auto replaced = superseded_.find(slot);
+    const bool is_replaced = replaced != superseded_.end();
+    const auto state = is_replaced ? std::nullopt : state_of(thread.task);
+    // Read after that: a thread that is gone has said before how it ended, if it could.
+    const engine::SlotEntry entry = run_.shared().slot(slot);
+    thread.is_over = entry.ended != 0 || is_replaced || !state;
+    std::uint64_t& told = run_ns_[thread.task.tid];
+    std::uint64_t run_ns = told;
+    if (entry.ended != 0) {
+      run_ns = entry.cpu_ns;
+    } else if (state) {
+      run_ns = state->run_ns;
+    } else if (!is_replaced) {
+      ++ended_by_others_;
+    }
+    if (state) thread.cpu = state->cpu;
+    if (run_ns == told && !thread.is_over) return {};  // it did not run
+    const std::uint64_t end = is_replaced           ? replaced->second - 1
+                              : entry.ended_ns != 0 ? entry.ended_ns
+                                                    : time_;
+    if (thread.name != entry.name) {
+      thread.name = entry.name;
+      file_->take_raw(comm_record(thread.task, end, thread.name, false));
+    }
+    LOFT_CHECK(take_counts(slot, {end, thread.cpu}));
+    scheduler::Slice slice;
+    slice.end = {end, thread.cpu};
+    slice.task = thread.task;
+    slice.run_ns = slice.enabled_ns = slice.running_ns = run_ns - std::min(run_ns, told);
+    told = std::max(told, run_ns);
+    file_->take(slice);
+    if (thread.is_over) {
+      ledger_.close(slot);
+      if (!is_replaced) file_->take(scheduler::Exit{{end, thread.cpu}, thread.task});
+    }
+    return {};
+  }
+
+  Result<void> take_counts(std::uint32_t slot, Moment at) {
+    LOFT_TRY(const auto parts, ledger_.since_last(slot));
+    for (const PartLedger::Part& part : parts)
+      for (std::size_t i = 0; i < part.counts.size(); ++i)
+        if (part.counts[i] != 0)
+          file_->take_raw(count_record(i, threads_[slot].task, at, part.address, part.counts[i]));
+    return {};
+  }
+
+  Result<RecordResult> finish() {
+    result_.rung = "virtual";
+    result_.description = "the virtual PMU";
+    result_.notes = run_.shared().messages();
+    for (const std::string& note : ledger_.notes()) result_.notes.push_back(note);
+    result_.notes.push_back(
+        "run times are those under the virtual PMU, which slows the program; counts are exact");
+    if (ended_by_others_ > 0)
+      result_.notes.push_back(
+          fmt::format("threads that were ended from outside: {}; what they ran since the last look "
+                      "is missing from task-clock",
+                      ended_by_others_));
+    if (ledger_.told_too_much() > 0)
+      result_.notes.push_back(
+          fmt::format("string instructions were seen before they were done: {} counts too many",
+                      ledger_.told_too_much()));
+    result_.tasks = newest_.size();
+    result_.slices = file_->slices();
+    for (const Thread& thread : threads_) result_.still_running += thread.is_over ? 0 : 1;
+    scheduler::RecordingFacts facts;
+    facts.version = request_.version;
+    facts.command_line = request_.command_line;
+    facts.loft = {{"rung", result_.rung},
+                  {"slice_ns", std::to_string(request_.slice.count())},
+                  {"wall_ns", std::to_string(result_.wall.count())},
+                  {"exit_status", std::to_string(result_.exit_status)}};
+    if (!result_.broken)
+      if (const auto finished = file_->finish(facts); !finished) {
+        result_.broken = finished.error();
+        if (request_.on_broken) request_.on_broken(finished.error());
+      }
+    result_.bytes = file_->bytes();
+    return std::move(result_);
+  }
+
+  const RecordRequest& request_;
+  engine::Run run_;
+  PartLedger ledger_;
+  std::unique_ptr<RecordingFile> file_;
+  std::vector<engine::SlotEntry> slots_;
+  std::vector<Thread> threads_;                        // by slot
+  std::map<std::uint32_t, std::uint32_t> newest_;      // by tid: its last slot
+  std::map<std::uint32_t, std::uint64_t> superseded_;  // slots that an exec ended, and when
+  std::map<std::uint32_t, std::uint64_t> run_ns_;      // by tid: what was told
+  std::size_t mappings_ = 0;
+  std::uint64_t time_ = 0;
+  std::uint64_t ended_by_others_ = 0;
+  RecordResult result_;
+};
+
+}  // namespace
+
+Result<RecordResult> record(const RecordRequest& request) {
+  LOFT_TRY(auto events, indices_of(request.events));
+  LOFT_TRY(auto run, engine::Run::prepare(request.command));
+  return Recorder(request, std::move(run), std::move(events)).go();
+}
+#else
+Result<scheduler::RecordResult> record(const scheduler::RecordRequest&) {
+  return failure(ErrorKind::unsupported, "record with the virtual PMU",
+                 "loft was built without its engine, which exists for x86-64 alone");
+}
+#endif
+
+}  // namespace loft::source::virtual_pmu

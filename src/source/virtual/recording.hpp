@@ -1,0 +1,20 @@
+// Records a program under the virtual PMU: slices of every thread, with exact counts per function,
+// as a perf.data.
+//
+//   LOFT_TRY(const auto result, virtual_pmu::record(request));
+//
+// The program is looked at once per slice, of wall-clock time, from outside. A slice is a sample of
+// task-clock with the thread's run time; what the thread did in it is one sample for each event and
+// function, at an address of the function, with the count as its period. So the samples of an event
+// add up to what was counted, per thread and per function, for loft and for perf.
+#pragma once
+
+#include "base/result.hpp"
+#include "source/scheduler/record.hpp"
+
+namespace loft::source::virtual_pmu {
+
+// Of the request: command, events of the virtual PMU, slice, and what is about the file.
+[[nodiscard]] Result<scheduler::RecordResult> record(const scheduler::RecordRequest& request);
+
+}  // namespace loft::source::virtual_pmu

@@ -1,0 +1,132 @@
+// loft record --source virtual, and what report and roof make of it.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_loft.hpp"
+#include "machine/file.hpp"
+
+namespace loft {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class VirtualRecord : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifndef LOFT_HAS_ENGINE
+    GTEST_SKIP() << "there is no virtual PMU on this architecture";
+#endif
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override { std::system(("rm -rf " + folder_).c_str()); }
+
+  [[nodiscard]] std::string file() const { return folder_ + "/perf.data"; }
+  [[nodiscard]] Said record(const std::string& flags, const std::string& command) const {
+    return run_loft("record --source virtual -o " + file() + " " + flags + " -- " + command);
+  }
+  [[nodiscard]] json report(const std::string& flags) const {
+    const Said said = run_loft("report " + file() + " --format json " + flags);
+    EXPECT_EQ(said.status, 0) << said.notes;
+    return json::parse(said.out, nullptr, false);
+  }
+  [[nodiscard]] static std::uint64_t period_of(const json& report, const std::string& event) {
+    for (const json& each : report["events"])
+      if (each["name"] == event) return each["period"];
+    return 0;
+  }
+
+  std::string folder_ = "/tmp/loft-record-virtual-XXXXXX";
+};
+
+TEST_F(VirtualRecord, HasTheExactCountsOfAFunction) {
+  const Said said = record("-t 5", LOFT_TEST_KERNELS " triad 4000");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("watched by the virtual PMU"));
+  std::uint64_t flops = 0;
+  const json recorded = report("");
+  for (const json& row : recorded["rows"])
+    if (row["event"] == "virtual::flops_dp" && row["function"] == "triad_kernel")
+      flops += row["period"].get<std::uint64_t>();
+  EXPECT_EQ(flops, 4000u * 4096 * 2);
+}
+
+TEST_F(VirtualRecord, AddsUpToTheSameTotalsByFunctionAndByThread) {
+  const Said said = record("-t 1 -e instructions,store_bytes", LOFT_TEST_THREADS " 3");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json by_function = report("");
+  const json threads = report("--threads");
+  const json& tasks = threads["tasks"];
+  EXPECT_EQ(tasks.size(), 5u);
+  std::map<std::string, std::uint64_t> sums;
+  std::set<std::string> names;
+  for (const json& task : tasks) {
+    names.insert(task["comm"].get<std::string>());
+    for (const auto& [event, count] : task["counts"].items())
+      sums[event] += count.get<std::uint64_t>();
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"work0", "work1", "work2"}));
+  for (const char* event : {"virtual::instructions", "virtual::store_bytes"}) {
+    EXPECT_GT(sums[event], 0u) << event;
+    EXPECT_EQ(sums[event], period_of(by_function, event)) << event;
+  }
+}
+
+// A shell that becomes another program: each has functions of its own, at the right addresses.
+TEST_F(VirtualRecord, KeepsProgramsOfOneProcessApart) {
+  const Said said = record("-e instructions", "/bin/sh -c 'exec " LOFT_TEST_KERNELS " triad 10'");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  bool has_kernel = false;
+  std::uint64_t not_mapped = 0;
+  const json recorded = report("");
+  for (const json& row : recorded["rows"]) {
+    if (row["event"] != "virtual::instructions") continue;
+    has_kernel = has_kernel || row["function"] == "triad_kernel";
+    if (row["function"] == "[not mapped]") not_mapped += row["period"].get<std::uint64_t>();
+  }
+  EXPECT_TRUE(has_kernel);
+  EXPECT_EQ(not_mapped, 0u);
+}
+
+TEST_F(VirtualRecord, StandsUnderTheRoofsWithExactWork) {
+  model::Roof roof;
+  roof.kind = model::RoofKind::flops;
+  roof.isa = "avx2";
+  roof.op = "fma";
+  roof.precision = "dp";
+  roof.cpus = {0};
+  roof.best = roof.median = 50e9;
+  roof.verdict = model::Verdict::stable;
+  model::Machine machine;
+  machine.identity = "0123456789abcdef";
+  machine.architecture = "x86_64";
+  machine.roofs = {roof};
+  ASSERT_TRUE(replace_file(folder_ + "/machine.json", machine::to_json(machine)));
+  const Said said = record("", LOFT_TEST_KERNELS " triad 4000");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const Said drawn =
+      run_loft("roof --machine " + folder_ + "/machine.json --format json " + file());
+  ASSERT_EQ(drawn.status, 0) << drawn.notes;
+  const json chart = json::parse(drawn.out, nullptr, false);
+  bool found = false;
+  for (const json& point : chart["points"]) {
+    EXPECT_EQ(point["kind"], "modelled") << point;
+    if (point["scope"] != "function" || point["name"] != "triad_kernel") continue;
+    found = true;
+    EXPECT_EQ(point["flops"], 4000.0 * 4096 * 2);
+    EXPECT_NEAR(point["intensity"].get<double>(), 2.0 / 24, 1e-4);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST_F(VirtualRecord, SaysWhatItCannotDo) {
+  EXPECT_THAT(record("-F 99", "true").notes, HasSubstr("leave out -p, --types, -F"));
+  EXPECT_THAT(record("-e page-faults", "true").notes, HasSubstr("virtual:: events alone"));
+  const Said missing = record("", "/no/such/program");
+  EXPECT_EQ(missing.status, 127) << missing.notes;
+}
+
+}  // namespace
+}  // namespace loft
