@@ -29,10 +29,8 @@ struct cpu_state {
   __u32 is_ours; /* the task that runs is followed */
   __u32 is_busy; /* the task that runs is being measured: leave it alone */
   __u64 since;
-  __u64 base[LOFT_MAX_COUNTERS];
-  __u64 fresh[LOFT_MAX_COUNTERS];
+  __u64 base[LOFT_MAX_COUNTERS]; /* what the counters showed then */
   __u64 base_enabled, base_running;
-  __u64 fresh_enabled, fresh_running;
 };
 
 struct {
@@ -76,13 +74,14 @@ static __always_inline struct cpu_state* this_cpu(void) {
   return bpf_map_lookup_elem(&cpus, &kZero);
 }
 
-/* Room in the ring, or nothing; both are counted. */
+/* Room in the ring, or nothing; both are counted, in one step: the end of a slice may come in
+ * between. */
 static __always_inline void* reserve(__u64 size) {
   struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
   void* room = bpf_ringbuf_reserve(&ring, size, 0);
   if (sums) {
-    sums->seen++;
-    if (!room) sums->lost++;
+    __sync_fetch_and_add(&sums->seen, 1);
+    if (!room) __sync_fetch_and_add(&sums->lost, 1);
   }
   return room;
 }
@@ -133,46 +132,36 @@ static __always_inline __u64 state_of(struct task_struct* task) {
   return BPF_CORE_READ(old, state);
 }
 
-/* All counters of this CPU, once. */
-static __always_inline void read_counters(struct cpu_state* cpu) {
-  __u32 first = bpf_get_smp_processor_id() * counters_used;
-  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
-    if (i >= counters_used) break;
-    struct bpf_perf_event_value value = {};
-    if (bpf_perf_event_read_value(&counters, first + i, &value, sizeof value)) continue;
-    cpu->fresh[i] = value.counter;
-    if (shares_counters && i + 1 == counters_used) {
-      cpu->fresh_enabled = value.enabled;
-      cpu->fresh_running = value.running;
-    }
+/* One counter of this CPU; the last one tells how long those that take turns had theirs. The short
+ * way to read does without that, and costs less. */
+static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task* task, __u32 i) {
+  __u32 place = bpf_get_smp_processor_id() * counters_used + i;
+  if (!shares_counters || i + 1 != counters_used)
+    return (long)bpf_perf_event_read(&counters, place);
+  struct bpf_perf_event_value value = {};
+  long failed = bpf_perf_event_read_value(&counters, place, &value, sizeof value);
+  if (failed) return failed;
+  if (task) {
+    task->enabled_ns += value.enabled - cpu->base_enabled;
+    task->running_ns += value.running - cpu->base_running;
   }
+  cpu->base_enabled = value.enabled;
+  cpu->base_running = value.running;
+  return (long)value.counter;
 }
 
-/* A task begins to be measured here and now. */
-static __always_inline void begin(struct cpu_state* cpu, __u64 now) {
+/* What this CPU did since it was last looked at becomes the task's, where one is given; the next
+ * look starts from here. */
+static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     if (i >= counters_used) break;
-    cpu->base[i] = cpu->fresh[i];
+    long value = read_counter(cpu, task, i);
+    if (value < 0 && value > -4096) continue; /* an error */
+    if (task) task->counts[i] += value - cpu->base[i];
+    cpu->base[i] = value;
   }
-  if (shares_counters) {
-    cpu->base_enabled = cpu->fresh_enabled;
-    cpu->base_running = cpu->fresh_running;
-  }
+  if (task) task->run_ns += now - cpu->since;
   cpu->since = now;
-  cpu->is_ours = 1;
-}
-
-/* What it did since it began becomes its own. */
-static __always_inline void account(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
-  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
-    if (i >= counters_used) break;
-    task->counts[i] += cpu->fresh[i] - cpu->base[i];
-  }
-  if (shares_counters) {
-    task->enabled_ns += cpu->fresh_enabled - cpu->base_enabled;
-    task->running_ns += cpu->fresh_running - cpu->base_running;
-  }
-  task->run_ns += now - cpu->since;
 }
 
 static __always_inline void write_slice(struct loft_task* state, struct task_struct* task,
@@ -230,19 +219,21 @@ static __always_inline void write_switch(struct task_struct* prev, struct task_s
   record->head.cpu = bpf_get_smp_processor_id();
   record->head.time = now;
   /* Tasks of others are named where one namespace is all there is. */
-  record->head.pid = namespace_inode == 0 ? prev->tgid : 0;
-  record->head.tid = namespace_inode == 0 ? prev->pid : 0;
-  record->next_pid = namespace_inode == 0 ? next->tgid : 0;
-  record->next_tid = namespace_inode == 0 ? next->pid : 0;
   if (out) {
     flags |= LOFT_PREV_IS_OURS;
     record->head.pid = out->pid;
     record->head.tid = out->tid;
+  } else {
+    record->head.pid = namespace_inode == 0 ? prev->tgid : 0;
+    record->head.tid = namespace_inode == 0 ? prev->pid : 0;
   }
   if (in) {
     flags |= LOFT_NEXT_IS_OURS;
     record->next_pid = in->pid;
     record->next_tid = in->tid;
+  } else {
+    record->next_pid = namespace_inode == 0 ? next->tgid : 0;
+    record->next_tid = namespace_inode == 0 ? next->pid : 0;
   }
   if (can_run) flags |= LOFT_PREV_CAN_RUN;
   record->flags = flags;
@@ -272,18 +263,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
   barrier_var(concerns_us);
   if (!concerns_us) return 0;
   __u64 now = bpf_ktime_get_ns();
-  read_counters(cpu);
+  settle(cpu, cpu->is_ours ? out : 0, now);
   if (out) {
-    if (cpu->is_ours)
-      account(cpu, out, now);
-    else
-      count_missed(cpu, out);
+    count_missed(cpu, out);
     out->switches++;
     out->cpu = bpf_get_smp_processor_id();
   }
   cpu->is_ours = 0;
   if (in) {
-    begin(cpu, now);
+    cpu->is_ours = 1;
     in->was_seen = 1;
   }
   __u64 state = state_of(prev);
@@ -309,12 +297,9 @@ int on_slice(struct bpf_perf_event_data* context) {
   if (!cpu) return 0;
   if (cpu->is_busy) return 0;
   __u64 now = bpf_ktime_get_ns();
-  read_counters(cpu);
-  if (cpu->is_ours)
-    account(cpu, state, now);
-  else
-    count_missed(cpu, state);
-  begin(cpu, now);
+  settle(cpu, cpu->is_ours ? state : 0, now);
+  count_missed(cpu, state);
+  cpu->is_ours = 1;
   state->was_seen = 1;
   /* The kernel may swap the events of two tasks, so that this one has run for less. Its slice ends
    * at its next event then, or when it leaves its CPU after twice the length. */
@@ -355,16 +340,16 @@ int BPF_PROG(on_exec, struct task_struct* task) {
   if (!cpu) return 0;
   cpu->is_busy = 1;
   __u64 now = bpf_ktime_get_ns();
-  read_counters(cpu);
   if (state->phase == LOFT_LIVE) {
-    if (cpu->is_ours) account(cpu, state, now);
+    settle(cpu, cpu->is_ours ? state : 0, now);
     if (wants_slices && state->run_ns > 0) write_slice(state, task, now, LOFT_END_EXEC, 0);
   } else {
+    settle(cpu, 0, now);
     state->phase = LOFT_LIVE;
     state->delay_seen = delay_of(task);
   }
   learn_numbers(state, task);
-  begin(cpu, now);
+  cpu->is_ours = 1;
   cpu->is_busy = 0;
   return 0;
 }

@@ -31,6 +31,9 @@ struct RecordFlags {
   std::string rung;
   std::string output = "perf.data";
   bool until_all_end = false;
+  bool isolate = false;
+  std::string cpus;
+  bool is_realtime = false;
   bool is_quiet = false;
 };
 
@@ -45,6 +48,8 @@ Result<void> check(const RecordFlags& flags) {
                  "give a program (loft record -- ./app) or a process (-p PID)");
   if (!flags.command.empty() && !flags.pids.empty())
     return usage("a program and -p exclude each other", "leave one of them out");
+  if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
+    return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
   return {};
 }
 
@@ -72,6 +77,12 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
   request.rung = flags.rung;
   request.until_all_end = flags.until_all_end;
+  if (flags.isolate) {
+    request.isolation.emplace().is_realtime = flags.is_realtime;
+    if (!flags.cpus.empty()) {
+      LOFT_TRY(request.isolation->cpus, parse_cpu_list(flags.cpus));
+    }
+  }
   request.output = flags.output;
   request.version = LOFT_VERSION;
   request.command_line = {"loft", "record"};
@@ -99,6 +110,7 @@ std::string summary(const RecordResult& result, const std::string& path) {
         "{} times the kernel did not tell that a task got a CPU: its run time until it left, or "
         "until its slice ended, is missing\n",
         result.tally.missed);
+  for (const std::string& line : result.isolation) text += printable(line) + "\n";
   for (const std::string& note : result.notes) text += "note: " + printable(note) + "\n";
   return text;
 }
@@ -142,10 +154,17 @@ void add_record(Command& app, Action& action) {
       ->add_option("-g,--stacks", flags->stacks,
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
       ->check(one_of({"fp", "dwarf"}));
-  command->add_option("--by", flags->rung, "the way to watch: bpf or perf (default: the best)")
-      ->check(one_of({"bpf", "perf"}));
+  command
+      ->add_option("--by", flags->rung, "the way to watch: bpf, perf or proc (default: the best)")
+      ->check(one_of({"bpf", "perf", "proc"}));
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
+  command->add_flag(
+      "--isolate", flags->isolate,
+      "keep other work away: put the program and all others on different CPUs while it runs");
+  command->add_option("--cpus", flags->cpus, "with --isolate: the program's CPUs, like 2-3");
+  command->add_flag("--fifo", flags->is_realtime,
+                    "with --isolate: before all ordinary work (SCHED_FIFO; see the manual)");
   command->add_option("-o,--output", flags->output, "the recording (default: perf.data)");
   command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
   command->add_option("command", flags->command, "the program and its arguments, after --");

@@ -130,8 +130,8 @@ class LoadedProbe final : public Probe {
   }
 
   void stop() override {
+    drivers_.clear();  // first: what ends slices relies on what sees the switches
     scheduler_bpf__detach(skeleton_.get());
-    drivers_.clear();
     if (options_.slices) walk_tasks(write_rest_);
   }
 
