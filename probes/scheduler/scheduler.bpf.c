@@ -2,8 +2,8 @@
  * a CPU.
  *
  * Counters are open per CPU and always on. They are read once per switch that concerns us, and the
- * difference belongs to the task that leaves. A slice ends when its task has run for the length of
- * one, which an inherited task-clock event tells, or at exec and exit. */
+ * difference belongs to the task that leaves. A slice ends when its task has run for about the length
+ * of one, for which a clock of each CPU looks now and then, or at exec and exit. */
 #include "kernel_types.h"
 
 #include <bpf/bpf_core_read.h>
@@ -17,6 +17,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* Set before loading. */
 const volatile __u32 counters_used = 0;
 const volatile __u64 slice_ns = 10000000;
+const volatile __u64 tick_ns = 2500000;
 const volatile __u64 wake_bytes = 65536;
 const volatile __u32 namespace_inode = 0; /* pids as this namespace sees them; 0: the first one */
 const volatile bool wants_switches = 1;
@@ -219,21 +220,19 @@ static __always_inline void write_switch(struct task_struct* prev, struct task_s
   record->head.cpu = bpf_get_smp_processor_id();
   record->head.time = now;
   /* Tasks of others are named where one namespace is all there is. */
+  record->head.pid = namespace_inode == 0 ? prev->tgid : 0;
+  record->head.tid = namespace_inode == 0 ? prev->pid : 0;
+  record->next_pid = namespace_inode == 0 ? next->tgid : 0;
+  record->next_tid = namespace_inode == 0 ? next->pid : 0;
   if (out) {
     flags |= LOFT_PREV_IS_OURS;
     record->head.pid = out->pid;
     record->head.tid = out->tid;
-  } else {
-    record->head.pid = namespace_inode == 0 ? prev->tgid : 0;
-    record->head.tid = namespace_inode == 0 ? prev->pid : 0;
   }
   if (in) {
     flags |= LOFT_NEXT_IS_OURS;
     record->next_pid = in->pid;
     record->next_tid = in->tid;
-  } else {
-    record->next_pid = namespace_inode == 0 ? next->tgid : 0;
-    record->next_tid = namespace_inode == 0 ? next->pid : 0;
   }
   if (can_run) flags |= LOFT_PREV_CAN_RUN;
   record->flags = flags;
@@ -280,14 +279,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     if (out->is_ending && (state & kDead)) {
       if (wants_slices) write_slice(out, prev, now, LOFT_END_EXIT, 0);
       write_exit(out, now);
-    } else if (wants_slices && out->run_ns >= 2 * slice_ns) {
+    } else if (wants_slices && out->run_ns >= slice_ns + tick_ns) {
       write_slice(out, prev, now, LOFT_END_SWITCH, 0);
     }
   }
   return 0;
 }
 
-/* A task-clock event that every task inherits: this one has run for a slice's length. */
+/* The clock of this CPU ticks. A slice ends at the tick that is nearest to its length. A task that
+ * the ticks do not meet then ends its slice when it leaves the CPU. */
 SEC("perf_event")
 int on_slice(struct bpf_perf_event_data* context) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -297,13 +297,12 @@ int on_slice(struct bpf_perf_event_data* context) {
   if (!cpu) return 0;
   if (cpu->is_busy) return 0;
   __u64 now = bpf_ktime_get_ns();
+  if (cpu->is_ours && state->run_ns + (now - cpu->since) < slice_ns - tick_ns / 2) return 0;
   settle(cpu, cpu->is_ours ? state : 0, now);
   count_missed(cpu, state);
-  cpu->is_ours = 1;
   state->was_seen = 1;
-  /* The kernel may swap the events of two tasks, so that this one has run for less. Its slice ends
-   * at its next event then, or when it leaves its CPU after twice the length. */
-  if (state->run_ns < slice_ns / 2) return 0;
+  cpu->is_ours = 1;
+  if (state->run_ns < slice_ns - tick_ns / 2) return 0;
   write_slice(state, task, now, LOFT_END_TIME, context->regs.ip);
   return 0;
 }

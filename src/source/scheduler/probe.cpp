@@ -18,7 +18,6 @@
 #include <probes/scheduler/wire.h>
 #include <scheduler_skeleton.h>
 #include "base/fd.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
@@ -93,6 +92,7 @@ class LoadedProbe final : public Probe {
     auto* settings = skeleton_->rodata;
     settings->counters_used = static_cast<std::uint32_t>(options.events.size());
     settings->slice_ns = options.slice_ns;
+    settings->tick_ns = tick_ns();
     settings->wake_bytes = options.ring_bytes / 4;
     settings->namespace_inode = own_namespace();
     settings->wants_switches = options.switches;
@@ -105,27 +105,21 @@ class LoadedProbe final : public Probe {
     bpf_map__set_max_entries(skeleton_->maps.ring, static_cast<std::uint32_t>(options.ring_bytes));
     if (const int result = scheduler_bpf__load(skeleton_.get()); result != 0)
       return refused(-result, "load the scheduler probe");
-    for (const int cpu : online) LOFT_CHECK(open_counters(cpu));
+    for (const int cpu : online) {
+      LOFT_CHECK(open_counters(cpu));
+      LOFT_CHECK(drive_slices(cpu));
+    }
     ring_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.ring), take_record, this, nullptr));
     if (!ring_) return refused(errno, "map the ring of the scheduler probe");
     return attach();
   }
 
-  Result<void> follow_program(pid_t pid) override {
-    LOFT_CHECK(mark(pid, LOFT_PENDING));
-    return drive_slices(pid);
-  }
+  Result<void> follow_program(pid_t pid) override { return mark(pid, LOFT_PENDING); }
 
   Result<void> follow_process(pid_t pid) override {
     LOFT_CHECK(mark(pid, LOFT_LIVE));
     LOFT_TRY(const Fd adopt_threads, prepare_walk(skeleton_->progs.adopt_threads));
     walk_tasks(adopt_threads);
-    LOFT_TRY(const auto threads, list_directory(fmt::format("/proc/{}/task", pid)));
-    for (const std::string& name : threads)
-      if (const auto tid = parse_u64(name)) {
-        const auto driven = drive_slices(static_cast<pid_t>(*tid));
-        if (!driven && driven.error().kind != ErrorKind::not_found) return driven;
-      }
     return {};
   }
 
@@ -224,16 +218,23 @@ class LoadedProbe final : public Probe {
     }
   }
 
-  // An event that follows the run time of a task and of all that it starts.
-  Result<void> drive_slices(pid_t tid) {
+  // Four looks in a slice's length, as long as that is not more than a thousand in a second.
+  [[nodiscard]] std::uint64_t tick_ns() const {
+    constexpr std::uint64_t kShortest = 1'000'000;
+    return std::min(options_.slice_ns, std::max(options_.slice_ns / 4, kShortest));
+  }
+
+  // A clock that looks for slices that are over. It belongs to the CPU: one that follows each task
+  // would cost as much at every switch as all else that the probe does.
+  Result<void> drive_slices(int cpu) {
     if (!options_.slices) return {};
     event::Event event;
-    event.name = "task-clock";
-    event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK};
-    perf_event_attr attr =
-        make_attr(event, {.group_read = false, .inherit = true, .disabled = false});
-    attr.sample_period = options_.slice_ns;
-    LOFT_TRY(Fd driver, open_event(attr, event, {tid, -1}));
+    event.name = "cpu-clock";
+    event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
+    perf_event_attr attr = make_attr(event, {.group_read = false, .disabled = false});
+    attr.sample_period = tick_ns();
+    attr.exclude_idle = 1;
+    LOFT_TRY(Fd driver, open_event(attr, event, {-1, cpu}));
     if (::ioctl(driver.get(), PERF_EVENT_IOC_SET_BPF, bpf_program__fd(skeleton_->progs.on_slice)) !=
         0)
       return refused(errno, "end slices by run time");
