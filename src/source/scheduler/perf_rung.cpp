@@ -69,7 +69,12 @@ class PerfRung final : public Rung {
         if (!opened) return opened;
       }
     }
-    ledger_.set_members(1 + counters_.size(), !plan.program.has_value());
+    std::optional<TaskId> first;
+    if (plan.program) {
+      const auto pid = static_cast<std::uint32_t>(*plan.program);
+      first = TaskId{pid, pid};
+    }
+    ledger_.set_members(1 + counters_.size(), first);
     return {};
   }
 
