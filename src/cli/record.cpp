@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/names.hpp"
+#include "cli/report.hpp"
 #include "event/resolver.hpp"
 #include "source/scheduler/record.hpp"
 
@@ -30,6 +31,7 @@ struct RecordFlags {
   std::string stacks;
   std::string rung;
   std::string output = "perf.data";
+  std::string page;  // the report beside it, where one was asked for
   bool until_all_end = false;
   bool isolate = false;
   std::string cpus;
@@ -115,11 +117,25 @@ std::string summary(const RecordResult& result, const std::string& path) {
   return text;
 }
 
-Result<int> run_record(const RecordFlags& flags, Terminal& terminal) {
+// A page is made of a recording: that stays beside it.
+RecordFlags with_page_apart(RecordFlags flags) {
+  constexpr std::string_view kEnding = ".html";
+  if (!flags.output.ends_with(kEnding)) return flags;
+  flags.page = flags.output;
+  flags.output.replace(flags.output.size() - kEnding.size(), kEnding.size(), ".data");
+  return flags;
+}
+
+Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
+  const RecordFlags flags = with_page_apart(given);
   LOFT_CHECK(check(flags));
   LOFT_TRY(const auto request, make_request(flags, terminal));
   LOFT_TRY(const auto result, source::scheduler::record(request));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
+  if (!flags.page.empty()) {
+    LOFT_CHECK(write_report(flags.output, flags.page, terminal));
+    if (!flags.is_quiet) terminal.note(printable(flags.page) + ": the report\n");
+  }
   return result.broken && result.exit_status == 0 ? kLoftFailed : result.exit_status;
 }
 
@@ -165,7 +181,8 @@ void add_record(Command& app, Action& action) {
   command->add_option("--cpus", flags->cpus, "with --isolate: the program's CPUs, like 2-3");
   command->add_flag("--fifo", flags->is_realtime,
                     "with --isolate: before all ordinary work (SCHED_FIFO; see the manual)");
-  command->add_option("-o,--output", flags->output, "the recording (default: perf.data)");
+  command->add_option("-o,--output", flags->output,
+                      "the recording (default: perf.data), or FILE.html for its report as well");
   command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();

@@ -226,6 +226,14 @@ TEST_F(Record, AnIsolatedProgramRunsWhereOthersDoNot) {
   EXPECT_NE(program.substr(program.rfind('\t')), trim(loft).substr(trim(loft).rfind('\t')));
 }
 
+TEST_F(Record, APageIsWrittenBesideTheRecording) {
+  const Said said =
+      run_loft("record -F 500 -o " + folder_ + "/run.html -- " LOFT_TEST_THREADS " 2");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(read_file(folder_ + "/run.html").value_or(""), HasSubstr("<html"));
+  EXPECT_EQ(run_loft("report --threads " + folder_ + "/run.data").status, 0);
+}
+
 TEST_F(Record, HowToIsolateIsNothingWithoutIsolation) {
   EXPECT_THAT(record("--fifo", "/bin/true").notes, HasSubstr("--isolate"));
   EXPECT_THAT(record("--isolate --cpus 9999", "/bin/true").notes, HasSubstr("may use only"));
