@@ -151,9 +151,7 @@ static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task
   return (long)value.counter;
 }
 
-/* What this CPU did since it was last looked at becomes the task's, where one is given; the next
- * look starts from here. */
-static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
+static __always_inline void measure(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     if (i >= counters_used) break;
     long value = read_counter(cpu, task, i);
@@ -163,6 +161,19 @@ static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task
   }
   if (task) task->run_ns += now - cpu->since;
   cpu->since = now;
+}
+
+/* What this CPU did since it was last looked at becomes the task's, if it ran here since then; the
+ * next look starts from here. Written twice: a pointer that may be none, and is passed on, makes code
+ * that the verifier of Linux 6.1 refuses. */
+static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
+  if (task) {
+    if (cpu->is_ours) {
+      measure(cpu, task, now);
+      return;
+    }
+  }
+  measure(cpu, 0, now);
 }
 
 static __always_inline void write_slice(struct loft_task* state, struct task_struct* task,
@@ -262,7 +273,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
   barrier_var(concerns_us);
   if (!concerns_us) return 0;
   __u64 now = bpf_ktime_get_ns();
-  settle(cpu, cpu->is_ours ? out : 0, now);
+  settle(cpu, out, now);
   if (out) {
     count_missed(cpu, out);
     out->switches++;
@@ -298,7 +309,7 @@ int on_slice(struct bpf_perf_event_data* context) {
   if (cpu->is_busy) return 0;
   __u64 now = bpf_ktime_get_ns();
   if (cpu->is_ours && state->run_ns + (now - cpu->since) < slice_ns - tick_ns / 2) return 0;
-  settle(cpu, cpu->is_ours ? state : 0, now);
+  settle(cpu, state, now);
   count_missed(cpu, state);
   state->was_seen = 1;
   cpu->is_ours = 1;
@@ -339,11 +350,10 @@ int BPF_PROG(on_exec, struct task_struct* task) {
   if (!cpu) return 0;
   cpu->is_busy = 1;
   __u64 now = bpf_ktime_get_ns();
+  settle(cpu, live(state), now);
   if (state->phase == LOFT_LIVE) {
-    settle(cpu, cpu->is_ours ? state : 0, now);
     if (wants_slices && state->run_ns > 0) write_slice(state, task, now, LOFT_END_EXEC, 0);
   } else {
-    settle(cpu, 0, now);
     state->phase = LOFT_LIVE;
     state->delay_seen = delay_of(task);
   }

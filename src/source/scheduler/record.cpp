@@ -100,6 +100,7 @@ class Recorder {
     plan_.migrations = request_.types.mig;
     if (child_) plan_.program = child_->pid();
     plan_.processes = request_.pids;
+    start_ = now();  // what runs already counts from here on
     std::optional<Error> first;
     for (const RungKind& kind : rungs()) {
       if (!request_.rung.empty() && request_.rung != kind.name) continue;
@@ -161,6 +162,12 @@ class Recorder {
     plan.cpus = static_cast<std::uint32_t>(cpus.empty() ? 1 : cpus.back() + 1);
     for (const event::Event& event : plan.counters) result_.events.push_back(event.name);
     LOFT_TRY(file_, RecordingFile::create(request_.output, std::move(plan)));
+    auto described = describe_beginning();
+    if (!described) file_->discard();
+    return described;
+  }
+
+  Result<void> describe_beginning() {
     describe_kernel(*file_);
     for (const pid_t pid : request_.pids) LOFT_CHECK(describe_process(pid, *file_));
     LOFT_TRY(const auto tasks, first_tasks());
@@ -173,8 +180,8 @@ class Recorder {
   }
 
   Result<void> let_go() {
-    start_ = now();
     if (!child_) return {};
+    start_ = now();
     auto started = child_->start();
     if (!started) file_->discard();
     return started;
