@@ -17,7 +17,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* Set before loading. */
 const volatile __u32 counters_used = 0;
 const volatile __u64 slice_ns = 10000000;
-const volatile __u64 tick_ns = 2500000;
 const volatile __u64 wake_bytes = 65536;
 const volatile __u32 namespace_inode = 0; /* pids as this namespace sees them; 0: the first one */
 const volatile bool wants_switches = 1;
@@ -290,15 +289,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     if (out->is_ending && (state & kDead)) {
       if (wants_slices) write_slice(out, prev, now, LOFT_END_EXIT, 0);
       write_exit(out, now);
-    } else if (wants_slices && out->run_ns >= slice_ns + tick_ns) {
+    } else if (wants_slices && out->run_ns >= slice_ns) {
       write_slice(out, prev, now, LOFT_END_SWITCH, 0);
     }
   }
   return 0;
 }
 
-/* The clock of this CPU ticks. A slice ends at the tick that is nearest to its length. A task that
- * the ticks do not meet then ends its slice when it leaves the CPU. */
+/* The clock of this CPU, which ticks once in a slice's length. A slice ends at the tick that is
+ * nearest to its length. A task that no tick meets then ends its slice when it leaves the CPU. */
 SEC("perf_event")
 int on_slice(struct bpf_perf_event_data* context) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -308,12 +307,12 @@ int on_slice(struct bpf_perf_event_data* context) {
   if (!cpu) return 0;
   if (cpu->is_busy) return 0;
   __u64 now = bpf_ktime_get_ns();
-  if (cpu->is_ours && state->run_ns + (now - cpu->since) < slice_ns - tick_ns / 2) return 0;
+  if (cpu->is_ours && state->run_ns + (now - cpu->since) < slice_ns / 2) return 0;
   settle(cpu, state, now);
   count_missed(cpu, state);
   state->was_seen = 1;
   cpu->is_ours = 1;
-  if (state->run_ns < slice_ns - tick_ns / 2) return 0;
+  if (state->run_ns < slice_ns / 2) return 0;
   write_slice(state, task, now, LOFT_END_TIME, context->regs.ip);
   return 0;
 }

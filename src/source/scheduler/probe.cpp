@@ -92,7 +92,6 @@ class LoadedProbe final : public Probe {
     auto* settings = skeleton_->rodata;
     settings->counters_used = static_cast<std::uint32_t>(options.events.size());
     settings->slice_ns = options.slice_ns;
-    settings->tick_ns = tick_ns();
     settings->wake_bytes = options.ring_bytes / 4;
     settings->namespace_inode = own_namespace();
     settings->wants_switches = options.switches;
@@ -218,13 +217,7 @@ class LoadedProbe final : public Probe {
     }
   }
 
-  // Four looks in a slice's length, as long as that is not more than a thousand in a second.
-  [[nodiscard]] std::uint64_t tick_ns() const {
-    constexpr std::uint64_t kShortest = 1'000'000;
-    return std::min(options_.slice_ns, std::max(options_.slice_ns / 4, kShortest));
-  }
-
-  // A clock that looks for slices that are over. It belongs to the CPU: one that follows each task
+  // A clock that ticks once in a slice's length. It belongs to the CPU: one that follows each task
   // would cost as much at every switch as all else that the probe does.
   Result<void> drive_slices(int cpu) {
     if (!options_.slices) return {};
@@ -232,7 +225,7 @@ class LoadedProbe final : public Probe {
     event.name = "cpu-clock";
     event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
     perf_event_attr attr = make_attr(event, {.group_read = false, .disabled = false});
-    attr.sample_period = tick_ns();
+    attr.sample_period = options_.slice_ns;
     attr.exclude_idle = 1;
     LOFT_TRY(Fd driver, open_event(attr, event, {-1, cpu}));
     if (::ioctl(driver.get(), PERF_EVENT_IOC_SET_BPF, bpf_program__fd(skeleton_->progs.on_slice)) !=
