@@ -2,8 +2,8 @@
  * a CPU.
  *
  * Counters are open per CPU and always on. They are read once per switch that concerns us, and the
- * difference belongs to the task that leaves. A slice ends when its task has run for about the length
- * of one, for which a clock of each CPU looks now and then, or at exec and exit. */
+ * difference belongs to the task that leaves. A slice ends when its task has run for about the
+ * length of one, for which a clock of each CPU looks now and then, or at exec and exit. */
 #include "kernel_types.h"
 
 #include <bpf/bpf_core_read.h>
@@ -22,7 +22,8 @@ const volatile __u32 namespace_inode = 0; /* pids as this namespace sees them; 0
 const volatile bool wants_switches = 1;
 const volatile bool wants_slices = 1;
 const volatile bool wants_migrations = 1;
-const volatile bool shares_counters = 0; /* the counters may take turns */
+const volatile bool shares_counters = 0;  /* the counters may take turns */
+const volatile bool has_task_storage = 1; /* since Linux 5.11 */
 
 /* What one CPU does for us now. */
 struct cpu_state {
@@ -39,6 +40,14 @@ struct {
   __type(key, int);
   __type(value, struct loft_task);
 } tasks SEC(".maps");
+
+/* The same by the numbers of the first namespace, where there is no task storage. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 16384);
+  __type(key, __u32);
+  __type(value, struct loft_task);
+} tasks_by_number SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -72,6 +81,39 @@ static const __u64 kDead = 0x80; /* TASK_DEAD: it will never run again */
 
 static __always_inline struct cpu_state* this_cpu(void) {
   return bpf_map_lookup_elem(&cpus, &kZero);
+}
+
+static __always_inline struct loft_task* state_for(struct task_struct* task) {
+  if (has_task_storage) return bpf_task_storage_get(&tasks, task, 0, 0);
+  __u32 number = BPF_CORE_READ(task, pid);
+  return bpf_map_lookup_elem(&tasks_by_number, &number);
+}
+
+static __always_inline struct loft_task* new_state_for(struct task_struct* task) {
+  if (has_task_storage)
+    return bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  __u32 number = BPF_CORE_READ(task, pid);
+  struct loft_task nothing = {};
+  bpf_map_update_elem(&tasks_by_number, &number, &nothing, 0);
+  return bpf_map_lookup_elem(&tasks_by_number, &number);
+}
+
+/* Task storage goes with its task. */
+static __always_inline void forget(struct task_struct* task) {
+  if (has_task_storage) return;
+  __u32 number = BPF_CORE_READ(task, pid);
+  bpf_map_delete_elem(&tasks_by_number, &number);
+}
+
+/* A thread that execs takes over the number of its process. */
+static __always_inline void renumber(struct task_struct* task, __u32 before) {
+  if (has_task_storage) return;
+  __u32 number = BPF_CORE_READ(task, pid);
+  if (number == before) return;
+  struct loft_task* state = bpf_map_lookup_elem(&tasks_by_number, &before);
+  if (!state) return;
+  bpf_map_update_elem(&tasks_by_number, &number, state, 0);
+  bpf_map_delete_elem(&tasks_by_number, &before);
 }
 
 /* Room in the ring, or nothing; both are counted, in one step: the end of a slice may come in
@@ -123,7 +165,7 @@ static __always_inline void learn_numbers(struct loft_task* state, struct task_s
 
 static __always_inline __u64 delay_of(struct task_struct* task) {
   if (!bpf_core_field_exists(task->sched_info.run_delay)) return 0;
-  return task->sched_info.run_delay;
+  return BPF_CORE_READ(task, sched_info.run_delay);
 }
 
 static __always_inline __u64 state_of(struct task_struct* task) {
@@ -163,8 +205,8 @@ static __always_inline void measure(struct cpu_state* cpu, struct loft_task* tas
 }
 
 /* What this CPU did since it was last looked at becomes the task's, if it ran here since then; the
- * next look starts from here. Written twice: a pointer that may be none, and is passed on, makes code
- * that the verifier of Linux 6.1 refuses. */
+ * next look starts from here. Written twice: a pointer that may be none, and is passed on, makes
+ * code that the verifier of Linux 6.1 refuses. */
 static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
   if (task) {
     if (cpu->is_ours) {
@@ -262,8 +304,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   struct cpu_state* cpu = this_cpu();
   if (!cpu) return 0;
-  struct loft_task* in = live(bpf_task_storage_get(&tasks, next, 0, 0));
-  struct loft_task* out = live(bpf_task_storage_get(&tasks, prev, 0, 0));
+  struct loft_task* in = live(state_for(next));
+  struct loft_task* out = live(state_for(prev));
   /* One by one: the compiler would make one test of two pointers, which verifiers refuse. */
   __u32 concerns_us = 0;
   if (in) concerns_us = 1;
@@ -289,6 +331,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     if (out->is_ending && (state & kDead)) {
       if (wants_slices) write_slice(out, prev, now, LOFT_END_EXIT, 0);
       write_exit(out, now);
+      forget(prev);
     } else if (wants_slices && out->run_ns >= slice_ns) {
       write_slice(out, prev, now, LOFT_END_SWITCH, 0);
     }
@@ -300,8 +343,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
  * nearest to its length. A task that no tick meets then ends its slice when it leaves the CPU. */
 SEC("perf_event")
 int on_slice(struct bpf_perf_event_data* context) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct task_struct* task =
+      has_task_storage ? bpf_get_current_task_btf() : (void*)bpf_get_current_task();
+  struct loft_task* state = live(state_for(task));
   if (!state) return 0;
   struct cpu_state* cpu = this_cpu();
   if (!cpu) return 0;
@@ -319,9 +363,9 @@ int on_slice(struct bpf_perf_event_data* context) {
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
-  struct loft_task* from = live(bpf_task_storage_get(&tasks, parent, 0, 0));
+  struct loft_task* from = live(state_for(parent));
   if (!from) return 0;
-  struct loft_task* state = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct loft_task* state = new_state_for(child);
   if (!state) {
     struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
     if (sums) sums->lost_tasks++;
@@ -342,8 +386,9 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
 /* What ran before belongs to the old program; a thread that execs takes over the number of its
  * process. */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task) {
-  struct loft_task* state = bpf_task_storage_get(&tasks, task, 0, 0);
+int BPF_PROG(on_exec, struct task_struct* task, int number_before) {
+  renumber(task, number_before);
+  struct loft_task* state = state_for(task);
   if (!state) return 0;
   struct cpu_state* cpu = this_cpu();
   if (!cpu) return 0;
@@ -365,14 +410,14 @@ int BPF_PROG(on_exec, struct task_struct* task) {
 /* It still runs for a while: its last slice is written when it leaves the CPU for good. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task) {
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct loft_task* state = live(state_for(task));
   if (state) state->is_ending = 1;
   return 0;
 }
 
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct* task, int destination) {
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct loft_task* state = live(state_for(task));
   if (!state) return 0;
   __u32 from = state->cpu;
   state->migrations++;
@@ -396,9 +441,9 @@ int adopt_threads(struct bpf_iter__task* context) {
   struct task_struct* leader = task->group_leader;
   if (!leader) return 0;
   if (leader == task) return 0;
-  struct loft_task* first = live(bpf_task_storage_get(&tasks, leader, 0, 0));
+  struct loft_task* first = live(state_for(leader));
   if (!first) return 0;
-  struct loft_task* state = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct loft_task* state = new_state_for(task);
   if (!state) return 0;
   learn_numbers(state, task);
   state->delay_seen = delay_of(task);
@@ -412,7 +457,7 @@ SEC("iter/task")
 int write_rest(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) return 0;
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct loft_task* state = live(state_for(task));
   if (!state) return 0;
   if (state->run_ns == 0) return 0;
   write_slice(state, task, bpf_ktime_get_ns(), LOFT_END_RECORDING, 0);

@@ -171,8 +171,8 @@ void add_record(Command& app, Action& action) {
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
       ->check(one_of({"fp", "dwarf"}));
   command
-      ->add_option("--by", flags->rung, "the way to watch: bpf, perf or proc (default: the best)")
-      ->check(one_of({"bpf", "perf", "proc"}));
+      ->add_option("--by", flags->rung, "the way to watch: bpf, perf, threads or proc (default: the best)")
+      ->check(one_of({"bpf", "perf", "threads", "proc"}));
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_flag(

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "source/scheduler/cpuset_partition.hpp"
 #include "source/scheduler/placement.hpp"
 
 namespace loft::source::scheduler {
@@ -56,6 +57,24 @@ TEST(TaskStat, ANameMayHoldAnything) {
   EXPECT_EQ(task->cpu, 3u);
   EXPECT_FALSE(parse_task_stat("42 (short) S 1", 42));
   EXPECT_FALSE(parse_task_stat("", 42));
+}
+
+TEST(CpusetPartition, LeavesNothingBehindWhereTheKernelDoesNotAgree) {
+  const std::string folder = ::testing::TempDir() + "loft-cpuset-" + std::to_string(::getpid());
+  const std::string top = folder + "/sys/fs/cgroup";
+  std::filesystem::create_directories(top);
+  EXPECT_FALSE(CpusetPartition::make({1}, {1}, SystemRoot(folder))) << "there is no such thing";
+  std::ofstream(top + "/cgroup.controllers") << "cpuset cpu\n";
+  std::ofstream(top + "/cgroup.subtree_control") << "cpu\n";
+  // A folder in which no files appear by themselves.
+  EXPECT_FALSE(CpusetPartition::make({1}, {1}, SystemRoot(folder)));
+  std::size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(top)) ++entries;
+  EXPECT_EQ(entries, 2u);
+  std::string line;
+  std::getline(std::ifstream(top + "/cgroup.subtree_control"), line);
+  EXPECT_EQ(line.substr(0, 7), "-cpuset");
+  std::filesystem::remove_all(folder);
 }
 
 // A user that nobody else is.

@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "source/scheduler/cpuset_partition.hpp"
 #include "source/scheduler/placement.hpp"
 
 namespace loft::source::scheduler {
@@ -105,25 +107,38 @@ class Guardian {
     ::setsid();  // what the terminal sends to loft is not for it
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
     ::prctl(PR_SET_NAME, "loft-guardian");
-    std::vector<std::string> lines;
-    if (cpus_.empty())
-      lines.push_back("not isolated: there is only one CPU for the program and all others");
-    else
-      lines = describe(placement_.keep_apart(), cpus_);
+    std::vector<std::string> lines = give_cpus();
     for (std::string& line : priority_.raise(placement_.program_tasks()))
       lines.push_back(std::move(line));
     say(words, join(lines, "\n") + kEndOfWords);
     char nothing = 0;
     while (::read(life.get(), &nothing, 1) < 0 && errno == EINTR) {
     }
-    const std::size_t failed =
-        priority_.lower(placement_.program_tasks()) + (cpus_.empty() ? 0 : placement_.put_back());
+    const std::size_t failed = priority_.lower(placement_.program_tasks()) + take_cpus_back();
     if (failed > 0)
       say(words, fmt::format("{} tasks could not be put back where they were", failed));
     ::_exit(0);
   }
 
  private:
+  // By a cpuset where that is allowed: it holds back also who comes later, and the kernel's own.
+  std::vector<std::string> give_cpus() {
+    if (cpus_.empty())
+      return {"not isolated: there is only one CPU for the program and all others"};
+    std::vector<pid_t> processes;
+    for (const LivingTask& task : placement_.program_tasks())
+      if (task.tid == task.pid) processes.push_back(task.pid);
+    auto made = CpusetPartition::make(processes, cpus_);
+    if (!made) return describe(placement_.keep_apart(), cpus_);
+    partition_ = *std::move(made);
+    return {"isolated: the kernel keeps " + name_of(cpus_) + " for the program alone (cpuset)"};
+  }
+
+  std::size_t take_cpus_back() {
+    if (partition_) return partition_->undo() ? 0 : 1;
+    return cpus_.empty() ? 0 : placement_.put_back();
+  }
+
   static void say(const Fd& words, const std::string& text) {
     // Who does not listen is gone; the changes are undone all the same.
     [[maybe_unused]] const ssize_t said = ::write(words.get(), text.data(), text.size());
@@ -131,6 +146,7 @@ class Guardian {
 
   const CpuList& cpus_;
   Placement placement_;
+  std::optional<CpusetPartition> partition_;
   Priority priority_;
 };
 

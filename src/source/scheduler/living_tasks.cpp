@@ -41,6 +41,19 @@ std::optional<LivingTask> parse_task_stat(std::string_view line, pid_t pid) {
                     static_cast<std::uint32_t>(*cpu)};
 }
 
+std::optional<LivingTask> task_with(pid_t tid) {
+  const auto status = read_file(fmt::format("/proc/{}/status", tid));
+  if (!status) return std::nullopt;
+  for (const std::string_view line : split(*status, '\n')) {
+    if (!line.starts_with("Tgid:")) continue;
+    const auto pid = parse_u64(trim(line.substr(5)));
+    const auto stat = read_line(fmt::format("/proc/{}/stat", tid));
+    if (!pid || !stat) return std::nullopt;
+    return parse_task_stat(*stat, static_cast<pid_t>(*pid));
+  }
+  return std::nullopt;
+}
+
 std::vector<LivingTask> tasks_of(pid_t pid) {
   std::vector<LivingTask> tasks;
   const std::string folder = fmt::format("/proc/{}/task", pid);

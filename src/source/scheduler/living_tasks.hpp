@@ -24,6 +24,9 @@ struct LivingTask {
 // The line of /proc/PID/task/TID/stat; nothing where it is not one.
 [[nodiscard]] std::optional<LivingTask> parse_task_stat(std::string_view line, pid_t pid);
 
+// A task by its own number, whichever process it belongs to.
+[[nodiscard]] std::optional<LivingTask> task_with(pid_t tid);
+
 // The threads of one process, and of all. A task that ends meanwhile is not among them.
 [[nodiscard]] std::vector<LivingTask> tasks_of(pid_t pid);
 [[nodiscard]] std::vector<LivingTask> living_tasks();

@@ -100,6 +100,7 @@ class LoadedProbe final : public Probe {
     settings->shares_counters = !options.events.empty() && is_hardware(options.events.back());
     const auto slots =
         static_cast<std::uint32_t>(possible) * std::max<std::uint32_t>(1, settings->counters_used);
+    LOFT_CHECK(choose_storage());
     bpf_map__set_max_entries(skeleton_->maps.counters, slots);
     bpf_map__set_max_entries(skeleton_->maps.ring, static_cast<std::uint32_t>(options.ring_bytes));
     if (const int result = scheduler_bpf__load(skeleton_.get()); result != 0)
@@ -155,6 +156,17 @@ class LoadedProbe final : public Probe {
   }
 
  private:
+  // Linux 5.10 has no task storage: there tasks are told apart by their numbers.
+  Result<void> choose_storage() {
+    has_task_storage_ = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1;
+    skeleton_->rodata->has_task_storage = has_task_storage_;
+    bpf_map__set_autocreate(skeleton_->maps.tasks, has_task_storage_);
+    bpf_map__set_autocreate(skeleton_->maps.tasks_by_number, !has_task_storage_);
+    if (has_task_storage_ || own_namespace() == 0) return {};
+    return failure(ErrorKind::unsupported, "load the scheduler probe",
+                   "before Linux 5.11 it cannot be used inside a pid namespace");
+  }
+
   // Always on, for everybody: the probe takes differences. Hardware events are one group, so that
   // they run at the same time or not at all.
   Result<void> open_counters(int cpu) {
@@ -196,8 +208,10 @@ class LoadedProbe final : public Probe {
     loft_task task{};
     task.phase = phase;
     task.pid = task.tid = static_cast<std::uint32_t>(pid);
-    const int key = process.get();
-    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.tasks), &key, &task, 0) != 0)
+    const int key = has_task_storage_ ? process.get() : pid;
+    const bpf_map* map =
+        has_task_storage_ ? skeleton_->maps.tasks : skeleton_->maps.tasks_by_number;
+    if (bpf_map_update_elem(bpf_map__fd(map), &key, &task, 0) != 0)
       return refused(errno, fmt::format("mark process {}", pid));
     return {};
   }
@@ -298,6 +312,7 @@ class LoadedProbe final : public Probe {
   }
 
   ProbeOptions options_;
+  bool has_task_storage_ = true;
   std::vector<Fd> counters_;
   std::vector<Fd> drivers_;
   Fd write_rest_;

@@ -151,7 +151,10 @@ std::string ReadLedger::why_rest_is_missing() const {
   if (!first_) return "threads that were there before cannot be told apart at the end";
   if (lost_ > 0) return fmt::format("{} records were lost", lost_);
   if (endings_written_ < births_)
-    return fmt::format("{} threads left no last values, or still run", births_ - endings_written_);
+    return fmt::format(
+        "{} threads left no last values, or still run, so that their own last slices are missing, "
+        "too",
+        births_ - endings_written_);
   return {};
 }
 

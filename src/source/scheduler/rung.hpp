@@ -60,6 +60,13 @@ class Rung {
 // privilege, with counts from Linux 6.12 on.
 [[nodiscard]] Result<std::unique_ptr<Rung>> open_perf_rung(const WatchPlan& plan);
 
+// The same where it can count, and nothing where it cannot.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_counting_perf_rung(const WatchPlan& plan);
+
+// Counters for every thread, which ptrace holds at its birth: for kernels on which threads that
+// inherit counters cannot tell what they counted.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_thread_rung(const WatchPlan& plan);
+
 // Looks into /proc: for users to whom the kernel grants no events.
 [[nodiscard]] Result<std::unique_ptr<Rung>> open_proc_rung(const WatchPlan& plan);
 
