@@ -16,6 +16,7 @@ typedef __u32 __wsum;
 typedef _Bool bool;
 
 enum bpf_map_type {
+  BPF_MAP_TYPE_HASH = 1,
   BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
   BPF_MAP_TYPE_PERCPU_ARRAY = 6,
   BPF_MAP_TYPE_RINGBUF = 27,

@@ -2,8 +2,8 @@
  * a CPU.
  *
  * Counters are open per CPU and always on. They are read once per switch that concerns us, and the
- * difference belongs to the task that leaves. A slice ends when its task has run for the length of
- * one, which an inherited task-clock event tells, or at exec and exit. */
+ * difference belongs to the task that leaves. A slice ends when its task has run for about the
+ * length of one, for which a clock of each CPU looks now and then, or at exec and exit. */
 #include "kernel_types.h"
 
 #include <bpf/bpf_core_read.h>
@@ -22,17 +22,16 @@ const volatile __u32 namespace_inode = 0; /* pids as this namespace sees them; 0
 const volatile bool wants_switches = 1;
 const volatile bool wants_slices = 1;
 const volatile bool wants_migrations = 1;
-const volatile bool shares_counters = 0; /* the counters may take turns */
+const volatile bool shares_counters = 0;  /* the counters may take turns */
+const volatile bool has_task_storage = 1; /* since Linux 5.11 */
 
 /* What one CPU does for us now. */
 struct cpu_state {
   __u32 is_ours; /* the task that runs is followed */
   __u32 is_busy; /* the task that runs is being measured: leave it alone */
   __u64 since;
-  __u64 base[LOFT_MAX_COUNTERS];
-  __u64 fresh[LOFT_MAX_COUNTERS];
+  __u64 base[LOFT_MAX_COUNTERS]; /* what the counters showed then */
   __u64 base_enabled, base_running;
-  __u64 fresh_enabled, fresh_running;
 };
 
 struct {
@@ -41,6 +40,14 @@ struct {
   __type(key, int);
   __type(value, struct loft_task);
 } tasks SEC(".maps");
+
+/* The same by the numbers of the first namespace, where there is no task storage. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 16384);
+  __type(key, __u32);
+  __type(value, struct loft_task);
+} tasks_by_number SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -76,13 +83,47 @@ static __always_inline struct cpu_state* this_cpu(void) {
   return bpf_map_lookup_elem(&cpus, &kZero);
 }
 
-/* Room in the ring, or nothing; both are counted. */
+static __always_inline struct loft_task* state_for(struct task_struct* task) {
+  if (has_task_storage) return bpf_task_storage_get(&tasks, task, 0, 0);
+  __u32 number = BPF_CORE_READ(task, pid);
+  return bpf_map_lookup_elem(&tasks_by_number, &number);
+}
+
+static __always_inline struct loft_task* new_state_for(struct task_struct* task) {
+  if (has_task_storage)
+    return bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  __u32 number = BPF_CORE_READ(task, pid);
+  struct loft_task nothing = {};
+  bpf_map_update_elem(&tasks_by_number, &number, &nothing, 0);
+  return bpf_map_lookup_elem(&tasks_by_number, &number);
+}
+
+/* Task storage goes with its task. */
+static __always_inline void forget(struct task_struct* task) {
+  if (has_task_storage) return;
+  __u32 number = BPF_CORE_READ(task, pid);
+  bpf_map_delete_elem(&tasks_by_number, &number);
+}
+
+/* A thread that execs takes over the number of its process. */
+static __always_inline void renumber(struct task_struct* task, __u32 before) {
+  if (has_task_storage) return;
+  __u32 number = BPF_CORE_READ(task, pid);
+  if (number == before) return;
+  struct loft_task* state = bpf_map_lookup_elem(&tasks_by_number, &before);
+  if (!state) return;
+  bpf_map_update_elem(&tasks_by_number, &number, state, 0);
+  bpf_map_delete_elem(&tasks_by_number, &before);
+}
+
+/* Room in the ring, or nothing; both are counted, in one step: the end of a slice may come in
+ * between. */
 static __always_inline void* reserve(__u64 size) {
   struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
   void* room = bpf_ringbuf_reserve(&ring, size, 0);
   if (sums) {
-    sums->seen++;
-    if (!room) sums->lost++;
+    __sync_fetch_and_add(&sums->seen, 1);
+    if (!room) __sync_fetch_and_add(&sums->lost, 1);
   }
   return room;
 }
@@ -124,7 +165,7 @@ static __always_inline void learn_numbers(struct loft_task* state, struct task_s
 
 static __always_inline __u64 delay_of(struct task_struct* task) {
   if (!bpf_core_field_exists(task->sched_info.run_delay)) return 0;
-  return task->sched_info.run_delay;
+  return BPF_CORE_READ(task, sched_info.run_delay);
 }
 
 static __always_inline __u64 state_of(struct task_struct* task) {
@@ -133,46 +174,47 @@ static __always_inline __u64 state_of(struct task_struct* task) {
   return BPF_CORE_READ(old, state);
 }
 
-/* All counters of this CPU, once. */
-static __always_inline void read_counters(struct cpu_state* cpu) {
-  __u32 first = bpf_get_smp_processor_id() * counters_used;
+/* One counter of this CPU; the last one tells how long those that take turns had theirs. The short
+ * way to read does without that, and costs less. */
+static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task* task, __u32 i) {
+  __u32 place = bpf_get_smp_processor_id() * counters_used + i;
+  if (!shares_counters || i + 1 != counters_used)
+    return (long)bpf_perf_event_read(&counters, place);
+  struct bpf_perf_event_value value = {};
+  long failed = bpf_perf_event_read_value(&counters, place, &value, sizeof value);
+  if (failed) return failed;
+  if (task) {
+    task->enabled_ns += value.enabled - cpu->base_enabled;
+    task->running_ns += value.running - cpu->base_running;
+  }
+  cpu->base_enabled = value.enabled;
+  cpu->base_running = value.running;
+  return (long)value.counter;
+}
+
+static __always_inline void measure(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     if (i >= counters_used) break;
-    struct bpf_perf_event_value value = {};
-    if (bpf_perf_event_read_value(&counters, first + i, &value, sizeof value)) continue;
-    cpu->fresh[i] = value.counter;
-    if (shares_counters && i + 1 == counters_used) {
-      cpu->fresh_enabled = value.enabled;
-      cpu->fresh_running = value.running;
+    long value = read_counter(cpu, task, i);
+    if (value < 0 && value > -4096) continue; /* an error */
+    if (task) task->counts[i] += value - cpu->base[i];
+    cpu->base[i] = value;
+  }
+  if (task) task->run_ns += now - cpu->since;
+  cpu->since = now;
+}
+
+/* What this CPU did since it was last looked at becomes the task's, if it ran here since then; the
+ * next look starts from here. Written twice: a pointer that may be none, and is passed on, makes
+ * code that the verifier of Linux 6.1 refuses. */
+static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
+  if (task) {
+    if (cpu->is_ours) {
+      measure(cpu, task, now);
+      return;
     }
   }
-}
-
-/* A task begins to be measured here and now. */
-static __always_inline void begin(struct cpu_state* cpu, __u64 now) {
-  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
-    if (i >= counters_used) break;
-    cpu->base[i] = cpu->fresh[i];
-  }
-  if (shares_counters) {
-    cpu->base_enabled = cpu->fresh_enabled;
-    cpu->base_running = cpu->fresh_running;
-  }
-  cpu->since = now;
-  cpu->is_ours = 1;
-}
-
-/* What it did since it began becomes its own. */
-static __always_inline void account(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
-  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
-    if (i >= counters_used) break;
-    task->counts[i] += cpu->fresh[i] - cpu->base[i];
-  }
-  if (shares_counters) {
-    task->enabled_ns += cpu->fresh_enabled - cpu->base_enabled;
-    task->running_ns += cpu->fresh_running - cpu->base_running;
-  }
-  task->run_ns += now - cpu->since;
+  measure(cpu, 0, now);
 }
 
 static __always_inline void write_slice(struct loft_task* state, struct task_struct* task,
@@ -262,8 +304,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   struct cpu_state* cpu = this_cpu();
   if (!cpu) return 0;
-  struct loft_task* in = live(bpf_task_storage_get(&tasks, next, 0, 0));
-  struct loft_task* out = live(bpf_task_storage_get(&tasks, prev, 0, 0));
+  struct loft_task* in = live(state_for(next));
+  struct loft_task* out = live(state_for(prev));
   /* One by one: the compiler would make one test of two pointers, which verifiers refuse. */
   __u32 concerns_us = 0;
   if (in) concerns_us = 1;
@@ -272,18 +314,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
   barrier_var(concerns_us);
   if (!concerns_us) return 0;
   __u64 now = bpf_ktime_get_ns();
-  read_counters(cpu);
+  settle(cpu, out, now);
   if (out) {
-    if (cpu->is_ours)
-      account(cpu, out, now);
-    else
-      count_missed(cpu, out);
+    count_missed(cpu, out);
     out->switches++;
     out->cpu = bpf_get_smp_processor_id();
   }
   cpu->is_ours = 0;
   if (in) {
-    begin(cpu, now);
+    cpu->is_ours = 1;
     in->was_seen = 1;
   }
   __u64 state = state_of(prev);
@@ -292,32 +331,31 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
     if (out->is_ending && (state & kDead)) {
       if (wants_slices) write_slice(out, prev, now, LOFT_END_EXIT, 0);
       write_exit(out, now);
-    } else if (wants_slices && out->run_ns >= 2 * slice_ns) {
+      forget(prev);
+    } else if (wants_slices && out->run_ns >= slice_ns) {
       write_slice(out, prev, now, LOFT_END_SWITCH, 0);
     }
   }
   return 0;
 }
 
-/* A task-clock event that every task inherits: this one has run for a slice's length. */
+/* The clock of this CPU, which ticks once in a slice's length. A slice ends at the tick that is
+ * nearest to its length. A task that no tick meets then ends its slice when it leaves the CPU. */
 SEC("perf_event")
 int on_slice(struct bpf_perf_event_data* context) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct task_struct* task =
+      has_task_storage ? bpf_get_current_task_btf() : (void*)bpf_get_current_task();
+  struct loft_task* state = live(state_for(task));
   if (!state) return 0;
   struct cpu_state* cpu = this_cpu();
   if (!cpu) return 0;
   if (cpu->is_busy) return 0;
   __u64 now = bpf_ktime_get_ns();
-  read_counters(cpu);
-  if (cpu->is_ours)
-    account(cpu, state, now);
-  else
-    count_missed(cpu, state);
-  begin(cpu, now);
+  if (cpu->is_ours && state->run_ns + (now - cpu->since) < slice_ns / 2) return 0;
+  settle(cpu, state, now);
+  count_missed(cpu, state);
   state->was_seen = 1;
-  /* The kernel may swap the events of two tasks, so that this one has run for less. Its slice ends
-   * at its next event then, or when it leaves its CPU after twice the length. */
+  cpu->is_ours = 1;
   if (state->run_ns < slice_ns / 2) return 0;
   write_slice(state, task, now, LOFT_END_TIME, context->regs.ip);
   return 0;
@@ -325,9 +363,9 @@ int on_slice(struct bpf_perf_event_data* context) {
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
-  struct loft_task* from = live(bpf_task_storage_get(&tasks, parent, 0, 0));
+  struct loft_task* from = live(state_for(parent));
   if (!from) return 0;
-  struct loft_task* state = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct loft_task* state = new_state_for(child);
   if (!state) {
     struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
     if (sums) sums->lost_tasks++;
@@ -348,23 +386,23 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
 /* What ran before belongs to the old program; a thread that execs takes over the number of its
  * process. */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct* task) {
-  struct loft_task* state = bpf_task_storage_get(&tasks, task, 0, 0);
+int BPF_PROG(on_exec, struct task_struct* task, int number_before) {
+  renumber(task, number_before);
+  struct loft_task* state = state_for(task);
   if (!state) return 0;
   struct cpu_state* cpu = this_cpu();
   if (!cpu) return 0;
   cpu->is_busy = 1;
   __u64 now = bpf_ktime_get_ns();
-  read_counters(cpu);
+  settle(cpu, live(state), now);
   if (state->phase == LOFT_LIVE) {
-    if (cpu->is_ours) account(cpu, state, now);
     if (wants_slices && state->run_ns > 0) write_slice(state, task, now, LOFT_END_EXEC, 0);
   } else {
     state->phase = LOFT_LIVE;
     state->delay_seen = delay_of(task);
   }
   learn_numbers(state, task);
-  begin(cpu, now);
+  cpu->is_ours = 1;
   cpu->is_busy = 0;
   return 0;
 }
@@ -372,14 +410,14 @@ int BPF_PROG(on_exec, struct task_struct* task) {
 /* It still runs for a while: its last slice is written when it leaves the CPU for good. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task) {
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct loft_task* state = live(state_for(task));
   if (state) state->is_ending = 1;
   return 0;
 }
 
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct* task, int destination) {
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct loft_task* state = live(state_for(task));
   if (!state) return 0;
   __u32 from = state->cpu;
   state->migrations++;
@@ -403,9 +441,9 @@ int adopt_threads(struct bpf_iter__task* context) {
   struct task_struct* leader = task->group_leader;
   if (!leader) return 0;
   if (leader == task) return 0;
-  struct loft_task* first = live(bpf_task_storage_get(&tasks, leader, 0, 0));
+  struct loft_task* first = live(state_for(leader));
   if (!first) return 0;
-  struct loft_task* state = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct loft_task* state = new_state_for(task);
   if (!state) return 0;
   learn_numbers(state, task);
   state->delay_seen = delay_of(task);
@@ -419,7 +457,7 @@ SEC("iter/task")
 int write_rest(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) return 0;
-  struct loft_task* state = live(bpf_task_storage_get(&tasks, task, 0, 0));
+  struct loft_task* state = live(state_for(task));
   if (!state) return 0;
   if (state->run_ns == 0) return 0;
   write_slice(state, task, bpf_ktime_get_ns(), LOFT_END_RECORDING, 0);

@@ -14,6 +14,25 @@ namespace {
 
 constexpr std::uint64_t kHighestCpu = 65535;
 
+class CpuMask {
+ public:
+  explicit CpuMask(std::size_t cpus) : size_(CPU_ALLOC_SIZE(cpus)), set_(CPU_ALLOC(cpus), free) {
+    CPU_ZERO_S(size_, set_.get());
+  }
+  [[nodiscard]] cpu_set_t* get() const { return set_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static void free(cpu_set_t* set) { CPU_FREE(set); }
+  std::size_t size_;
+  std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set_;
+};
+
+std::string what_of(const char* verb, pid_t task) {
+  return std::string(verb) + " the CPU mask of " +
+         (task == 0 ? "this process" : "task " + std::to_string(task));
+}
+
 }  // namespace
 
 Result<CpuList> parse_cpu_list(std::string_view text) {
@@ -51,24 +70,29 @@ Result<CpuList> online_cpus(const SystemRoot& root) {
   return parse_cpu_list(line);
 }
 
-Result<CpuList> allowed_cpus() {
+Result<CpuList> allowed_cpus(pid_t task) {
   // The kernel refuses a mask that is smaller than its own, so grow until it fits.
-  for (int count = 1024; count <= 1 << 17; count *= 2) {
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(
-        CPU_ALLOC(static_cast<std::size_t>(count)), [](cpu_set_t* set) { CPU_FREE(set); });
-    const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(count));
-    CPU_ZERO_S(size, mask.get());
-    if (::sched_getaffinity(0, size, mask.get()) != 0) {
+  for (std::size_t count = 1024; count <= 1u << 17; count *= 2) {
+    const CpuMask mask(count);
+    if (::sched_getaffinity(task, mask.size(), mask.get()) != 0) {
       if (errno == EINVAL) continue;
-      return failure_of_errno(errno, "read the CPU mask of this process");
+      return failure_of_errno(errno, what_of("read", task));
     }
     CpuList cpus;
-    for (int cpu = 0; cpu < count; ++cpu)
-      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, mask.get())) cpus.push_back(cpu);
+    for (std::size_t cpu = 0; cpu < count; ++cpu)
+      if (CPU_ISSET_S(cpu, mask.size(), mask.get())) cpus.push_back(static_cast<int>(cpu));
     return cpus;
   }
-  return failure(ErrorKind::limit, "read the CPU mask of this process",
-                 "the kernel knows more than 131072 CPUs");
+  return failure(ErrorKind::limit, what_of("read", task), "the kernel knows more than 131072 CPUs");
+}
+
+Result<void> set_allowed_cpus(pid_t task, const CpuList& cpus) {
+  if (cpus.empty()) return failure(ErrorKind::invalid_input, what_of("set", task), "it is empty");
+  const CpuMask mask(static_cast<std::size_t>(cpus.back()) + 1);
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), mask.size(), mask.get());
+  if (::sched_setaffinity(task, mask.size(), mask.get()) != 0)
+    return failure_of_errno(errno, what_of("set", task));
+  return {};
 }
 
 }  // namespace loft

@@ -1,6 +1,8 @@
 // A set of CPU numbers, and the kernel's list notation for it ("0-3,8,10-11").
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,8 @@ std::string format_cpu_list(const CpuList& cpus);
 // CPUs that are on, from /sys/devices/system/cpu/online.
 [[nodiscard]] Result<CpuList> online_cpus(const SystemRoot& root = {});
 
-// CPUs that this process may run on (its affinity mask: taskset, cpusets, containers).
-[[nodiscard]] Result<CpuList> allowed_cpus();
+// CPUs that a task may run on (its affinity mask: taskset, cpusets, containers); 0 is this thread.
+[[nodiscard]] Result<CpuList> allowed_cpus(pid_t task = 0);
+[[nodiscard]] Result<void> set_allowed_cpus(pid_t task, const CpuList& cpus);
 
 }  // namespace loft

@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/names.hpp"
+#include "cli/report.hpp"
 #include "cli/roof_passes.hpp"
 #include "event/resolver.hpp"
 #include "source/scheduler/record.hpp"
@@ -36,7 +37,11 @@ struct RecordFlags {
   std::string stacks;
   std::string rung;
   std::string output = "perf.data";
+  std::string page;  // the report beside it, where one was asked for
   bool until_all_end = false;
+  bool isolate = false;
+  std::string cpus;
+  bool is_realtime = false;
   bool is_quiet = false;
 };
 
@@ -63,6 +68,8 @@ Result<void> check(const RecordFlags& flags) {
                  "give a program (loft record -- ./app) or a process (-p PID)");
   if (!flags.command.empty() && !flags.pids.empty())
     return usage("a program and -p exclude each other", "leave one of them out");
+  if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
+    return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
   return is_virtual(flags) ? check_virtual(flags) : Result<void>();
 }
 
@@ -93,6 +100,12 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
   request.rung = flags.rung;
   request.until_all_end = flags.until_all_end;
+  if (flags.isolate) {
+    request.isolation.emplace().is_realtime = flags.is_realtime;
+    if (!flags.cpus.empty()) {
+      LOFT_TRY(request.isolation->cpus, parse_cpu_list(flags.cpus));
+    }
+  }
   request.output = flags.output;
   request.version = LOFT_VERSION;
   request.command_line = {"loft", "record"};
@@ -120,16 +133,31 @@ std::string summary(const RecordResult& result, const std::string& path) {
         "{} times the kernel did not tell that a task got a CPU: its run time until it left, or "
         "until its slice ended, is missing\n",
         result.tally.missed);
+  for (const std::string& line : result.isolation) text += printable(line) + "\n";
   for (const std::string& note : result.notes) text += "note: " + printable(note) + "\n";
   return text;
 }
 
-Result<int> run_record(const RecordFlags& flags, Terminal& terminal) {
+// A page is made of a recording: that stays beside it.
+RecordFlags with_page_apart(RecordFlags flags) {
+  constexpr std::string_view kEnding = ".html";
+  if (!flags.output.ends_with(kEnding)) return flags;
+  flags.page = flags.output;
+  flags.output.replace(flags.output.size() - kEnding.size(), kEnding.size(), ".data");
+  return flags;
+}
+
+Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
+  const RecordFlags flags = with_page_apart(given);
   LOFT_CHECK(check(flags));
   LOFT_TRY(const auto request, make_request(flags, terminal));
   LOFT_TRY(const auto result, is_virtual(flags) ? source::virtual_pmu::record(request)
                                                 : source::scheduler::record(request));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
+  if (!flags.page.empty()) {
+    LOFT_CHECK(write_report(flags.output, flags.page, terminal));
+    if (!flags.is_quiet) terminal.note(printable(flags.page) + ": the report\n");
+  }
   return result.broken && result.exit_status == 0 ? kLoftFailed : result.exit_status;
 }
 
@@ -169,11 +197,19 @@ void add_record(Command& app, Action& action) {
       ->add_option("-g,--stacks", flags->stacks,
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
       ->check(one_of({"fp", "dwarf"}));
-  command->add_option("--by", flags->rung, "the way to watch: bpf or perf (default: the best)")
-      ->check(one_of({"bpf", "perf"}));
+  command
+      ->add_option("--by", flags->rung, "the way to watch: bpf, perf, threads or proc (default: the best)")
+      ->check(one_of({"bpf", "perf", "threads", "proc"}));
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
-  command->add_option("-o,--output", flags->output, "the recording (default: perf.data)");
+  command->add_flag(
+      "--isolate", flags->isolate,
+      "keep other work away: put the program and all others on different CPUs while it runs");
+  command->add_option("--cpus", flags->cpus, "with --isolate: the program's CPUs, like 2-3");
+  command->add_flag("--fifo", flags->is_realtime,
+                    "with --isolate: before all ordinary work (SCHED_FIFO; see the manual)");
+  command->add_option("-o,--output", flags->output,
+                      "the recording (default: perf.data), or FILE.html for its report as well");
   command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();

@@ -12,6 +12,7 @@
 #include "cli/output.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/report.hpp"
 #include "cli/report_form.hpp"
 #include "cli/report_page.hpp"
 #include "cli/report_tasks.hpp"
@@ -266,6 +267,15 @@ std::vector<std::string> words_of(const std::map<std::string, T>& meanings) {
 }
 
 }  // namespace
+
+Result<void> write_report(const std::string& recording, const std::string& output,
+                          Terminal& terminal) {
+  ReportFlags flags;
+  flags.file = recording;
+  flags.output = output;
+  LOFT_TRY([[maybe_unused]] const int status, run_report(flags, terminal));
+  return {};
+}
 
 void add_report(Command& app, Action& action) {
   auto flags = std::make_shared<ReportFlags>();

@@ -26,6 +26,8 @@ struct TaskRow {
   std::vector<std::uint64_t> counts;  // aligned with TaskTable::counters
   std::uint64_t enabled_ns = 0;  // of the counters; running for less, they have only seen a part
   std::uint64_t running_ns = 0;
+  std::vector<double>
+      joules;  // its share, aligned with TaskTable::meters: modelled, never measured
 
   [[nodiscard]] bool is_scaled() const { return running_ns < enabled_ns; }
 };
@@ -49,10 +51,12 @@ struct TaskSlice {
   std::uint64_t running_ns = 0;
 };
 
-// What one energy meter showed over the whole recording.
+// What one energy meter showed over the whole recording: the whole machine, others and idle time
+// included. Tasks share what was used between two samples by what they did in between.
 struct MeterSum {
   std::string name;
   std::uint64_t microjoules = 0;
+  double joules_of_nobody = 0;  // used while no slice of a task ended
 };
 
 struct TaskTable {
@@ -62,6 +66,7 @@ struct TaskTable {
   std::vector<TaskRun> runs;   // by start; empty when switches were not recorded
   std::vector<TaskSlice> slices;
   std::vector<MeterSum> meters;
+  bool energy_goes_by_instructions = false;  // otherwise by run time
   std::uint64_t first_time = 0;
   std::uint64_t last_time = 0;
   std::uint64_t lost = 0;

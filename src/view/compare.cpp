@@ -144,7 +144,8 @@ std::string compare_svg(const TaskComparison& comparison) {
     double most = 0;
     for (const auto& phase : task.phases) most = std::max({most, phase.before_s, phase.after_s});
     if (most <= 0) continue;
-    body += fmt::format("<text x=\"16\" y=\"{:.0f}\">{}</text>\n", y + 34, escaped(task.name));
+    body += fmt::format("<text x=\"16\" y=\"{:.0f}\">{}</text>\n", y + 34,
+                        escaped(fmt::format("{} {}", task.name.substr(0, 15), task.after_tid)));
     body += fmt::format("<text x=\"16\" y=\"{:.0f}\" fill=\"#555\">{} times</text>\n", y + 50,
                         ratio(task.before_s, task.after_s));
     body +=
@@ -172,8 +173,10 @@ std::string compare_svg(const TaskComparison& comparison) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" height=\"{0:.0f}\" "
       "viewBox=\"0 0 960 {0:.0f}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-      "<text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">Time of each tenth of the {1}"
-      "</text>\n<rect x=\"{2}\" y=\"36\" width=\"9\" height=\"9\" fill=\"{3}\"/>"
+      "<text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">Time of each tenth of the "
+      "{1}; "
+      "at the right, that of the highest bar</text>\n<rect x=\"{2}\" y=\"36\" width=\"9\" "
+      "height=\"9\" fill=\"{3}\"/>"
       "<text x=\"{4}\" y=\"45\">A {5}</text>\n<rect x=\"{6}\" y=\"36\" width=\"9\" height=\"9\" "
       "fill=\"{7}\"/><text x=\"{8}\" y=\"45\">B {9}</text>\n{10}</svg>\n",
       std::max(y + 16, 120.0), escaped(comparison.work), kLeft, kColours[0], kLeft + 14,

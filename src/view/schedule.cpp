@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "base/text.hpp"
@@ -198,7 +199,7 @@ class Drawing {
 
   // Behind the heading of the tasks: which colour is which CPU.
   void name_cpus(const Lanes& cpus) {
-    double x = kLeft + 60;
+    double x = kLeft + 110;
     for (const auto& [cpu, row] : cpus.rows()) {
       if (cpu >= kColours.size()) break;  // from there on colours repeat
       out_ +=
@@ -250,14 +251,24 @@ class Drawing {
     y_ += kLane;
   }
 
+  // 1, 2 or 5 of some power of ten, at least this much.
+  static double round_step(double least) {
+    if (!(least > 0)) return 0;
+    const double ten = std::pow(10, std::floor(std::log10(least)));
+    for (const double factor : {1.0, 2.0, 5.0})
+      if (factor * ten >= least) return factor * ten;
+    return 10 * ten;
+  }
+
   void axis() {
     y_ += 6;
-    for (int i = 0; i <= 10; ++i) {
-      const double x = kLeft + static_cast<double>(kCells) * i / 10;
+    const double step = round_step(span_s_ / 10);
+    for (int i = 0; step > 0 && i * step <= span_s_; ++i) {
+      const double x = kLeft + static_cast<double>(kCells) * i * step / span_s_;
       out_ += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#888\"/>\n",
           x, y_, y_ + 5);
-      text(x, y_ + 18, format_seconds(span_s_ * i / 10), " text-anchor=\"middle\"");
+      text(x, y_ + 18, format_seconds(i * step), " text-anchor=\"middle\"");
     }
     y_ += 22;
   }

@@ -55,6 +55,8 @@ class Tree {
                         table_.waiting_is_whole ? "waiting" : "pushed off", "switches", "moves");
     for (const std::string& name : table_.counters)
       out_ += fmt::format("{:>{}}", printable(name), width_of(name));
+    for (const sample::MeterSum& meter : table_.meters)
+      out_ += fmt::format("{:>{}}", "J " + printable(meter.name), width_of("J " + meter.name));
     out_ += '\n';
   }
 
@@ -100,6 +102,10 @@ class Tree {
     for (std::size_t k = 0; k < table_.counters.size(); ++k)
       out_ +=
           fmt::format("{:>{}}", row.slices > 0 ? count(row, k) : "-", width_of(table_.counters[k]));
+    for (std::size_t k = 0; k < table_.meters.size(); ++k)
+      out_ +=
+          fmt::format("{:>{}}", k < row.joules.size() ? fmt::format("~{:.3f}", row.joules[k]) : "-",
+                      width_of("J " + table_.meters[k].name));
     out_ += '\n';
   }
 
@@ -127,13 +133,28 @@ TaskRow sum_of(const TaskTable& table) {
   return sum;
 }
 
-// Energy goes to tasks by their share of the run time of all.
 std::string energy_text(const TaskTable& table) {
   std::string out;
-  for (const sample::MeterSum& meter : table.meters)
-    out += fmt::format("{}: {:.3f} J of the whole machine\n", printable(meter.name),
-                       static_cast<double>(meter.microjoules) * 1e-6);
+  for (const sample::MeterSum& meter : table.meters) {
+    out += fmt::format("{}: {:.3f} J of the whole machine, others and idle CPUs included",
+                       printable(meter.name), static_cast<double>(meter.microjoules) * 1e-6);
+    if (meter.joules_of_nobody > 0)
+      out += fmt::format("; {:.3f} J of it while no task ran", meter.joules_of_nobody);
+    out += '\n';
+  }
+  if (!table.meters.empty())
+    out += fmt::format("~ J: a model. Tasks share what the meter showed by their {}\n",
+                       table.energy_goes_by_instructions ? "instructions" : "run time");
   return out;
+}
+
+// ,"energy":{"kind":"modelled","joules":{...}}
+std::string modelled_energy(const TaskTable& table, const TaskRow& row) {
+  std::string out = ",\"energy\":{\"kind\":\"modelled\",\"joules\":{";
+  for (std::size_t k = 0; k < row.joules.size(); ++k)
+    out += fmt::format("{}{}:{:.6f}", k > 0 ? "," : "", json_text(table.meters[k].name),
+                       row.joules[k]);
+  return out + "}}";
 }
 
 std::string optional_number(const std::optional<std::uint64_t>& value, const char* absent) {
@@ -164,6 +185,8 @@ std::string threads_csv(const TaskTable& table) {
       "pid,tid,parent_tid,comm,start_ns,end_ns,run_ns,wait_ns,switches,migrations,slices,"
       "enabled_ns,running_ns";
   for (const std::string& name : table.counters) out += "," + csv_field(name);
+  for (const sample::MeterSum& meter : table.meters)
+    out += "," + csv_field("modelled J " + meter.name);
   out += '\n';
   for (const TaskRow& row : table.tasks) {
     out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", row.pid, row.tid,
@@ -175,6 +198,8 @@ std::string threads_csv(const TaskTable& table) {
                        row.slices, row.enabled_ns, row.running_ns);
     for (const std::uint64_t value : row.counts)
       out += row.slices > 0 ? fmt::format(",{}", value) : ",";
+    for (std::size_t k = 0; k < table.meters.size(); ++k)
+      out += k < row.joules.size() ? fmt::format(",{:.6f}", row.joules[k]) : ",";
     out += '\n';
   }
   return out;
@@ -186,9 +211,11 @@ std::string threads_json(const TaskTable& table) {
                     fmt::format(",\"lost\":{},\"waiting\":\"{}\",\"energy\":[", table.lost,
                                 table.waiting_is_whole ? "whole" : "preempted");
   for (std::size_t i = 0; i < table.meters.size(); ++i)
-    out += fmt::format("{}{{\"name\":{},\"joules\":{:.6f}}}", i > 0 ? "," : "",
-                       json_text(table.meters[i].name),
-                       static_cast<double>(table.meters[i].microjoules) * 1e-6);
+    out += fmt::format(
+        "{}{{\"name\":{},\"joules\":{:.6f},\"joules_of_nobody\":{:.6f},\"shared_by\":\"{}\"}}",
+        i > 0 ? "," : "", json_text(table.meters[i].name),
+        static_cast<double>(table.meters[i].microjoules) * 1e-6, table.meters[i].joules_of_nobody,
+        table.energy_goes_by_instructions ? "instructions" : "run time");
   out += "],\"tasks\":[";
   for (std::size_t i = 0; i < table.tasks.size(); ++i) {
     const TaskRow& row = table.tasks[i];
@@ -210,7 +237,9 @@ std::string threads_json(const TaskTable& table) {
                              ? "null"
                              : fmt::format("{:.0f}", sample::scaled(row.counts[k], row.enabled_ns,
                                                                     row.running_ns)));
-    out += "}}";
+    out += "}";
+    if (!row.joules.empty()) out += modelled_energy(table, row);
+    out += "}";
   }
   out += "\n]}\n";
   return out;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text.hpp"
 #include "cli/run_loft.hpp"
 
 namespace loft {
@@ -28,6 +29,26 @@ class Record : public ::testing::Test {
     const Said said = run_loft("report " + file() + " --format json " + flags);
     EXPECT_EQ(said.status, 0) << said.notes;
     return json::parse(said.out, nullptr, false);
+  }
+  // As a user of its own with these capabilities ("+bpf,+perfmon"); its files are in the folder.
+  // Nothing where that cannot be tried.
+  std::optional<Said> record_as_user(const std::string& capabilities, const std::string& flags,
+                                     const std::string& command) {
+    if (::geteuid() != 0 || std::system("setpriv --version >/dev/null 2>&1") != 0)
+      return std::nullopt;
+    const std::string list = capabilities.empty() ? "-all" : "-all," + capabilities;
+    const std::string line =
+        "chmod 777 " + folder_ + " && cp " LOFT_PROGRAM " " LOFT_TEST_THREADS " " + folder_ +
+        " && cd " + folder_ +
+        " && setpriv --reuid=54322 --regid=54322 --clear-groups --inh-caps=" + list +
+        " --ambient-caps=" + list + " ./loft record -o " + file() + " " + flags + " -- " + command +
+        " >" + folder_ + "/out 2>" + folder_ + "/notes </dev/null";
+    Said said;
+    const int raw = std::system(line.c_str());
+    said.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+    said.out = read_file(folder_ + "/out").value_or("");
+    said.notes = read_file(folder_ + "/notes").value_or("");
+    return said;
   }
   static bool lacks_bpf(const Said& said) {
     return said.status == 125 && said.notes.find("scheduler probe") != std::string::npos;
@@ -156,6 +177,66 @@ TEST_F(Record, CallStacksAreInTheSameFile) {
     has_stacks |= event["name"].get<std::string>().starts_with("cpu-clock") ||
                   event["name"].get<std::string>().starts_with("cycles");
   EXPECT_TRUE(has_stacks);
+}
+
+TEST_F(Record, TwoCapabilitiesAreEnoughForTheProbeAndAreDroppedWhenItIsLoaded) {
+  const Said as_root = record("--by bpf", "/bin/true");
+  if (as_root.status != 0) GTEST_SKIP() << as_root.notes;
+  const auto said = record_as_user("+bpf,+perfmon", "--by bpf",
+                                   "sh -c 'grep CapEff /proc/$PPID/status; ./loft_test_threads 2'");
+  if (!said) GTEST_SKIP() << "needs root and setpriv";
+  ASSERT_EQ(said->status, 0) << said->notes;
+  EXPECT_THAT(said->out, ::testing::StartsWith("CapEff:\t0000000000000000\n"));
+  EXPECT_EQ(report("--threads")["watched_by"], "bpf");
+}
+
+TEST_F(Record, AUserWithoutAnyCapabilityRecordsTheSlicesOfEveryThread) {
+  const auto said = record_as_user("", "-t 1", "./loft_test_threads 3");
+  if (!said) GTEST_SKIP() << "needs root and setpriv";
+  ASSERT_EQ(said->status, 0) << said->notes;
+  const json threads = report("--threads");
+  if (threads["watched_by"] == "proc") GTEST_SKIP() << said->notes;
+  EXPECT_EQ(threads["watched_by"], "perf");
+  ASSERT_EQ(threads["tasks"].size(), 5u);
+  for (const json& task : threads["tasks"]) EXPECT_GT(task["slices"], 0) << task.dump();
+}
+
+TEST_F(Record, LookingIntoProcTellsHowLongAProgramRan) {
+  const Said said =
+      record("--by proc",
+             "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; cat /proc/$$/schedstat'");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("/proc"));
+  const json threads = report("--threads");
+  EXPECT_EQ(threads["watched_by"], "proc");
+  EXPECT_EQ(threads["tasks"][0]["comm"], "sh");
+  // What it ran before its exec is not in the recording, and is not much.
+  EXPECT_GT(threads["tasks"][0]["run_ns"].get<double>(), std::atof(said.out.c_str()) / 2);
+}
+
+TEST_F(Record, AnIsolatedProgramRunsWhereOthersDoNot) {
+  const auto said = record_as_user(
+      "", "--isolate", "sh -c 'grep Cpus_allowed_list /proc/self/status /proc/$PPID/status'");
+  if (!said) GTEST_SKIP() << "needs root and setpriv";
+  ASSERT_EQ(said->status, 0) << said->notes;
+  if (said->notes.find("only one CPU") != std::string::npos) GTEST_SKIP() << said->notes;
+  EXPECT_THAT(said->notes, HasSubstr("isolated: the program on CPU"));
+  const auto program = said->out.substr(0, said->out.find('\n'));
+  const auto loft = said->out.substr(said->out.find('\n') + 1);
+  EXPECT_NE(program.substr(program.rfind('\t')), trim(loft).substr(trim(loft).rfind('\t')));
+}
+
+TEST_F(Record, APageIsWrittenBesideTheRecording) {
+  const Said said =
+      run_loft("record -F 500 -o " + folder_ + "/run.html -- " LOFT_TEST_THREADS " 2");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(read_file(folder_ + "/run.html").value_or(""), HasSubstr("<html"));
+  EXPECT_EQ(run_loft("report --threads " + folder_ + "/run.data").status, 0);
+}
+
+TEST_F(Record, HowToIsolateIsNothingWithoutIsolation) {
+  EXPECT_THAT(record("--fifo", "/bin/true").notes, HasSubstr("--isolate"));
+  EXPECT_THAT(record("--isolate --cpus 9999", "/bin/true").notes, HasSubstr("may use only"));
 }
 
 TEST_F(Record, NothingToRecordIsSaidBeforeAnythingIsWritten) {

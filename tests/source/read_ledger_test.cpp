@@ -55,6 +55,7 @@ class Collected final : public TaskEvents {
   void take(const Fork&) override {}
   void take(const Exit&) override {}
   void take(const Migration&) override {}
+  void take(const Name&) override {}
   void take_raw(std::span<const std::byte>) override { ++raw; }
   void take_lost(std::uint64_t records) override { lost += records; }
 
@@ -65,10 +66,11 @@ class Collected final : public TaskEvents {
 class ReadLedgerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ledger.set_members(2, false);
+    ledger.set_members(2, TaskId{5, 5});
     ledger.add_id(kClock, 0);
     ledger.add_id(kFaults, 1);
-    ledger.take_other(record(PERF_RECORD_COMM, {pair(5, 5), 0, pair(5, 5), 1, 0, kClock}), seen);
+    // Rings are read one after the other: what comes first need not have been first.
+    ledger.take_other(record(PERF_RECORD_COMM, {pair(5, 6), 0, pair(5, 6), 1, 0, kClock}), seen);
   }
   ReadLedger ledger;
   Collected seen;

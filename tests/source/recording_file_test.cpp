@@ -67,7 +67,7 @@ constexpr TaskId kChild{10, 11};
 TEST_F(RecordingFileTest, SlicesOfATaskAddUpWhereverTheyEnded) {
   auto file = RecordingFile::create(path_, plan());
   ASSERT_TRUE(file) << to_string(file.error());
-  (*file)->take_comm(kParent, "app");
+  (*file)->take(Name{{}, kParent, "app"});
   (*file)->take(Fork{{100, 0}, kChild, kParent});
   const std::uint64_t three[] = {3};
   const std::uint64_t five[] = {5};
@@ -100,6 +100,26 @@ TEST_F(RecordingFileTest, SlicesOfATaskAddUpWhereverTheyEnded) {
   ASSERT_EQ(table.meters.size(), 1u);
   EXPECT_EQ(table.meters[0].name, "package-0");
   EXPECT_EQ(table.meters[0].microjoules, 1500u);
+}
+
+// What was used between two samples of a meter belongs to those who ran in between.
+TEST_F(RecordingFileTest, TasksShareTheEnergyOfTheTimeInWhichTheyRan) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file) << to_string(file.error());
+  (*file)->take_energy(0, {500, 0}, 4'000'000);
+  const std::uint64_t one[] = {1};
+  (*file)->take(slice(1000, 0, kParent, 300, one));
+  (*file)->take(slice(1100, 1, kChild, 100, one));
+  (*file)->take_energy(0, {2000, 0}, 8'000'000);
+  (*file)->take(slice(3000, 0, kChild, 50, one));
+  (*file)->take_energy(0, {4000, 0}, 1'000'000);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.tasks.size(), 2u);
+  EXPECT_EQ(table.tasks[0].joules, std::vector<double>{6});
+  EXPECT_EQ(table.tasks[1].joules, std::vector<double>{3});
+  EXPECT_EQ(table.meters[0].joules_of_nobody, 4);
+  EXPECT_FALSE(table.energy_goes_by_instructions);
 }
 
 // Readers sort by time and take differences: a late slice would turn them negative.

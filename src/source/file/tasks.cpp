@@ -78,13 +78,17 @@ class TaskReader {
       if (roles_[i] == Role::wait) table_.waiting_is_whole = true;
       if (roles_[i] == Role::counter) {
         places_[i] = table_.counters.size();
+        if (events[i].name == "instructions" || events[i].name == "instructions:u")
+          instructions_ = table_.counters.size();
         table_.counters.push_back(events[i].name);
       }
       if (events[i].name.starts_with(kMeterPrefix)) {
         meters_[static_cast<std::uint32_t>(i)] = table_.meters.size();
-        table_.meters.push_back({events[i].name.substr(kMeterPrefix.size()), 0});
+        table_.meters.push_back({events[i].name.substr(kMeterPrefix.size())});
       }
     }
+    work_since_.resize(table_.meters.size());
+    table_.energy_goes_by_instructions = instructions_.has_value();
   }
 
   Life& born(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
@@ -199,12 +203,35 @@ class TaskReader {
     const auto sample = format::perf::read_sample(record, recording_.events().layout(*event));
     if (!sample) return;
     if (meter != meters_.end()) {
-      table_.meters[meter->second].microjoules += sample->period.value_or(0);
+      share_energy(meter->second, sample->period.value_or(0));
     } else if (is_counted_[*event] && sample->who.tid) {
       take_count(*sample, places_[*event]);
     } else if (sample->reading && sample->who.tid) {
       take_slice(*sample, recording_.metadata().events[*event].attr.inherit);
     }
+  }
+
+  // Tasks share the energy since the sample before by what their slices of that time did.
+  void share_energy(std::size_t meter, std::uint64_t microjoules) {
+    table_.meters[meter].microjoules += microjoules;
+    auto& work = work_since_[meter];
+    double all = 0;
+    for (const auto& [row, done] : work) all += done;
+    const double joules = static_cast<double>(microjoules) * 1e-6;
+    if (all <= 0) table_.meters[meter].joules_of_nobody += joules;
+    for (const auto& [row, done] : work) {
+      auto& shares = table_.tasks[row].joules;
+      shares.resize(table_.meters.size());
+      if (all > 0) shares[meter] += joules * done / all;
+    }
+    work.clear();
+  }
+
+  void note_work(const sample::TaskSlice& slice) {
+    const double done = instructions_ ? sample::scaled(slice.counts[*instructions_],
+                                                       slice.enabled_ns, slice.running_ns)
+                                      : static_cast<double>(slice.run_ns);
+    for (auto& work : work_since_) work[slice.task] += done;
   }
 
   // Values go on from sample to sample: of the same thread where threads inherit the event, else of
@@ -250,6 +277,7 @@ class TaskReader {
     row.enabled_ns += slice.enabled_ns;
     row.running_ns += slice.running_ns;
     ++row.slices;
+    note_work(slice);
     table_.slices.push_back(std::move(slice));
   }
 
@@ -296,6 +324,9 @@ class TaskReader {
   std::vector<bool> is_counted_;     // by event
   std::vector<std::size_t> places_;  // by event: of a counter
   std::map<std::uint32_t, std::size_t> meters_;
+  std::optional<std::size_t> instructions_;  // which counter
+  // By meter, by row: what a task did since the meter's sample before.
+  std::vector<std::map<std::size_t, double>> work_since_;
   std::map<std::uint32_t, Life> lives_;  // by thread: the one that has this number now
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> last_;
 };

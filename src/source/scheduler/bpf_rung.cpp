@@ -26,6 +26,7 @@ class OurProcesses final : public TaskEvents {
   void take(const Slice& slice) override { behind_->take(slice); }
   void take(const Switch& change) override { behind_->take(change); }
   void take(const Migration& migration) override { behind_->take(migration); }
+  void take(const Name& name) override { behind_->take(name); }
   void take_raw(std::span<const std::byte> record) override { behind_->take_raw(record); }
   void take_lost(std::uint64_t records) override { behind_->take_lost(records); }
   void take(const Fork& fork) override {

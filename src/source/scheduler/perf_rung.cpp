@@ -48,7 +48,7 @@ struct Post {
 
 class PerfRung final : public Rung {
  public:
-  Result<void> open(const WatchPlan& plan) {
+  Result<void> open(const WatchPlan& plan, bool must_count) {
     plan_ = plan;
     counters_ = plan.events;
     LOFT_TRY(const CpuList cpus, online_cpus());
@@ -60,6 +60,9 @@ class PerfRung final : public Rung {
         if (const auto tid = parse_u64(name)) tasks.push_back(static_cast<pid_t>(*tid));
     }
     LOFT_CHECK(settle(tasks.front(), cpus.front()));
+    if (must_count && !has_counts_ && !plan.events.empty())
+      return failure(ErrorKind::unsupported, "count by events that threads inherit",
+                     "this kernel cannot tell what each of them counted (Linux 6.12 can)");
     for (const pid_t tid : tasks) {
       LOFT_CHECK(anchor(tid));
       for (const int cpu : cpus) {
@@ -69,7 +72,12 @@ class PerfRung final : public Rung {
         if (!opened) return opened;
       }
     }
-    ledger_.set_members(1 + counters_.size(), !plan.program.has_value());
+    std::optional<TaskId> first;
+    if (plan.program) {
+      const auto pid = static_cast<std::uint32_t>(*plan.program);
+      first = TaskId{pid, pid};
+    }
+    ledger_.set_members(1 + counters_.size(), first);
     return {};
   }
 
@@ -87,7 +95,7 @@ class PerfRung final : public Rung {
     if (is_user_only_)
       notes.push_back("counted in user mode alone: the kernel is out of bounds for this user");
     if (const auto why = ledger_.why_rest_is_missing(); has_counts_ && !why.empty())
-      notes.push_back("the last slice of the first thread is missing: " + why);
+      notes.push_back("what the first thread did after its last slice is missing: " + why);
     return notes;
   }
 
@@ -282,7 +290,13 @@ class PerfRung final : public Rung {
 
 Result<std::unique_ptr<Rung>> open_perf_rung(const WatchPlan& plan) {
   auto rung = std::make_unique<PerfRung>();
-  LOFT_CHECK(rung->open(plan));
+  LOFT_CHECK(rung->open(plan, false));
+  return rung;
+}
+
+Result<std::unique_ptr<Rung>> open_counting_perf_rung(const WatchPlan& plan) {
+  auto rung = std::make_unique<PerfRung>();
+  LOFT_CHECK(rung->open(plan, true));
   return rung;
 }
 

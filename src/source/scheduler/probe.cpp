@@ -18,7 +18,6 @@
 #include <probes/scheduler/wire.h>
 #include <scheduler_skeleton.h>
 #include "base/fd.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
@@ -101,37 +100,32 @@ class LoadedProbe final : public Probe {
     settings->shares_counters = !options.events.empty() && is_hardware(options.events.back());
     const auto slots =
         static_cast<std::uint32_t>(possible) * std::max<std::uint32_t>(1, settings->counters_used);
+    LOFT_CHECK(choose_storage());
     bpf_map__set_max_entries(skeleton_->maps.counters, slots);
     bpf_map__set_max_entries(skeleton_->maps.ring, static_cast<std::uint32_t>(options.ring_bytes));
     if (const int result = scheduler_bpf__load(skeleton_.get()); result != 0)
       return refused(-result, "load the scheduler probe");
-    for (const int cpu : online) LOFT_CHECK(open_counters(cpu));
+    for (const int cpu : online) {
+      LOFT_CHECK(open_counters(cpu));
+      LOFT_CHECK(drive_slices(cpu));
+    }
     ring_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.ring), take_record, this, nullptr));
     if (!ring_) return refused(errno, "map the ring of the scheduler probe");
     return attach();
   }
 
-  Result<void> follow_program(pid_t pid) override {
-    LOFT_CHECK(mark(pid, LOFT_PENDING));
-    return drive_slices(pid);
-  }
+  Result<void> follow_program(pid_t pid) override { return mark(pid, LOFT_PENDING); }
 
   Result<void> follow_process(pid_t pid) override {
     LOFT_CHECK(mark(pid, LOFT_LIVE));
     LOFT_TRY(const Fd adopt_threads, prepare_walk(skeleton_->progs.adopt_threads));
     walk_tasks(adopt_threads);
-    LOFT_TRY(const auto threads, list_directory(fmt::format("/proc/{}/task", pid)));
-    for (const std::string& name : threads)
-      if (const auto tid = parse_u64(name)) {
-        const auto driven = drive_slices(static_cast<pid_t>(*tid));
-        if (!driven && driven.error().kind != ErrorKind::not_found) return driven;
-      }
     return {};
   }
 
   void stop() override {
+    drivers_.clear();  // first: what ends slices relies on what sees the switches
     scheduler_bpf__detach(skeleton_.get());
-    drivers_.clear();
     if (options_.slices) walk_tasks(write_rest_);
   }
 
@@ -162,6 +156,17 @@ class LoadedProbe final : public Probe {
   }
 
  private:
+  // Linux 5.10 has no task storage: there tasks are told apart by their numbers.
+  Result<void> choose_storage() {
+    has_task_storage_ = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 1;
+    skeleton_->rodata->has_task_storage = has_task_storage_;
+    bpf_map__set_autocreate(skeleton_->maps.tasks, has_task_storage_);
+    bpf_map__set_autocreate(skeleton_->maps.tasks_by_number, !has_task_storage_);
+    if (has_task_storage_ || own_namespace() == 0) return {};
+    return failure(ErrorKind::unsupported, "load the scheduler probe",
+                   "before Linux 5.11 it cannot be used inside a pid namespace");
+  }
+
   // Always on, for everybody: the probe takes differences. Hardware events are one group, so that
   // they run at the same time or not at all.
   Result<void> open_counters(int cpu) {
@@ -203,8 +208,10 @@ class LoadedProbe final : public Probe {
     loft_task task{};
     task.phase = phase;
     task.pid = task.tid = static_cast<std::uint32_t>(pid);
-    const int key = process.get();
-    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.tasks), &key, &task, 0) != 0)
+    const int key = has_task_storage_ ? process.get() : pid;
+    const bpf_map* map =
+        has_task_storage_ ? skeleton_->maps.tasks : skeleton_->maps.tasks_by_number;
+    if (bpf_map_update_elem(bpf_map__fd(map), &key, &task, 0) != 0)
       return refused(errno, fmt::format("mark process {}", pid));
     return {};
   }
@@ -224,16 +231,17 @@ class LoadedProbe final : public Probe {
     }
   }
 
-  // An event that follows the run time of a task and of all that it starts.
-  Result<void> drive_slices(pid_t tid) {
+  // A clock that ticks once in a slice's length. It belongs to the CPU: one that follows each task
+  // would cost as much at every switch as all else that the probe does.
+  Result<void> drive_slices(int cpu) {
     if (!options_.slices) return {};
     event::Event event;
-    event.name = "task-clock";
-    event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK};
-    perf_event_attr attr =
-        make_attr(event, {.group_read = false, .inherit = true, .disabled = false});
+    event.name = "cpu-clock";
+    event.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK};
+    perf_event_attr attr = make_attr(event, {.group_read = false, .disabled = false});
     attr.sample_period = options_.slice_ns;
-    LOFT_TRY(Fd driver, open_event(attr, event, {tid, -1}));
+    attr.exclude_idle = 1;
+    LOFT_TRY(Fd driver, open_event(attr, event, {-1, cpu}));
     if (::ioctl(driver.get(), PERF_EVENT_IOC_SET_BPF, bpf_program__fd(skeleton_->progs.on_slice)) !=
         0)
       return refused(errno, "end slices by run time");
@@ -304,6 +312,7 @@ class LoadedProbe final : public Probe {
   }
 
   ProbeOptions options_;
+  bool has_task_storage_ = true;
   std::vector<Fd> counters_;
   std::vector<Fd> drivers_;
   Fd write_rest_;

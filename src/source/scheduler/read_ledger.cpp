@@ -123,7 +123,6 @@ void ReadLedger::take_other(std::span<const std::byte> record, TaskEvents& event
     ending.rest.resize(members_);
     last_moment_ = ending.at;
   }
-  if (!first_ && header.type == PERF_RECORD_COMM) first_ = task_in(word(record, 0));
   events.take_raw(record);
 }
 
@@ -149,17 +148,20 @@ void ReadLedger::hand_over(TaskEvents& events) {
 }
 
 std::string ReadLedger::why_rest_is_missing() const {
-  if (is_attached_) return "threads that were there before cannot be told apart at the end";
+  if (!first_) return "threads that were there before cannot be told apart at the end";
   if (lost_ > 0) return fmt::format("{} records were lost", lost_);
   if (endings_written_ < births_)
-    return fmt::format("{} threads left no last values, or still run", births_ - endings_written_);
+    return fmt::format(
+        "{} threads left no last values, or still run, so that their own last slices are missing, "
+        "too",
+        births_ - endings_written_);
   return {};
 }
 
 void ReadLedger::finish(TaskEvents& events) {
   for (const auto& [tid, ending] : endings_)
     if (ending.reads > 0) write(ending, events);
-  if (!first_ || !why_rest_is_missing().empty()) return;
+  if (!why_rest_is_missing().empty()) return;
   Ending rest;
   rest.task = *first_;
   rest.at = last_moment_;

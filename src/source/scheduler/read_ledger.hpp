@@ -17,10 +17,11 @@ namespace loft::source::scheduler {
 
 class ReadLedger {
  public:
-  // A group of `members` events; the first is the run time.
-  void set_members(std::size_t members, bool is_attached) {
+  // A group of `members` events; the first is the run time. `first` is the thread with which a
+  // program began; nothing where threads were there before.
+  void set_members(std::size_t members, std::optional<TaskId> first) {
     members_ = members;
-    is_attached_ = is_attached;
+    first_ = first;
   }
   // The kernel's id of an opened event, and which of the group it is.
   void add_id(std::uint64_t id, std::size_t member) { member_of_[id] = member; }
@@ -59,7 +60,6 @@ class ReadLedger {
   void write(const Ending& ending, TaskEvents& events);
 
   std::size_t members_ = 1;
-  bool is_attached_ = false;
   std::map<std::uint64_t, std::size_t> member_of_;
   std::map<Key, std::uint64_t> last_;
   std::map<Key, std::pair<std::uint64_t, std::uint64_t>> last_times_;  // enabled, running

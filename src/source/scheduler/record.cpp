@@ -51,6 +51,7 @@ class Recorder {
       LOFT_TRY(child_, ChildProcess::prepare(request_.command));
     }
     LOFT_CHECK(choose_events());
+    LOFT_CHECK(isolate());
     LOFT_CHECK(open_rung());
     LOFT_CHECK(open_samplers());
     LOFT_CHECK(create_file());
@@ -76,6 +77,15 @@ class Recorder {
     return {};
   }
 
+  // Before anything is open that its guardian would keep open.
+  Result<void> isolate() {
+    if (!request_.isolation) return {};
+    const auto program = child_ ? std::vector<pid_t>{child_->pid()} : request_.pids;
+    LOFT_TRY(isolation_, Isolation::begin(program, *request_.isolation));
+    result_.isolation = isolation_->report();
+    return {};
+  }
+
   static bool exists(event::Event event) {
     event.modifiers.kernel = event.modifiers.hypervisor = false;  // permission is not the question
     perf_event_attr attr = perf_events::make_attr(event, {});
@@ -90,9 +100,11 @@ class Recorder {
     plan_.migrations = request_.types.mig;
     if (child_) plan_.program = child_->pid();
     plan_.processes = request_.pids;
+    start_ = now();  // what runs already counts from here on
     std::optional<Error> first;
     for (const RungKind& kind : rungs()) {
       if (!request_.rung.empty() && request_.rung != kind.name) continue;
+      if (request_.rung.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
       auto rung = kind.open(plan_);
       if (rung) {
         rung_ = *std::move(rung);
@@ -150,20 +162,26 @@ class Recorder {
     plan.cpus = static_cast<std::uint32_t>(cpus.empty() ? 1 : cpus.back() + 1);
     for (const event::Event& event : plan.counters) result_.events.push_back(event.name);
     LOFT_TRY(file_, RecordingFile::create(request_.output, std::move(plan)));
+    auto described = describe_beginning();
+    if (!described) file_->discard();
+    return described;
+  }
+
+  Result<void> describe_beginning() {
     describe_kernel(*file_);
     for (const pid_t pid : request_.pids) LOFT_CHECK(describe_process(pid, *file_));
     LOFT_TRY(const auto tasks, first_tasks());
     first_tasks_ = tasks.size();
     if (child_) {
       const auto pid = static_cast<std::uint32_t>(child_->pid());
-      file_->take_comm({pid, pid}, request_.command.front().substr(0, 15));
+      file_->take(Name{{}, {pid, pid}, request_.command.front().substr(0, 15)});
     }
     return file_->end_round();
   }
 
   Result<void> let_go() {
-    start_ = now();
     if (!child_) return {};
+    start_ = now();
     auto started = child_->start();
     if (!started) file_->discard();
     return started;
@@ -251,6 +269,8 @@ class Recorder {
       result_.exit_status = end.shell_status();
     }
     result_.wall = now() - start_;
+    if (isolation_)
+      for (const std::string& line : isolation_->end()) result_.isolation.push_back(line);
     if (!result_.broken) {
       drain_all();
       rung_->stop(*file_);
@@ -287,11 +307,13 @@ class Recorder {
                   {"still_running", number(result_.still_running)},
                   {"wall_ns", number(static_cast<std::uint64_t>(result_.wall.count()))},
                   {"exit_status", number(static_cast<std::uint64_t>(result_.exit_status))}};
+    if (isolation_) facts.loft.emplace_back("isolated_on", format_cpu_list(isolation_->cpus()));
     return facts;
   }
 
   const RecordRequest& request_;
   std::optional<ChildProcess> child_;
+  std::optional<Isolation> isolation_;
   WatchPlan plan_;
   std::unique_ptr<Rung> rung_;
   std::optional<StackSampler> stacks_;

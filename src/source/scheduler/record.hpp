@@ -17,6 +17,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "event/event.hpp"
+#include "source/scheduler/isolation.hpp"
 #include "source/scheduler/stack_sampler.hpp"
 #include "source/scheduler/task_events.hpp"
 
@@ -41,6 +42,7 @@ struct RecordRequest {
   StackMode stacks = StackMode::none;
   std::string rung;            // the one to use; empty for the best
   bool until_all_end = false;  // also of what outlives the program
+  std::optional<IsolationWish> isolation;
   std::string output = "perf.data";
   std::string version;                    // of loft, for the file
   std::vector<std::string> command_line;  // of loft, for the file
@@ -53,6 +55,7 @@ struct RecordResult {
   std::string rung;         // "bpf"
   std::string description;  // the same for people
   std::vector<std::string> notes;
+  std::vector<std::string> isolation;  // what was done to keep others away, and what could not be
   std::vector<std::string> events;
   Tally tally;
   std::uint64_t written = 0;

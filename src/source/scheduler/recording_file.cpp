@@ -348,10 +348,10 @@ void RecordingFile::take_lost(std::uint64_t records) {
   put(PERF_RECORD_LOST, 0, body.view(), {{}, {static_cast<std::uint64_t>(now().count()), 0}});
 }
 
-void RecordingFile::take_comm(TaskId task, const std::string& name) {
+void RecordingFile::take(const Name& name) {
   ByteBuilder body;
-  body.u32(task.pid).u32(task.tid).text_padded(name, 8);
-  put(PERF_RECORD_COMM, 0, body.view(), {task, {}});
+  body.u32(name.task.pid).u32(name.task.tid).text_padded(name.name, 8);
+  put(PERF_RECORD_COMM, 0, body.view(), {name.task, name.at});
 }
 
 void RecordingFile::take_map(TaskId task, std::uint64_t start, std::uint64_t size,

@@ -68,11 +68,11 @@ class RecordingFile final : public TaskEvents {
   void take(const Fork& fork) override;
   void take(const Exit& exit) override;
   void take(const Migration& migration) override;
+  void take(const Name& name) override;
   void take_raw(std::span<const std::byte> record) override;
   void take_lost(std::uint64_t records) override;
 
   // What was there before the recording began, in perf's words.
-  void take_comm(TaskId task, const std::string& name);
   void take_map(TaskId task, std::uint64_t start, std::uint64_t size, std::uint64_t offset,
                 bool is_kernel, const std::string& path);
   void take_energy(std::size_t meter, Moment at, std::uint64_t microjoules);

@@ -60,9 +60,20 @@ class Rung {
 // privilege, with counts from Linux 6.12 on.
 [[nodiscard]] Result<std::unique_ptr<Rung>> open_perf_rung(const WatchPlan& plan);
 
+// The same where it can count, and nothing where it cannot.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_counting_perf_rung(const WatchPlan& plan);
+
+// Counters for every thread, which ptrace holds at its birth: for kernels on which threads that
+// inherit counters cannot tell what they counted.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_thread_rung(const WatchPlan& plan);
+
+// Looks into /proc: for users to whom the kernel grants no events.
+[[nodiscard]] Result<std::unique_ptr<Rung>> open_proc_rung(const WatchPlan& plan);
+
 struct RungKind {
   const char* name;
   Result<std::unique_ptr<Rung>> (*open)(const WatchPlan&);
+  bool can_count;  // events; one that cannot is no substitute where they were asked for
 };
 
 // All of them, the best first.

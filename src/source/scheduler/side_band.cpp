@@ -92,7 +92,7 @@ Result<void> describe_process(pid_t pid, RecordingFile& file) {
   for (const std::string& name : threads) {
     const auto tid = parse_u64(name);
     const auto comm = read_line(fmt::format("/proc/{}/task/{}/comm", pid, name));
-    if (tid && comm) file.take_comm({process, static_cast<std::uint32_t>(*tid)}, *comm);
+    if (tid && comm) file.take(Name{{}, {process, static_cast<std::uint32_t>(*tid)}, *comm});
   }
   const auto maps = read_file(fmt::format("/proc/{}/maps", pid));
   if (!maps) return {};  // another user's: its functions will have no names

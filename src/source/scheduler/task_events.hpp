@@ -62,6 +62,13 @@ struct Exit {
   TaskId task;
 };
 
+// What a task is called from now on.
+struct Name {
+  Moment at;
+  TaskId task;
+  std::string name;
+};
+
 struct Migration {
   Moment to;
   TaskId task;
@@ -76,6 +83,7 @@ class TaskEvents {
   virtual void take(const Fork& fork) = 0;
   virtual void take(const Exit& exit) = 0;
   virtual void take(const Migration& migration) = 0;
+  virtual void take(const Name& name) = 0;
   // A whole record that the kernel wrote for an event of the recording.
   virtual void take_raw(std::span<const std::byte> record) = 0;
   virtual void take_lost(std::uint64_t records) = 0;
