@@ -53,7 +53,7 @@ class Join {
       : native_(native),
         counted_(counted),
         notes_(notes),
-        active_(native.profile.result.timeline, native.cpu_seconds(),
+        active_(native.profile.result.timeline.entries(), native.cpu_seconds(),
                 [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; }) {
     for (const auto& function : counted.functions)
       if (auto work = work_of(function.counts))

@@ -26,9 +26,11 @@ struct RecordHead {
 };
 
 struct FrameText {
+  static constexpr std::uint32_t kNoPlace = 0xFFFFFFFF;
   std::uint64_t address = 0;
   std::string_view function;
   std::string_view binary;
+  std::uint32_t place = kNoPlace;  // small; stands for these two texts in all frames of a describer
 };
 
 class FieldSink {
@@ -51,10 +53,11 @@ class FieldSink {
   virtual void end() = 0;
 };
 
-// A sink that writes text; what it has written so far can be taken away.
+// A sink that writes text. Clearing it keeps its memory for what comes next.
 class RecordWriter : public FieldSink {
  public:
-  [[nodiscard]] virtual std::string take() = 0;
+  [[nodiscard]] virtual std::string_view written() const = 0;
+  virtual void clear() = 0;
 };
 
 }  // namespace loft::sample

@@ -162,6 +162,7 @@ Report make_report(const RecordingSummary& summary, const ProfileResult& result,
   report.first_time = result.first_time;
   report.last_time = result.last_time;
   report.filtered_out = result.filtered_out;
+  if (!options.rows) return report;
   ReportOptions without_files = options;
   without_files.source_files = false;
   const RowNamer quick(result, locations, history, without_files);

@@ -134,7 +134,7 @@ class ThreadWriter {
 
 }  // namespace
 
-std::string firefox_json(const sample::NamedProfile& profile) {
+void firefox_json(const sample::NamedProfile& profile, const TextSink& write) {
   const std::uint64_t start = profile.result.first_time.value_or(0);
   const auto& clock = profile.summary.metadata.clock;
   const double wall_ms =
@@ -148,17 +148,19 @@ std::string firefox_json(const sample::NamedProfile& profile) {
       "\"subcategories\":[\"Other\"]}}],\"importedFrom\":\"loft\"}},\"libs\":[],\"pages\":[],"
       "\"profilerOverhead\":[],\"counters\":[],\"threads\":[",
       wall_ms, json_text(profile.summary.metadata.arch),
-      json_text(profile.summary.metadata.os_release), json_text(profile.summary.path));
-  const std::span<const TimelineEntry> all(profile.result.timeline);
+      json_text(profile.summary.metadata.os_release), json_text(shown_part(profile)));
+  const std::span<const TimelineEntry> all(profile.result.timeline.entries());
   for (std::size_t first = 0; first < all.size();) {
     std::size_t end = first;
     while (end < all.size() && all[end].tid == all[first].tid) ++end;
     if (first != 0) out += ',';
     out += ThreadWriter(profile).write(all.subspan(first, end - first), start,
                                        all[first].pid == all[first].tid);
+    if (!write(out)) return;
+    out.clear();
     first = end;
   }
-  return out + "]}\n";
+  write(out + "]}\n");
 }
 
 }  // namespace loft::view

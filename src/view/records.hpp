@@ -2,11 +2,10 @@
 //
 //   RecordLines lines;
 //   describer.describe(placed, lines);
-//   print(lines.take());
+//   print(lines.written());
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sample/fields.hpp"
@@ -15,7 +14,8 @@ namespace loft::view {
 
 class RecordView : public sample::RecordWriter {
  public:
-  [[nodiscard]] std::string take() override { return std::exchange(out_, {}); }
+  [[nodiscard]] std::string_view written() const override { return out_; }
+  void clear() override { out_.clear(); }
 
  protected:
   std::string out_;
@@ -41,8 +41,10 @@ class RecordLines final : public RecordView {
 
  private:
   void key(std::string_view name);
+  void add_names(const sample::FrameText& frame, std::string& out) const;
   int lists_ = 0;
   bool after_open_ = false;
+  std::vector<std::string> names_;  // by the frame's place: what stands behind its address
 };
 
 // {"nr":17,"type":"SAMPLE","time":12345678901,...}
@@ -65,7 +67,9 @@ class RecordJson final : public RecordView {
 
  private:
   void key(std::string_view name);
+  void add_names(const sample::FrameText& frame, std::string& out) const;
   bool needs_comma_ = false;
+  std::vector<std::string> names_;  // by the frame's place: what stands behind its address
 };
 
 // readperf's overview.csv: nr, type, pid, tid, time, and what its authors put into info.

@@ -38,8 +38,7 @@ void RecordJson::number(std::string_view name, std::uint64_t value) {
 
 void RecordJson::signed_number(std::string_view name, std::int64_t value) {
   key(name);
-  const fmt::format_int digits(value);
-  out_.append(digits.data(), digits.size());
+  append_signed(out_, value);
 }
 
 void RecordJson::real(std::string_view name, double value) {
@@ -99,12 +98,24 @@ void RecordJson::end_list() {
   needs_comma_ = true;
 }
 
+void RecordJson::add_names(const sample::FrameText& frame, std::string& out) const {
+  out += ",\"function\":";
+  append_json_text(out, frame.function);
+  out += ",\"binary\":";
+  append_json_text(out, frame.binary);
+  out += '}';
+}
+
 void RecordJson::frame(const sample::FrameText& frame) {
-  begin_group("");
-  address("address", frame.address);
-  text("function", frame.function);
-  text("binary", frame.binary);
-  end_group();
+  key("");
+  out_ += "{\"address\":\"0x";
+  append_hex(out_, frame.address);
+  out_ += '"';
+  if (frame.place == sample::FrameText::kNoPlace) return add_names(frame, out_);
+  if (frame.place >= names_.size()) names_.resize(frame.place + std::size_t{256});
+  std::string& names = names_[frame.place];
+  if (names.empty()) add_names(frame, names);
+  out_ += names;
 }
 
 void RecordJson::end() { out_ += "}\n"; }

@@ -69,8 +69,9 @@ void RecordLines::begin(const sample::RecordHead& head) {
   }
   if (head.pid && head.tid) {
     out_ += ' ';
-    fmt::format_to(std::back_inserter(out_), "{}/{}", static_cast<std::int32_t>(*head.pid),
-                   static_cast<std::int32_t>(*head.tid));
+    append_signed(out_, static_cast<std::int32_t>(*head.pid));
+    out_ += '/';
+    append_signed(out_, static_cast<std::int32_t>(*head.tid));
   }
   if (head.cpu) {
     out_ += " cpu ";
@@ -94,8 +95,7 @@ void RecordLines::number(std::string_view name, std::uint64_t value) {
 
 void RecordLines::signed_number(std::string_view name, std::int64_t value) {
   key(name);
-  const fmt::format_int digits(value);
-  out_.append(digits.data(), digits.size());
+  append_signed(out_, value);
 }
 
 void RecordLines::real(std::string_view name, double value) {
@@ -161,15 +161,22 @@ void RecordLines::end_list() {
   after_open_ = false;
 }
 
+void RecordLines::add_names(const sample::FrameText& frame, std::string& out) const {
+  out += ' ';
+  append_printable(out, frame.function);
+  out += " (";
+  append_printable(out, frame.binary);
+  out += ')';
+}
+
 void RecordLines::frame(const sample::FrameText& frame) {
-  if (lists_ > 0) out_ += "\n    ";
-  out_ += "0x";
+  out_ += lists_ > 0 ? std::string_view("\n    0x") : std::string_view("0x");
   append_hex(out_, frame.address);
-  out_ += ' ';
-  append_printable(out_, frame.function);
-  out_ += " (";
-  append_printable(out_, frame.binary);
-  out_ += ')';
+  if (frame.place == sample::FrameText::kNoPlace) return add_names(frame, out_);
+  if (frame.place >= names_.size()) names_.resize(frame.place + std::size_t{256});
+  std::string& names = names_[frame.place];
+  if (names.empty()) add_names(frame, names);
+  out_ += names;
 }
 
 void RecordLines::end() { out_ += '\n'; }

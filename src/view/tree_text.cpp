@@ -39,7 +39,7 @@ class TreePrinter {
   void print_children(const sample::CallTree::Node& node, int depth) {
     std::size_t hidden = 0;
     sample::Weight hidden_weight;
-    for (const auto child : node.children) {
+    for (const auto child : tree_.children_of(node)) {
       const auto& below = tree_.nodes[child];
       if (share(below.total) < least_ || depth == kDeepest) {
         ++hidden;

@@ -134,12 +134,29 @@ TEST_F(ReportViews, TheTreeIndentsCallees) {
   expect_harmless(text);
 }
 
-TEST_F(ReportViews, SpeedscopeAndFirefoxAreJsonWithEverySample) {
-  const auto speedscope = nlohmann::json::parse(speedscope_json(*named));
+// What a view that is written piece by piece comes to.
+std::string whole(void (*view)(const sample::NamedProfile&, const TextSink&),
+                  const sample::NamedProfile& profile) {
+  std::string text;
+  view(profile, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  return text;
+}
+
+TEST_F(ReportViews, SpeedscopeSaysOnceWhatSeveralSamplesInARowShow) {
+  const auto speedscope = nlohmann::json::parse(whole(speedscope_json, *named));
   ASSERT_EQ(speedscope["profiles"].size(), 1u);
-  EXPECT_EQ(speedscope["profiles"][0]["samples"].size(), 3u);
-  EXPECT_EQ(speedscope["profiles"][0]["endValue"], 3000000);
-  const auto firefox = nlohmann::json::parse(firefox_json(*named));
+  const auto& thread = speedscope["profiles"][0];
+  EXPECT_EQ(thread["samples"].size(), thread["weights"].size());
+  EXPECT_EQ(thread["samples"].size(), 2u);
+  EXPECT_EQ(thread["weights"][0].get<int>() + thread["weights"][1].get<int>(), 3000000);
+  EXPECT_EQ(thread["endValue"], 3000000);
+}
+
+TEST_F(ReportViews, FirefoxIsJsonWithEverySample) {
+  const auto firefox = nlohmann::json::parse(whole(firefox_json, *named));
   ASSERT_EQ(firefox["threads"].size(), 1u);
   const auto& thread = firefox["threads"][0];
   EXPECT_EQ(thread["samples"]["length"], 3);
@@ -148,7 +165,7 @@ TEST_F(ReportViews, SpeedscopeAndFirefoxAreJsonWithEverySample) {
 }
 
 TEST_F(ReportViews, PerfettoHasOneSamplePacketPerSample) {
-  const std::string trace = perfetto_trace(*named);
+  const std::string trace = whole(perfetto_trace, *named);
   protozero::pbf_reader packets(trace);
   int samples = 0;
   while (packets.next(1)) {
@@ -217,7 +234,7 @@ TEST(RecordViews, TheTableHasReadperfsColumns) {
   RecordTable table;
   describe(table);
   EXPECT_EQ(RecordTable::header(), "nr,type,pid,tid,time,info\n");
-  EXPECT_EQ(table.take(), "3,SAMPLE,7,8,1500000000,ip=0xabc period=12\n");
+  EXPECT_EQ(table.written(), "3,SAMPLE,7,8,1500000000,ip=0xabc period=12\n");
 }
 
 }  // namespace

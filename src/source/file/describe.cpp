@@ -126,7 +126,7 @@ sample::FrameText RecordDescriber::frame_of(CpuMode mode, std::uint64_t ip, std:
     if (function.binary != sample::Function::kNoBinary)
       names.binary = recording_.history().binaries()[function.binary].path;
   }
-  return {shown, names.function, names.binary};
+  return {shown, names.function, names.binary, location};
 }
 
 void RecordDescriber::describe_chain(const perf_data::Sample& sample, FieldSink& sink) {
