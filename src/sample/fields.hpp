@@ -50,6 +50,18 @@ class FieldSink {
   virtual void begin_list(std::string_view name) = 0;
   virtual void end_list() = 0;
   virtual void frame(const FrameText& frame) = 0;  // within a list
+  // Where a sample was taken.
+  virtual void instruction(const FrameText& frame) {
+    address("ip", frame.address);
+    text("function", frame.function);
+    text("binary", frame.binary);
+  }
+  // The frames that follow up to the end of the list, one or more behind others, always go by this
+  // number. True when the sink still knew them and has written them: they need not be given.
+  virtual bool known_frames(std::uint32_t number) {
+    (void)number;
+    return false;
+  }
   virtual void end() = 0;
 };
 

@@ -94,28 +94,34 @@ void RecordJson::begin_list(std::string_view name) {
 }
 
 void RecordJson::end_list() {
+  keep_frames();
   out_ += ']';
   needs_comma_ = true;
 }
 
-void RecordJson::add_names(const sample::FrameText& frame, std::string& out) const {
+namespace {
+
+void append_names(const sample::FrameText& frame, std::string& out) {
   out += ",\"function\":";
   append_json_text(out, frame.function);
   out += ",\"binary\":";
   append_json_text(out, frame.binary);
-  out += '}';
 }
+
+}  // namespace
 
 void RecordJson::frame(const sample::FrameText& frame) {
   key("");
   out_ += "{\"address\":\"0x";
   append_hex(out_, frame.address);
   out_ += '"';
-  if (frame.place == sample::FrameText::kNoPlace) return add_names(frame, out_);
-  if (frame.place >= names_.size()) names_.resize(frame.place + std::size_t{256});
-  std::string& names = names_[frame.place];
-  if (names.empty()) add_names(frame, names);
-  out_ += names;
+  names_.append(frame, out_, [&](std::string& out) { append_names(frame, out); });
+  out_ += '}';
+}
+
+void RecordJson::instruction(const sample::FrameText& frame) {
+  address("ip", frame.address);
+  names_.append(frame, out_, [&](std::string& out) { append_names(frame, out); });
 }
 
 void RecordJson::end() { out_ += "}\n"; }

@@ -153,6 +153,7 @@ void RecordLines::begin_list(std::string_view name) {
 }
 
 void RecordLines::end_list() {
+  keep_frames();
   if (lists_ > 0) {
     --lists_;
   } else {
@@ -161,22 +162,26 @@ void RecordLines::end_list() {
   after_open_ = false;
 }
 
-void RecordLines::add_names(const sample::FrameText& frame, std::string& out) const {
-  out += ' ';
-  append_printable(out, frame.function);
-  out += " (";
-  append_printable(out, frame.binary);
-  out += ')';
-}
-
 void RecordLines::frame(const sample::FrameText& frame) {
   out_ += lists_ > 0 ? std::string_view("\n    0x") : std::string_view("0x");
   append_hex(out_, frame.address);
-  if (frame.place == sample::FrameText::kNoPlace) return add_names(frame, out_);
-  if (frame.place >= names_.size()) names_.resize(frame.place + std::size_t{256});
-  std::string& names = names_[frame.place];
-  if (names.empty()) add_names(frame, names);
-  out_ += names;
+  frame_texts_.append(frame, out_, [&](std::string& out) {
+    out += ' ';
+    append_printable(out, frame.function);
+    out += " (";
+    append_printable(out, frame.binary);
+    out += ')';
+  });
+}
+
+void RecordLines::instruction(const sample::FrameText& frame) {
+  address("ip", frame.address);
+  instruction_texts_.append(frame, out_, [&](std::string& out) {
+    out += " function=";
+    append_printable(out, frame.function);
+    out += " binary=";
+    append_printable(out, frame.binary);
+  });
 }
 
 void RecordLines::end() { out_ += '\n'; }

@@ -1,4 +1,6 @@
 // Split DWARF: inlined calls whose entries are in .dwo files, or in a .dwp.
+#include <map>
+
 #include "symbols/workshop.hpp"
 
 namespace loft::sample::symbols {
@@ -36,14 +38,16 @@ class SplitDwarf : public Workshop, public testing::WithParamInterface<const cha
     // In two steps, so that all compilers put the .dwo beside the object.
     run(compiler_ + " " + flags_ + " -gsplit-dwarf -c program.cpp -o split.o");
     run(compiler_ + " split.o -o split");
+    for (const char* file : {"whole", "split"})
+      for (const auto& [name, address] : functions_by_nm(file))
+        if (name == "_Z5outeri" || name == "_Z4rarei") starts_[file].push_back(address);
   }
 
   // Every address of the text with all its inlined frames.
   [[nodiscard]] std::string frames_of(const std::string& file) const {
     const auto table = SymbolStore(sealed()).open({.path = at(file)});
-    const std::uint64_t first = address_by_nm(file, "_Z5outeri");
     std::string text;
-    for (const std::uint64_t start : {first, address_by_nm(file, "_Z4rarei")}) {
+    for (const std::uint64_t start : starts_.at(file)) {
       for (std::uint64_t offset = 0; offset < 64; ++offset) {
         text += std::to_string(offset);
         for (const auto& frame : table->inlined(start + offset))
@@ -55,6 +59,7 @@ class SplitDwarf : public Workshop, public testing::WithParamInterface<const cha
   }
 
   std::string compiler_;
+  std::map<std::string, std::vector<std::uint64_t>> starts_;  // of the functions, by file
   std::string flags_;
 };
 
@@ -65,9 +70,12 @@ TEST_P(SplitDwarf, InlinedCallsAreThoseOfTheProgramThatIsNotSplit) {
 }
 
 TEST_P(SplitDwarf, APackageBesideTheProgramServesAsWell) {
-  const std::string tool = has_tool("llvm-dwp") ? "llvm-dwp" : "dwp";
-  if (!has_tool(tool)) GTEST_SKIP() << "dwp is not installed";
-  run(tool + " split.dwo -o split.dwp && rm split.dwo");
+  // binutils packs DWARF 4 alone, and LLVM's tool never ends on what g++ makes of DWARF 5.
+  const bool is_gnu = std::string(GetParam()).starts_with("c++");
+  const std::string tool = is_gnu ? "dwp" : "llvm-dwp";
+  if (is_gnu && flags_.find("dwarf-5") != std::string::npos) GTEST_SKIP() << "no tool packs it";
+  if (!has_tool(tool)) GTEST_SKIP() << tool << " is not installed";
+  run("timeout 20 " + tool + " split.dwo -o split.dwp && rm split.dwo");
   EXPECT_EQ(frames_of("split"), frames_of("whole"));
 }
 

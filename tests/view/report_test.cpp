@@ -213,7 +213,7 @@ void describe(sample::FieldSink& sink) {
 TEST(RecordViews, LinesAreReadable) {
   RecordLines lines;
   describe(lines);
-  const std::string text = lines.take();
+  const std::string text(lines.written());
   EXPECT_THAT(text, HasSubstr("#3 1.500000000 SAMPLE cycles evil"));
   EXPECT_THAT(text, HasSubstr(" 7/8 ip=0xabc period=12 values=[{value=1}]\n    0x10 evil"));
   expect_harmless(text);
@@ -222,7 +222,7 @@ TEST(RecordViews, LinesAreReadable) {
 TEST(RecordViews, JsonIsOneObjectPerLine) {
   RecordJson lines;
   describe(lines);
-  const std::string text = lines.take();
+  const std::string text(lines.written());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["ip"], "0xabc");

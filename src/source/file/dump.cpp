@@ -20,9 +20,16 @@ struct Part {
         writer(std::move(its_writer)) {}
 
   void write(std::span<const PlacedRecord> records) {
+    // How far ahead memory is asked for: first the record, then what its address is looked up in.
+    constexpr std::size_t kRecordAhead = 8;
+    constexpr std::size_t kAddressAhead = 3;
     writer->clear();
-    for (const PlacedRecord& placed : records)
-      if (filter.passes(placed)) describer.describe(placed, *writer);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (i + kRecordAhead < records.size())
+        RecordDescriber::prefetch_bytes(records[i + kRecordAhead]);
+      if (i + kAddressAhead < records.size()) describer.prefetch(records[i + kAddressAhead]);
+      if (filter.passes(records[i])) describer.describe(records[i], *writer);
+    }
   }
 
   RecordFilter filter;
