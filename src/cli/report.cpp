@@ -193,7 +193,8 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
     case ReportForm::folded:
       return view::folded_stacks(profile);
     case ReportForm::svg:
-      return view::flame_graph(profile, sample::make_call_tree(profile.result.tree, order, true));
+      return view::flame_graph(
+          profile, sample::make_call_tree(profile.result.tree, profile.locations, order));
     case ReportForm::html:
       return view::page_html(report_page(page.recording, report, profile, order, page.filter));
     case ReportForm::pprof:
@@ -203,7 +204,8 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
   }
   if (flags.tree.empty()) return view::report_text(report, {columns});
   return view::recording_text(report) +
-         view::tree_text(profile, sample::make_call_tree(profile.result.tree, order, true),
+         view::tree_text(profile,
+                         sample::make_call_tree(profile.result.tree, profile.locations, order),
                          flags.least_share / 100);
 }
 

@@ -40,7 +40,7 @@ class PageOfRecording {
     schedule();
     thread_names();
     page_.flames = view::page_flames(
-        profile_, sample::make_call_tree(profile_.result.tree, order, /*by_period=*/true));
+        profile_, sample::make_call_tree(profile_.result.tree, profile_.locations, order));
     page_.tables.push_back(function_table(report_));
     if (!profile_.result.timeline.entries().empty() && timeline_is_whole())
       page_.tables.push_back(thread_table(profile_));

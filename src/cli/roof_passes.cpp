@@ -267,7 +267,8 @@ std::vector<view::PageFlame> flames_of(const NativePass& native) {
   const sample::NamedProfile named{summary, result, *native.profile.locations,
                                    native.recording->history(),
                                    sample::events_of(summary.metadata.events, result)};
-  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const auto tree = sample::make_call_tree(result.tree, *native.profile.locations,
+                                           sample::TreeOrder::from_callers);
   return view::page_flames(named, tree);
 }
 

@@ -45,17 +45,18 @@ CallTree tree_of(const Trie& trie) {
   return tree;
 }
 
-CallTree sorted_tree(const Trie& trie, bool by_period) {
+CallTree sorted_tree(const Trie& trie, const Locations& locations) {
   CallTree result = tree_of(trie);
-  const auto weight = [&](std::uint32_t node) {
-    const Weight& total = result.nodes[node].total;
-    return by_period ? total.period : total.samples;
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+    const auto& left = result.nodes[a];
+    const auto& right = result.nodes[b];
+    if (left.total.period != right.total.period) return left.total.period > right.total.period;
+    if (left.total.samples != right.total.samples) return left.total.samples > right.total.samples;
+    return locations.function(left.function).name < locations.function(right.function).name;
   };
-  for (const auto& node : result.nodes) {
-    const auto first = result.children.begin() + node.first_child;
-    std::sort(first, first + node.child_count, [&](std::uint32_t a, std::uint32_t b) {
-      return weight(a) != weight(b) ? weight(a) > weight(b) : a < b;
-    });
+  for (std::size_t i = 1; i < result.nodes.size(); ++i) {
+    const auto first = result.children.begin() + result.nodes[i].first_child;
+    std::sort(first, first + result.nodes[i].child_count, is_before);
   }
   const auto events = result.children_of(result.nodes[Trie::kRoot]);
   result.events.assign(events.begin(), events.end());
@@ -67,9 +68,9 @@ CallTree sorted_tree(const Trie& trie, bool by_period) {
 
 }  // namespace
 
-CallTree make_call_tree(const Trie& tree, TreeOrder order, bool by_period) {
-  if (order == TreeOrder::from_callers) return sorted_tree(tree, by_period);
-  CallTree turned = sorted_tree(turned_around(tree), by_period);
+CallTree make_call_tree(const Trie& tree, const Locations& locations, TreeOrder order) {
+  if (order == TreeOrder::from_callers) return sorted_tree(tree, locations);
+  CallTree turned = sorted_tree(turned_around(tree), locations);
   // Paths end at the outermost caller here, which did none of the work: it is the first one's own.
   for (auto& node : turned.nodes) node.self = {};
   for (const auto event : turned.events)

@@ -28,6 +28,8 @@ struct CallTree {
 
 enum class TreeOrder { from_callers, from_callees };
 
-[[nodiscard]] CallTree make_call_tree(const Trie& tree, TreeOrder order, bool by_period);
+// Of equally heavy ones the name decides: `locations` has the names.
+[[nodiscard]] CallTree make_call_tree(const Trie& tree, const Locations& locations,
+                                      TreeOrder order);
 
 }  // namespace loft::sample

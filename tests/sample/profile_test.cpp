@@ -107,8 +107,8 @@ TEST_F(ProfileTest, TheTreeTurnsAround) {
   ProfileOptions options;
   options.tree = true;
   run(options, {sample({0x3000, 0x2010, 0x1010}), sample({0x3000, 0x1010})});
-  const auto down = make_call_tree(result.tree, TreeOrder::from_callers, true);
-  const auto up = make_call_tree(result.tree, TreeOrder::from_callees, true);
+  const auto down = make_call_tree(result.tree, *locations, TreeOrder::from_callers);
+  const auto up = make_call_tree(result.tree, *locations, TreeOrder::from_callees);
   const auto name = [&](const CallTree& tree, std::uint32_t node) {
     return locations->function(tree.nodes[node].function).name;
   };

@@ -118,7 +118,8 @@ TEST_F(ReportViews, FoldedStacksGoFromCallerToCallee) {
 }
 
 TEST_F(ReportViews, TheFlameGraphHasNoMarkupFromNames) {
-  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
   const std::string text = flame_graph(*named, tree);
   EXPECT_THAT(text, HasSubstr("<title>main (3 samples, 100.00 %)</title>"));
   EXPECT_THAT(text, Not(HasSubstr("<b>")));
@@ -127,7 +128,8 @@ TEST_F(ReportViews, TheFlameGraphHasNoMarkupFromNames) {
 }
 
 TEST_F(ReportViews, TheTreeIndentsCallees) {
-  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
   const std::string text = tree_text(*named, tree, 0);
   EXPECT_THAT(text, HasSubstr("100.00 %   33.33 %  main\n"));
   EXPECT_THAT(text, HasSubstr(" 66.67 %   66.67 %    evil"));
