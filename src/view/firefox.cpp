@@ -43,10 +43,18 @@ class ThreadWriter {
     std::vector<std::uint32_t> stacks;
     std::vector<double> times;
     std::vector<std::uint64_t> weights;
+    std::string cpu_times;
     for (const auto& entry : entries) {
       stacks.push_back(stack_of(entry.node));
       times.push_back(static_cast<double>(entry.time - start) * 1e-6);
       weights.push_back(1);
+      // A sample of a clock stands for so much time on a CPU; others say nothing about it.
+      if (!cpu_times.empty()) cpu_times += ',';
+      if (profile_.events[entry.event].is_time) {
+        append_number(cpu_times, entry.period);
+      } else {
+        cpu_times += "null";
+      }
     }
     const std::size_t count = stacks.size();
     std::string out = fmt::format(
@@ -57,8 +65,8 @@ class ThreadWriter {
         is_main, pid, tid);
     out += fmt::format(
         "\"samples\":{{\"weightType\":\"samples\",\"weight\":{},\"stack\":{},\"time\":{},"
-        "\"length\":{}}},",
-        numbers(weights), numbers(stacks), numbers(times), count);
+        "\"threadCPUDelta\":[{}],\"length\":{}}},",
+        numbers(weights), numbers(stacks), numbers(times), cpu_times, count);
     out +=
         "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
         "\"category\":[],\"length\":0},";

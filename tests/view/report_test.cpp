@@ -4,9 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <protozero/pbf_reader.hpp>
 
+#include "base/file.hpp"
 #include "sample/named_profile.hpp"
 #include "view/recording_tables.hpp"
 #include "view/records.hpp"
@@ -162,6 +168,7 @@ TEST_F(ReportViews, FirefoxIsJsonWithEverySample) {
   ASSERT_EQ(firefox["threads"].size(), 1u);
   const auto& thread = firefox["threads"][0];
   EXPECT_EQ(thread["samples"]["length"], 3);
+  EXPECT_EQ(thread["samples"]["threadCPUDelta"], nlohmann::json({1000000, 1000000, 1000000}));
   EXPECT_EQ(thread["stackTable"]["prefix"][1], 0);
   EXPECT_EQ(thread["stringArray"][0], "main");
 }
@@ -188,6 +195,26 @@ TEST_F(ReportViews, PprofIsGzipped) {
   ASSERT_TRUE(packed);
   ASSERT_GT(packed->size(), 20u);
   EXPECT_EQ(packed->substr(0, 2), "\x1f\x8b");
+}
+
+TEST_F(ReportViews, GoToolPprofReadsTheProfile) {
+  if (std::system("go tool pprof -help >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "'go tool pprof' is not installed";
+  std::string name = testing::TempDir() + "/loft-view-XXXXXX";
+  const int file = ::mkstemp(name.data());
+  ASSERT_GE(file, 0);
+  ::close(file);
+  ASSERT_TRUE(replace_file(name, *pprof_profile(*named)));
+  FILE* pipe = ::popen(("go tool pprof -raw " + name + " 2>&1").c_str(), "r");
+  std::string text;
+  std::array<char, 4096> chunk;
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe))
+    text.append(chunk.data(), got);
+  EXPECT_EQ(::pclose(pipe), 0) << text;
+  ::unlink(name.c_str());
+  EXPECT_THAT(text, HasSubstr("samples/count cpu-clock/nanoseconds"));
+  EXPECT_THAT(text, testing::ContainsRegex("2 +2000000: +[0-9]+ +[0-9]+")) << text;
+  EXPECT_THAT(text, HasSubstr("/bin/app"));
 }
 
 void describe(sample::FieldSink& sink) {
