@@ -52,11 +52,11 @@ bool is_virtual(const RecordFlags& flags) { return flags.source == "virtual"; }
 // What the kernel alone can tell is not there for a program under the virtual PMU.
 Result<void> check_virtual(const RecordFlags& flags) {
   if (flags.pids.empty() && flags.types.empty() && flags.frequency_hz == 0 &&
-      flags.stacks.empty() && flags.rung.empty() && !flags.until_all_end)
+      flags.stacks.empty() && flags.rung.empty() && !flags.until_all_end && !flags.isolate)
     return {};
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
-                 "leave out -p, --types, -F, -g, --by and --all");
+                 "leave out -p, --types, -F, -g, --by, --all and --isolate");
 }
 
 Result<void> check(const RecordFlags& flags) {
@@ -198,7 +198,8 @@ void add_record(Command& app, Action& action) {
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
       ->check(one_of({"fp", "dwarf"}));
   command
-      ->add_option("--by", flags->rung, "the way to watch: bpf, perf, threads or proc (default: the best)")
+      ->add_option("--by", flags->rung,
+                   "the way to watch: bpf, perf, threads or proc (default: the best)")
       ->check(one_of({"bpf", "perf", "threads", "proc"}));
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");

@@ -8,14 +8,15 @@
 #include "base/cpu_set.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/report_form.hpp"
 #include "cli/report_page.hpp"
 #include "cli/report_tasks.hpp"
+#include "cli/stream_result.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
 #include "source/file/profile_recording.hpp"
@@ -117,9 +118,18 @@ unsigned workers_of(const ReportFlags& flags) {
   return flags.threads != 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
+// Names and source files are looked up for what will be shown, and for nothing else.
+bool shows_rows(const ReportFlags& flags, ReportForm form) {
+  const bool is_table = form == ReportForm::json || form == ReportForm::csv ||
+                        form == ReportForm::html ||
+                        (form == ReportForm::text && flags.tree.empty());
+  return is_table || !flags.csv.empty();
+}
+
 sample::ReportOptions shown_rows(const ReportFlags& flags, const sample::ProfileOptions& options,
-                                 bool is_cut_for_screen) {
+                                 ReportForm form, bool is_cut_for_screen) {
   sample::ReportOptions shown;
+  shown.rows = shows_rows(flags, form);
   shown.by = options.by;
   shown.sort = !flags.sort.empty() ? kSorts.at(flags.sort)
                : flags.children    ? sample::SortBy::inclusive
@@ -140,21 +150,11 @@ Result<int> run_records(const ReportFlags& flags, const source::Recording& recor
     return std::make_unique<view::RecordLines>();
   };
   const std::string header = form == ReportForm::csv ? view::RecordTable::header() : "";
-  const auto dump = [&](const std::function<bool(std::string_view)>& write) {
+  LOFT_CHECK(stream_result(flags.output, terminal, [&](const PieceWriter& write) {
     write(header);
     source::dump_records(recording, locations, options.filter, workers_of(flags), make_writer,
                          write);
-  };
-  if (flags.output.empty()) {
-    dump([&](std::string_view text) {
-      terminal.print(text);
-      return terminal.flush();
-    });
-    return 0;
-  }
-  LOFT_TRY(auto file, OutputFile::create(flags.output));
-  dump([&](std::string_view text) { return file.write(text); });
-  LOFT_CHECK(file.commit());
+  }));
   return 0;
 }
 
@@ -194,35 +194,41 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
     case ReportForm::folded:
       return view::folded_stacks(profile);
     case ReportForm::svg:
-      return view::flame_graph(profile, sample::make_call_tree(profile.result.tree, order, true));
+      return view::flame_graph(
+          profile, sample::make_call_tree(profile.result.tree, profile.locations, order));
     case ReportForm::html:
       return view::page_html(report_page(page.recording, report, profile, order, page.filter));
     case ReportForm::pprof:
       return view::pprof_profile(profile);
-    case ReportForm::speedscope:
-      return view::speedscope_json(profile);
-    case ReportForm::firefox:
-      return view::firefox_json(profile);
-    case ReportForm::perfetto:
-      return view::perfetto_trace(profile);
-    case ReportForm::text:
-      break;
+    default:
+      break;  // text; what is over time is written by write_over_time()
   }
   if (flags.tree.empty()) return view::report_text(report, {columns});
   return view::recording_text(report) +
-         view::tree_text(profile, sample::make_call_tree(profile.result.tree, order, true),
+         view::tree_text(profile,
+                         sample::make_call_tree(profile.result.tree, profile.locations, order),
                          flags.least_share / 100);
 }
 
-// Views over time keep each sample: their memory is bounded by how many there may be. A page does
-// without its parts over time, and says so.
-Result<void> check_timeline(const ReportFlags& flags, ReportForm form,
-                            const sample::ProfileResult& result) {
-  if (!result.timeline_is_cut || form == ReportForm::html) return {};
-  return failure(ErrorKind::limit, "write '" + flags.output + "'",
-                 fmt::format("it would show more than {} samples one by one, which no viewer opens",
-                             sample::kMostTimeline),
-                 "choose a part with --time, --tid or --event, or write .svg or .pb.gz");
+bool is_over_time(ReportForm form) {
+  return form == ReportForm::speedscope || form == ReportForm::firefox ||
+         form == ReportForm::perfetto;
+}
+
+// Views that show each sample by itself. Of very many, an even choice is shown.
+Result<int> write_over_time(const ReportFlags& flags, ReportForm form,
+                            const sample::NamedProfile& profile, Terminal& terminal) {
+  if (const auto step = profile.result.timeline.step(); step != 1)
+    terminal.note(
+        fmt::format("loft: no viewer opens more than {} samples: 1 of {} is shown, evenly chosen; "
+                    "--time, --tid or --event choose a part that is shown whole\n",
+                    with_separators(sample::kMostTimeline), step));
+  LOFT_CHECK(stream_result(flags.output, terminal, [&](const PieceWriter& write) {
+    if (form == ReportForm::speedscope) view::speedscope_json(profile, write);
+    if (form == ReportForm::firefox) view::firefox_json(profile, write);
+    if (form == ReportForm::perfetto) view::perfetto_trace(profile, write);
+  }));
+  return 0;
 }
 
 Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
@@ -244,15 +250,16 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   options.timeline = form.needs_timeline;
   LOFT_TRY(const auto profiled, source::profile_recording(*recording, options, flags.symbols,
                                                           workers_of(flags), &progress));
-  LOFT_CHECK(check_timeline(flags, form.form, profiled.result));
   const bool on_screen = terminal.out_is_terminal() && flags.output.empty();
-  const auto shown = shown_rows(flags, options, on_screen && form.form == ReportForm::text);
+  const auto shown =
+      shown_rows(flags, options, form.form, on_screen && form.form == ReportForm::text);
   const auto report = sample::make_report(recording->summary(), profiled.result,
                                           *profiled.locations, recording->history(), shown);
   line.reset();
   if (!flags.csv.empty()) return write_tables(flags, *recording, profiled, report, terminal);
   const sample::NamedProfile profile{recording->summary(), profiled.result, *profiled.locations,
                                      recording->history(), report.events};
+  if (is_over_time(form.form)) return write_over_time(flags, form.form, profile, terminal);
   LOFT_TRY(const auto text, render(flags, form.form, report, profile, {*recording, options.filter},
                                    on_screen ? terminal.columns() : 0));
   LOFT_CHECK(write_result({flags.format, flags.output}, text, Stream::out, terminal));

@@ -36,13 +36,13 @@ class PageOfRecording {
     head();
     figures();
     warnings();
-    if (!profile_.result.timeline_is_cut) time_lines();
+    if (timeline_is_whole()) time_lines();
     schedule();
     thread_names();
     page_.flames = view::page_flames(
-        profile_, sample::make_call_tree(profile_.result.tree, order, /*by_period=*/true));
+        profile_, sample::make_call_tree(profile_.result.tree, profile_.locations, order));
     page_.tables.push_back(function_table(report_));
-    if (!profile_.result.timeline.empty() && !profile_.result.timeline_is_cut)
+    if (!profile_.result.timeline.entries().empty() && timeline_is_whole())
       page_.tables.push_back(thread_table(profile_));
     facts();
     return std::move(page_);
@@ -50,6 +50,8 @@ class PageOfRecording {
 
  private:
   [[nodiscard]] const sample::RecordingSummary& summary() const { return recording_.summary(); }
+
+  [[nodiscard]] bool timeline_is_whole() const { return profile_.result.timeline.step() == 1; }
 
   // Second 0 of the page: the first moment that any of its parts shows.
   void find_start() {
@@ -128,7 +130,7 @@ class PageOfRecording {
          "samples of no known event or too short");
     warn(WarningKind::missing, summary().damaged_bytes, "bytes that are no record");
     warn(WarningKind::note, report_.filtered_out, "samples left out by filters");
-    if (profile_.result.timeline_is_cut)
+    if (!timeline_is_whole())
       page_.warnings.push_back(
           {WarningKind::missing,
            fmt::format("time lines and threads: there are more than {} samples; choose a part with "
@@ -155,7 +157,7 @@ class PageOfRecording {
         line.end_s.push_back(offset + step * static_cast<double>(i + 1));
       }
       const double scale = (one.period_is_known && one.is_time ? 1e-9 : 1) / step;
-      for (const auto& entry : profile_.result.timeline) {
+      for (const auto& entry : profile_.result.timeline.entries()) {
         if (entry.event != event) continue;
         const double at = seconds_between(*report_.first_time, entry.time) / step;
         const auto place = std::min(kSteps - 1, static_cast<std::size_t>(std::max(0.0, at)));

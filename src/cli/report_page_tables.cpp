@@ -162,7 +162,7 @@ PageTable thread_table(const sample::NamedProfile& profile) {
     std::map<std::uint32_t, sample::Weight> events;
   };
   std::map<std::uint32_t, Thread> threads;
-  for (const auto& entry : profile.result.timeline) {
+  for (const auto& entry : profile.result.timeline.entries()) {
     Thread& thread = threads[entry.tid];
     thread.pid = entry.pid;
     const auto& attr = profile.summary.metadata.events[entry.event].attr;

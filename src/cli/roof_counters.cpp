@@ -150,7 +150,7 @@ sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
   Seen all;
   std::map<std::uint32_t, Seen> by_function;
   std::map<std::uint32_t, Seen> by_thread;
-  for (const sample::TimelineEntry& entry : result.timeline) {
+  for (const sample::TimelineEntry& entry : result.timeline.entries()) {
     const auto period = static_cast<double>(entry.period);
     add(all, entry.event, period);
     add(by_function[result.tree[entry.node].key], entry.event, period);

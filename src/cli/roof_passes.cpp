@@ -42,7 +42,7 @@ class Join {
       : native_(native),
         counted_(counted),
         notes_(notes),
-        active_(times_of(native.profile.result.timeline), native.cpu_seconds(),
+        active_(times_of(native.profile.result.timeline.entries()), native.cpu_seconds(),
                 [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; }) {
     for (const auto& function : counted.functions)
       if (auto work = work_of(function.counts))
@@ -307,7 +307,8 @@ std::vector<view::PageFlame> flames_of(const NativePass& native) {
   const sample::NamedProfile named{summary, result, *native.profile.locations,
                                    native.recording->history(),
                                    sample::events_of(summary.metadata.events, result)};
-  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const auto tree = sample::make_call_tree(result.tree, *native.profile.locations,
+                                           sample::TreeOrder::from_callers);
   return view::page_flames(named, tree);
 }
 

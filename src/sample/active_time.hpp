@@ -1,6 +1,6 @@
 // Whose time it was: the elapsed time of a run, divided among the functions and threads that ran.
 //
-//   const ActiveTime active(result.timeline, 2.04e9, leaf_of);
+//   const ActiveTime active(result.timeline.entries(), 2.04e9, leaf_of);
 //   for (const Spent& spent : active.spent()) ...
 //
 // Threads that run at the same time share the moment between them: with two at work, each

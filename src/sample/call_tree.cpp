@@ -1,6 +1,7 @@
 #include "sample/call_tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace loft::sample {
 namespace {
@@ -20,24 +21,45 @@ Trie turned_around(const Trie& tree) {
   return turned;
 }
 
-CallTree sorted_tree(const Trie& tree, bool by_period) {
-  CallTree result;
-  const auto totals = tree.totals();
-  result.nodes.resize(tree.nodes().size());
-  for (Trie::NodeId node = 0; node < result.nodes.size(); ++node) {
-    result.nodes[node].function = tree[node].key;
-    result.nodes[node].self = tree[node].self;
-    result.nodes[node].total = totals[node];
-    if (node != Trie::kRoot) result.nodes[tree[node].parent].children.push_back(node);
+// Nodes with their weights; the children of each in the order of the trie.
+CallTree tree_of(const Trie& trie) {
+  CallTree tree;
+  const auto totals = trie.totals();
+  tree.nodes.resize(trie.nodes().size());
+  for (Trie::NodeId node = 0; node < tree.nodes.size(); ++node) {
+    tree.nodes[node].function = trie[node].key;
+    tree.nodes[node].self = trie[node].self;
+    tree.nodes[node].total = totals[node];
+    if (node != Trie::kRoot) ++tree.nodes[trie[node].parent].child_count;
   }
-  const auto weight = [&](std::uint32_t node) {
-    const Weight& total = result.nodes[node].total;
-    return by_period ? total.period : total.samples;
+  std::uint32_t placed = 0;
+  for (auto& node : tree.nodes) {
+    node.first_child = placed;
+    placed += std::exchange(node.child_count, 0);
+  }
+  tree.children.resize(placed);
+  for (Trie::NodeId node = 1; node < tree.nodes.size(); ++node) {
+    auto& parent = tree.nodes[trie[node].parent];
+    tree.children[parent.first_child + parent.child_count++] = node;
+  }
+  return tree;
+}
+
+CallTree sorted_tree(const Trie& trie, const Locations& locations) {
+  CallTree result = tree_of(trie);
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+    const auto& left = result.nodes[a];
+    const auto& right = result.nodes[b];
+    if (left.total.period != right.total.period) return left.total.period > right.total.period;
+    if (left.total.samples != right.total.samples) return left.total.samples > right.total.samples;
+    return locations.function(left.function).name < locations.function(right.function).name;
   };
-  for (auto& node : result.nodes)
-    std::stable_sort(node.children.begin(), node.children.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return weight(a) > weight(b); });
-  result.events = result.nodes[Trie::kRoot].children;
+  for (std::size_t i = 1; i < result.nodes.size(); ++i) {
+    const auto first = result.children.begin() + result.nodes[i].first_child;
+    std::sort(first, first + result.nodes[i].child_count, is_before);
+  }
+  const auto events = result.children_of(result.nodes[Trie::kRoot]);
+  result.events.assign(events.begin(), events.end());
   std::sort(result.events.begin(), result.events.end(), [&](std::uint32_t a, std::uint32_t b) {
     return result.nodes[a].function < result.nodes[b].function;
   });
@@ -46,13 +68,13 @@ CallTree sorted_tree(const Trie& tree, bool by_period) {
 
 }  // namespace
 
-CallTree make_call_tree(const Trie& tree, TreeOrder order, bool by_period) {
-  if (order == TreeOrder::from_callers) return sorted_tree(tree, by_period);
-  CallTree turned = sorted_tree(turned_around(tree), by_period);
+CallTree make_call_tree(const Trie& tree, const Locations& locations, TreeOrder order) {
+  if (order == TreeOrder::from_callers) return sorted_tree(tree, locations);
+  CallTree turned = sorted_tree(turned_around(tree), locations);
   // Paths end at the outermost caller here, which did none of the work: it is the first one's own.
   for (auto& node : turned.nodes) node.self = {};
   for (const auto event : turned.events)
-    for (const auto callee : turned.nodes[event].children)
+    for (const auto callee : turned.children_of(turned.nodes[event]))
       turned.nodes[callee].self = turned.nodes[callee].total;
   return turned;
 }

@@ -26,9 +26,11 @@ struct RecordHead {
 };
 
 struct FrameText {
+  static constexpr std::uint32_t kNoPlace = 0xFFFFFFFF;
   std::uint64_t address = 0;
   std::string_view function;
   std::string_view binary;
+  std::uint32_t place = kNoPlace;  // small; stands for these two texts in all frames of a describer
 };
 
 class FieldSink {
@@ -48,13 +50,26 @@ class FieldSink {
   virtual void begin_list(std::string_view name) = 0;
   virtual void end_list() = 0;
   virtual void frame(const FrameText& frame) = 0;  // within a list
+  // Where a sample was taken.
+  virtual void instruction(const FrameText& frame) {
+    address("ip", frame.address);
+    text("function", frame.function);
+    text("binary", frame.binary);
+  }
+  // The frames that follow up to the end of the list, one or more behind others, always go by this
+  // number. True when the sink still knew them and has written them: they need not be given.
+  virtual bool known_frames(std::uint32_t number) {
+    (void)number;
+    return false;
+  }
   virtual void end() = 0;
 };
 
-// A sink that writes text; what it has written so far can be taken away.
+// A sink that writes text. Clearing it keeps its memory for what comes next.
 class RecordWriter : public FieldSink {
  public:
-  [[nodiscard]] virtual std::string take() = 0;
+  [[nodiscard]] virtual std::string_view written() const = 0;
+  virtual void clear() = 0;
 };
 
 }  // namespace loft::sample

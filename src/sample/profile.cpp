@@ -61,6 +61,7 @@ SampleSink* Profile::worker(unsigned number) {
 
 ProfileResult Profile::finish() {
   ProfileResult result;
+  result.timeline = Timeline(context_->options.most_timeline);
   result.events.resize(context_->events.size());
   std::unordered_map<std::uint32_t, Weight> processes;
   for (auto& worker : workers_) {
@@ -70,9 +71,7 @@ ProfileResult Profile::finish() {
   result.processes.assign(processes.begin(), processes.end());
   std::sort(result.processes.begin(), result.processes.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::sort(result.timeline.begin(), result.timeline.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.tid, a.time, a.event) < std::tie(b.tid, b.time, b.event);
-  });
+  result.timeline.sort();
   return result;
 }
 

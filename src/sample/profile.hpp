@@ -18,7 +18,7 @@
 #include "loft/perf_data/metadata.hpp"
 #include "sample/locations.hpp"
 #include "sample/sample.hpp"
-#include "sample/trie.hpp"
+#include "sample/timeline.hpp"
 
 namespace loft::sample {
 
@@ -48,25 +48,13 @@ struct ProfileOptions {
   bool inclusive = false;  // rows also count what their functions called
   bool tree = false;
   bool timeline = false;  // keep each sample's moment: for views over time
+  std::size_t most_timeline = kMostTimeline;
   bool inlines = false;
   std::string arch;  // of the recording ("x86_64"): how its user stacks are unwound
 };
 
 // The value of a row's key where the recording does not carry it.
 inline constexpr std::uint32_t kUnknownKey = 0xFFFFFFFF;
-
-// Views over time show each sample; with more than this no viewer opens them, so none is made.
-inline constexpr std::size_t kMostTimeline = 2'000'000;
-
-struct TimelineEntry {
-  std::uint64_t time = 0;
-  std::uint64_t period = 0;
-  std::uint32_t event = 0;
-  std::uint32_t pid = 0;
-  std::uint32_t tid = 0;
-  std::uint32_t cpu = 0;
-  Trie::NodeId node = 0;  // of the tree
-};
 
 struct ProfileResult {
   // First level: the event. Below, one level per dimension, keys as the dimension has them:
@@ -76,8 +64,7 @@ struct ProfileResult {
   // First level: the event. Below, function ids from the outermost caller to the innermost callee.
   Trie tree;
   std::vector<Weight> events;                               // by event
-  std::vector<TimelineEntry> timeline;                      // by thread, then time
-  bool timeline_is_cut = false;                             // there were more than kMostTimeline
+  Timeline timeline;                                        // by thread, then time
   std::set<std::uint32_t> tids;                             // that had samples
   std::vector<std::pair<std::uint32_t, Weight>> processes;  // by pid
   std::optional<std::uint64_t> first_time;

@@ -36,7 +36,8 @@ ProfileWorker::ProfileWorker(const Profile::Context& context)
       resolver_(context.locations, context.history),
       is_by_function_(context.options.by == std::vector{Dimension::function}),
       by_function_(context.events.size()),
-      event_weights_(context.events.size()) {
+      event_weights_(context.events.size()),
+      timeline_(context.options.most_timeline) {
   recent_tids_.fill(kUnknownKey);
 }
 
@@ -132,27 +133,35 @@ void ProfileWorker::collect_unwound(const Sample& sample) {
     push_location(locate(CpuMode::user, unwound_[i].lookup_address(), sample));
 }
 
-void ProfileWorker::collect_chain(const Sample& sample) {
+// The chain starts with the sampled instruction itself; the sample knows it more exactly. A chain
+// of another mode (user frames of a sample in the kernel) starts with a caller.
+CallerMemo::Key ProfileWorker::callers_in(const Sample& sample) {
+  const auto& chain = sample.call_chain;
   CpuMode mode = sample.mode;
-  bool is_first = true;
-  for (std::size_t i = 0; i < sample.call_chain.size(); ++i) {
-    const std::uint64_t address = sample.call_chain[i];
+  std::size_t first = 0;
+  for (; first < chain.size(); ++first) {
+    if (chain[first] >= perf_data::kContextLowest) {
+      mode = mode_of_mark(chain[first]);
+    } else if (chain[first] != 0) {
+      break;
+    }
+  }
+  if (first < chain.size() && mode == sample.mode) ++first;
+  return CallerMemo::key_of(chain, first, mode, user_space(sample), kernel_space(sample.time));
+}
+
+void ProfileWorker::collect_callers(const Sample& sample, const CallerMemo::Key& key) {
+  CpuMode mode = key.mode;
+  for (std::size_t i = key.first; i < key.chain.size(); ++i) {
+    const std::uint64_t address = key.chain[i];
     if (address >= perf_data::kContextLowest) {
       mode = mode_of_mark(address);
       continue;
     }
     if (address == 0) continue;  // where a chain of frame pointers ends
     if (mode == CpuMode::user && sample.user_registers != nullptr) break;  // the stack knows better
-    // The chain starts with the sampled instruction itself; the sample knows it more exactly. A
-    // chain of another mode (user frames of a sample in the kernel) starts with a caller.
-    if (is_first && mode == sample.mode) {
-      is_first = false;
-      continue;
-    }
-    is_first = false;
     push_location(locate(mode, address - 1, sample));  // a return address: its call is before it
   }
-  if (sample.user_registers != nullptr) collect_unwound(sample);
 }
 
 bool ProfileWorker::passes(const Sample& sample) {
@@ -189,9 +198,9 @@ std::uint32_t ProfileWorker::key_of(Dimension dimension, const Collected& collec
   return kUnknownKey;
 }
 
-void ProfileWorker::add_inclusive(Trie::NodeId parent, const Collected& collected,
+void ProfileWorker::add_inclusive(Trie::NodeId parent, std::span<const std::uint32_t> functions,
                                   const Weight& weight) {
-  for (const std::uint32_t function : frames(collected)) {
+  for (const std::uint32_t function : functions) {
     const auto row = rows_.child(parent, function);
     if (row >= inclusive_.size()) {
       inclusive_.resize(row + 1024);
@@ -203,11 +212,24 @@ void ProfileWorker::add_inclusive(Trie::NodeId parent, const Collected& collecte
   }
 }
 
+void ProfileWorker::add_inclusive(std::vector<FunctionCount>& counts,
+                                  std::span<const std::uint32_t> functions, const Weight& weight) {
+  for (const std::uint32_t function : functions) {
+    FunctionCount& count = counts[function];
+    if (count.last_counted == sample_number_) continue;  // a recursive function counts once
+    count.last_counted = sample_number_;
+    count.inclusive += weight;
+  }
+}
+
 void ProfileWorker::add_row(const Collected& collected, const Weight& weight) {
   auto row = rows_.child(Trie::kRoot, collected.sample->event);
   const auto& by = context_.options.by;
   for (std::size_t i = 0; i < by.size(); ++i) {
-    if (context_.options.inclusive && i + 1 == by.size()) add_inclusive(row, collected, weight);
+    if (context_.options.inclusive && i + 1 == by.size()) {
+      add_inclusive(row, own_frames(collected), weight);
+      add_inclusive(row, known_callers(collected), weight);
+    }
     row = rows_.child(row, key_of(by[i], collected));
   }
   rows_.add(row, weight);
@@ -217,53 +239,37 @@ void ProfileWorker::add_function(const Collected& collected, const Weight& weigh
   auto& counts = by_function_[collected.sample->event];
   counts[functions_[collected.first]].self += weight;
   if (!context_.options.inclusive) return;
-  for (const std::uint32_t function : frames(collected)) {
-    FunctionCount& count = counts[function];
-    if (count.last_counted == sample_number_) continue;  // a recursive function counts once
-    count.last_counted = sample_number_;
-    count.inclusive += weight;
-  }
+  add_inclusive(counts, own_frames(collected), weight);
+  add_inclusive(counts, known_callers(collected), weight);
 }
 
-Trie::NodeId ProfileWorker::add_to_tree(const Collected& collected, const Weight& weight) {
-  const auto path = frames(collected);
+Trie::NodeId ProfileWorker::node_of_callers(const Collected& collected) {
   const std::uint32_t event = collected.sample->event;
-  std::size_t shared = 0;
-  if (last_path_.empty() || last_path_[0] != event) {
-    last_path_.assign(1, event);
-    last_nodes_.assign(1, tree_.child(Trie::kRoot, event));
-  }
-  const std::size_t most = std::min(path.size(), last_path_.size() - 1);
-  while (shared < most && path[path.size() - 1 - shared] == last_path_[shared + 1]) ++shared;
-  last_path_.resize(shared + 1);
-  last_nodes_.resize(shared + 1);
-  for (std::size_t i = path.size() - shared; i-- > 0;) {
-    last_nodes_.push_back(tree_.child(last_nodes_.back(), path[i]));
-    last_path_.push_back(path[i]);
-  }
-  tree_.add(last_nodes_.back(), weight);
-  return last_nodes_.back();
+  if (collected.callers == CallerMemo::kNone) return tree_.child(Trie::kRoot, event);
+  CallerMemo::Callers& callers = callers_[collected.callers];
+  if (callers.event == event) return callers.node;
+  callers.event = event;
+  callers.node = tree_.child(Trie::kRoot, event);
+  const auto path = callers_.functions_of(collected.callers);
+  for (std::size_t i = path.size(); i-- > 0;) callers.node = tree_.child(callers.node, path[i]);
+  return callers.node;
+}
+
+void ProfileWorker::find_node(Collected& collected) {
+  const auto path = own_frames(collected);
+  for (std::size_t i = path.size(); i-- > 0;) collected.node = tree_.child(collected.node, path[i]);
+  tree_.prefetch(collected.node);
 }
 
 void ProfileWorker::prefetch(const Sample& sample) {
-  const auto ask = [&](CpuMode mode, std::uint64_t ip) {
-    if (mode == CpuMode::kernel) return resolver_.prefetch(kernel_space(sample.time), ip);
-    if (mode == CpuMode::user) resolver_.prefetch(user_space(sample), ip);
-  };
-  ask(sample.mode, sample.ip);
+  if (sample.mode == CpuMode::kernel) resolver_.prefetch(kernel_space(sample.time), sample.ip);
+  if (sample.mode == CpuMode::user) resolver_.prefetch(user_space(sample), sample.ip);
   if (!context_.needs_chain) return;
-  CpuMode mode = sample.mode;
-  for (std::size_t i = 1; i < sample.call_chain.size(); ++i) {
-    const std::uint64_t address = sample.call_chain[i];
-    if (address >= perf_data::kContextLowest) {
-      mode = mode_of_mark(address);
-    } else {
-      ask(mode, address - 1);
-    }
-  }
+  keys_.push_back(callers_in(sample));
+  callers_.prefetch(keys_.back());
 }
 
-void ProfileWorker::collect(const Sample& sample) {
+void ProfileWorker::collect(const Sample& sample, const CallerMemo::Key& key) {
   if (!passes(sample)) {
     ++filtered_out_;
     return;
@@ -277,15 +283,40 @@ void ProfileWorker::collect(const Sample& sample) {
     }
   }
   push_location(collected.leaf);
-  if (context_.needs_chain) collect_chain(sample);
   collected.count = functions_.size() - collected.first;
+  if (context_.needs_chain) collect_chain(key, collected);
+  if (context_.options.tree) {
+    collected.node = node_of_callers(collected);
+    tree_.prefetch_child(collected.node, own_frames(collected).back());
+  }
   collected_.push_back(collected);
   if (!is_by_function_) return;
   auto& counts = by_function_[sample.event];
-  for (const std::uint32_t function : frames(collected)) {
-    if (function >= counts.size()) counts.resize(function + 1024);
-    __builtin_prefetch(&counts[function]);
+  const auto make_room = [&](std::span<const std::uint32_t> functions) {
+    for (const std::uint32_t function : functions) {
+      if (function >= counts.size()) counts.resize(function + 1024);
+      __builtin_prefetch(&counts[function]);
+    }
+  };
+  make_room(own_frames(collected));
+  if (context_.options.inclusive) make_room(known_callers(collected));
+}
+
+void ProfileWorker::collect_chain(const CallerMemo::Key& key, Collected& collected) {
+  const Sample& sample = *collected.sample;
+  if (sample.user_registers != nullptr) {  // callers are on a stack that no other sample has
+    collect_callers(sample, key);
+    collect_unwound(sample);
+    collected.count = functions_.size() - collected.first;
+    return;
   }
+  if (key.size() == 0) return;
+  collected.callers = callers_.find(key);
+  if (collected.callers != CallerMemo::kNone) return;
+  const std::size_t first = functions_.size();
+  collect_callers(sample, key);
+  collected.callers = callers_.add(key, std::span(functions_).subspan(first));
+  functions_.resize(first);
 }
 
 void ProfileWorker::count(const Collected& collected) {
@@ -307,17 +338,23 @@ void ProfileWorker::count(const Collected& collected) {
   *process.weight += weight;
   is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
   if (!context_.options.tree) return;
-  const auto node = add_to_tree(collected, weight);
-  if (context_.options.timeline && timeline_.size() <= kMostTimeline)
-    timeline_.push_back(
-        {sample.time, sample.period, sample.event, sample.pid, sample.tid, sample.cpu, node});
+  tree_.add(collected.node, weight);
+  if (context_.options.timeline)
+    timeline_.add({sample.time, sample.period, sample.event, sample.pid, sample.tid, sample.cpu,
+                   collected.node, Timeline::dice_of(sample.place)});
 }
 
 void ProfileWorker::add_all(std::span<const Sample> samples) {
   functions_.clear();
   collected_.clear();
+  keys_.clear();
+  if (callers_.is_full()) callers_.clear();
   for (const Sample& sample : samples) prefetch(sample);
-  for (const Sample& sample : samples) collect(sample);
+  for (const CallerMemo::Key& key : keys_) callers_.prefetch_callers(key);
+  keys_.resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) collect(samples[i], keys_[i]);
+  if (context_.options.tree)
+    for (Collected& collected : collected_) find_node(collected);
   for (const Collected& collected : collected_) count(collected);
 }
 
@@ -346,14 +383,7 @@ void ProfileWorker::move_into(ProfileResult& result,
       result.inclusive[rows[row]] += inclusive_[row];
   }
   const auto nodes = result.tree.merge(tree_);
-  for (TimelineEntry entry : timeline_) {
-    if (result.timeline.size() == kMostTimeline) {
-      result.timeline_is_cut = true;
-      break;
-    }
-    entry.node = nodes[entry.node];
-    result.timeline.push_back(entry);
-  }
+  result.timeline.merge(timeline_, nodes);
   for (std::size_t event = 0; event < event_weights_.size(); ++event)
     result.events[event] += event_weights_[event];
   for (const auto& [pid, weight] : processes_) processes[pid] += weight;

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "sample/caller_memo.hpp"
 #include "sample/profile.hpp"
 #include "sample/symbols/unwinder.hpp"
 
@@ -32,21 +33,34 @@ class ProfileWorker : public SampleSink {
   void move_into(ProfileResult& result, std::unordered_map<std::uint32_t, Weight>& processes) const;
 
  private:
-  // A sample that counts, and where its frames are in functions_, innermost first.
+  struct FunctionCount {
+    Weight self;
+    Weight inclusive;
+    std::uint64_t last_counted = 0;  // number of the sample
+  };
+
+  // A sample that counts. Its own frames are in functions_, innermost first; those of its callers
+  // follow there, or are known.
   struct Collected {
     const Sample* sample;
     std::size_t first;
     std::size_t count;
-    std::uint32_t leaf;  // its innermost location
+    std::uint32_t leaf;                         // its innermost location
+    std::uint32_t callers = CallerMemo::kNone;  // in callers_
+    Trie::NodeId node = 0;                      // of the tree: first its callers', then its own
   };
 
-  // Three steps over some samples at once: each asks for the memory that the next will need.
+  // Steps over some samples at once: each asks for the memory that the next will need.
   void prefetch(const Sample& sample);
-  void collect(const Sample& sample);
+  void collect(const Sample& sample, const CallerMemo::Key& key);
+  void find_node(Collected& collected);
   void count(const Collected& collected);
 
-  // The innermost and, where asked for, all other frames of a sample.
-  void collect_chain(const Sample& sample);
+  // The chain of a sample from its callers on.
+  [[nodiscard]] CallerMemo::Key callers_in(const Sample& sample);
+  void collect_chain(const CallerMemo::Key& key, Collected& collected);
+  // Looks them up, frame by frame.
+  void collect_callers(const Sample& sample, const CallerMemo::Key& key);
   // User frames from the copied stack, where there is one that can be unwound.
   void collect_unwound(const Sample& sample);
   [[nodiscard]] const symbols::MappedFile* mapped_file(TaskHistory::Root space,
@@ -56,14 +70,21 @@ class ProfileWorker : public SampleSink {
   void push_location(std::uint32_t id);
 
   [[nodiscard]] bool passes(const Sample& sample);
-  [[nodiscard]] std::span<const std::uint32_t> frames(const Collected& collected) const {
+  [[nodiscard]] std::span<const std::uint32_t> own_frames(const Collected& collected) const {
     return std::span(functions_).subspan(collected.first, collected.count);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> known_callers(const Collected& collected) const {
+    if (collected.callers == CallerMemo::kNone) return {};
+    return callers_.functions_of(collected.callers);
   }
   [[nodiscard]] std::uint32_t key_of(Dimension dimension, const Collected& collected);
   void add_row(const Collected& collected, const Weight& weight);
-  void add_inclusive(Trie::NodeId parent, const Collected& collected, const Weight& weight);
+  void add_inclusive(Trie::NodeId parent, std::span<const std::uint32_t> functions,
+                     const Weight& weight);
+  void add_inclusive(std::vector<FunctionCount>& counts, std::span<const std::uint32_t> functions,
+                     const Weight& weight);
   void add_function(const Collected& collected, const Weight& weight);
-  Trie::NodeId add_to_tree(const Collected& collected, const Weight& weight);
+  [[nodiscard]] Trie::NodeId node_of_callers(const Collected& collected);
   void move_functions(ProfileResult& result) const;
 
   // What holds for a process or thread over a span of time, so that neighbours need no lookup.
@@ -94,15 +115,12 @@ class ProfileWorker : public SampleSink {
   SpanCache kernel_;
   std::vector<std::uint32_t> functions_;  // of the samples at hand
   std::vector<Collected> collected_;
+  CallerMemo callers_;
+  std::vector<CallerMemo::Key> keys_;  // of the samples at hand
   symbols::Unwinder unwinder_;
   std::vector<symbols::UnwoundFrame> unwound_;
   std::unordered_map<const Mapping*, symbols::MappedFile> mapped_files_;
   // Rows that are functions alone, which is what most people ask for, need no trie.
-  struct FunctionCount {
-    Weight self;
-    Weight inclusive;
-    std::uint64_t last_counted = 0;  // number of the sample
-  };
   bool is_by_function_ = false;
   std::vector<std::vector<FunctionCount>> by_function_;  // by event
   Trie rows_;
@@ -110,11 +128,8 @@ class ProfileWorker : public SampleSink {
   std::vector<std::uint64_t> last_counted_;  // by row: number of the sample that counted it last
   std::uint64_t sample_number_ = 0;
   Trie tree_;
-  // The path of the sample before, outermost first: neighbours share most of theirs.
-  std::vector<std::uint32_t> last_path_;
-  std::vector<Trie::NodeId> last_nodes_;
   std::vector<Weight> event_weights_;
-  std::vector<TimelineEntry> timeline_;
+  Timeline timeline_;
   std::unordered_map<std::uint32_t, Weight> processes_;
   // Where the last processes and threads are counted.
   struct ProcessCache {

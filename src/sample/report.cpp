@@ -1,6 +1,7 @@
 #include "sample/report.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace loft::sample {
 namespace {
@@ -28,9 +29,12 @@ class RowNamer {
     return keys;
   }
 
-  std::string name_of(Trie::NodeId node) const {
+  // Tells all rows apart, so that their order never depends on who counted what first.
+  using SortName = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>;
+  SortName name_of(Trie::NodeId node) const {
     const RowKeys keys = keys_of(node);
-    return keys.function + keys.comm + keys.binary + keys.file;
+    return {keys.function + keys.comm + keys.binary + keys.file, keys.line,
+            keys.tid.value_or(keys.pid.value_or(0)), keys.cpu.value_or(0)};
   }
 
  private:
@@ -115,7 +119,7 @@ void sort_rows(std::vector<BareRow>& rows, SortBy sort, bool by_samples, const R
                                                  : std::pair(weight.period, weight.samples);
   };
   // The last word is the name: two workers number the same functions in two ways.
-  std::vector<std::pair<std::string, BareRow>> named;
+  std::vector<std::pair<RowNamer::SortName, BareRow>> named;
   named.reserve(rows.size());
   for (const auto& row : rows) named.emplace_back(namer.name_of(row.node), row);
   std::sort(named.begin(), named.end(), [&](const auto& a, const auto& b) {
@@ -162,6 +166,7 @@ Report make_report(const RecordingSummary& summary, const ProfileResult& result,
   report.first_time = result.first_time;
   report.last_time = result.last_time;
   report.filtered_out = result.filtered_out;
+  if (!options.rows) return report;
   ReportOptions without_files = options;
   without_files.source_files = false;
   const RowNamer quick(result, locations, history, without_files);

@@ -18,6 +18,7 @@ enum class SortBy { period, samples, inclusive, name };
 struct ReportOptions {
   std::vector<Dimension> by = {Dimension::function};
   SortBy sort = SortBy::period;
+  bool rows = true;          // false: only what holds for the whole recording
   std::size_t top = 0;       // rows per event; 0 for all
   bool source_files = true;  // look up where the shown functions come from
 };

@@ -22,6 +22,7 @@ struct Sample {
   std::uint32_t tid = 0;
   std::uint32_t cpu = 0;
   CpuMode mode = CpuMode::unknown;
+  std::uint64_t place = 0;                               // in its file; tells it from the others
   perf_data::U64View call_chain;                         // innermost first, with context marks
   const perf_data::Registers* user_registers = nullptr;  // with a copy of the stack, for unwinding
   std::span<const std::byte> user_stack;

@@ -43,10 +43,18 @@ class ThreadWriter {
     std::vector<std::uint32_t> stacks;
     std::vector<double> times;
     std::vector<std::uint64_t> weights;
+    std::string cpu_times;
     for (const auto& entry : entries) {
       stacks.push_back(stack_of(entry.node));
       times.push_back(static_cast<double>(entry.time - start) * 1e-6);
       weights.push_back(1);
+      // A sample of a clock stands for so much time on a CPU; others say nothing about it.
+      if (!cpu_times.empty()) cpu_times += ',';
+      if (profile_.events[entry.event].is_time) {
+        append_number(cpu_times, entry.period);
+      } else {
+        cpu_times += "null";
+      }
     }
     const std::size_t count = stacks.size();
     std::string out = fmt::format(
@@ -57,8 +65,8 @@ class ThreadWriter {
         is_main, pid, tid);
     out += fmt::format(
         "\"samples\":{{\"weightType\":\"samples\",\"weight\":{},\"stack\":{},\"time\":{},"
-        "\"length\":{}}},",
-        numbers(weights), numbers(stacks), numbers(times), count);
+        "\"threadCPUDelta\":[{}],\"length\":{}}},",
+        numbers(weights), numbers(stacks), numbers(times), cpu_times, count);
     out +=
         "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
         "\"category\":[],\"length\":0},";
@@ -134,7 +142,7 @@ class ThreadWriter {
 
 }  // namespace
 
-std::string firefox_json(const sample::NamedProfile& profile) {
+void firefox_json(const sample::NamedProfile& profile, const TextSink& write) {
   const std::uint64_t start = profile.result.first_time.value_or(0);
   const auto& clock = profile.summary.metadata.clock;
   const double wall_ms =
@@ -148,17 +156,19 @@ std::string firefox_json(const sample::NamedProfile& profile) {
       "\"subcategories\":[\"Other\"]}}],\"importedFrom\":\"loft\"}},\"libs\":[],\"pages\":[],"
       "\"profilerOverhead\":[],\"counters\":[],\"threads\":[",
       wall_ms, json_text(profile.summary.metadata.arch),
-      json_text(profile.summary.metadata.os_release), json_text(profile.summary.path));
-  const std::span<const TimelineEntry> all(profile.result.timeline);
+      json_text(profile.summary.metadata.os_release), json_text(shown_part(profile)));
+  const std::span<const TimelineEntry> all(profile.result.timeline.entries());
   for (std::size_t first = 0; first < all.size();) {
     std::size_t end = first;
     while (end < all.size() && all[end].tid == all[first].tid) ++end;
     if (first != 0) out += ',';
     out += ThreadWriter(profile).write(all.subspan(first, end - first), start,
                                        all[first].pid == all[first].tid);
+    if (!write(out)) return;
+    out.clear();
     first = end;
   }
-  return out + "]}\n";
+  write(out + "]}\n");
 }
 
 }  // namespace loft::view

@@ -102,7 +102,7 @@ class FlameGraph {
   void measure(std::uint32_t id, int depth, double width) {
     deepest_ = std::max(deepest_, depth);
     const auto& node = tree_.nodes[id];
-    for (const auto child : node.children) {
+    for (const auto child : tree_.children_of(node)) {
       const double share = width_of(child);
       if (share >= kNarrowest && depth < kDeepest) measure(child, depth + 1, width);
     }
@@ -125,7 +125,7 @@ class FlameGraph {
         xml_text(name), with_separators(node.total.samples), share, x, y, width, kRow - 1,
         depth == 0 ? "#ddd" : colour_of(name, is_kernel), x + 3, y + 12, label(name, width));
     double left = x;
-    for (const auto child : node.children) {
+    for (const auto child : tree_.children_of(node)) {
       const double wide = width_of(child);
       if (wide >= kNarrowest && depth < kDeepest) draw_node(child, depth + 1, left, wide, bottom);
       left += wide;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -23,15 +25,30 @@ inline void append_number(std::string& out, std::uint64_t value) {
   out.append(digits.data(), digits.size());
 }
 
+inline void append_signed(std::string& out, std::int64_t value) {
+  const fmt::format_int digits(value);
+  out.append(digits.data(), digits.size());
+}
+
+// Eight hexadecimal digits at once: addresses are most of what a dump of records consists of.
+inline void put_hex(std::uint32_t value, char* to) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  std::uint64_t digits = value;  // spread until each byte holds one digit
+  digits = (digits << 16 | digits) & 0x0000FFFF0000FFFF;
+  digits = (digits << 8 | digits) & 0x00FF00FF00FF00FF;
+  digits = (digits << 4 | digits) & 0x0F0F0F0F0F0F0F0F;
+  const std::uint64_t is_letter = (digits + kOnes * 6) >> 4 & kOnes;
+  digits += kOnes * '0' + is_letter * ('a' - '0' - 10);
+  if constexpr (std::endian::native == std::endian::little) digits = __builtin_bswap64(digits);
+  std::memcpy(to, &digits, sizeof digits);
+}
+
 inline void append_hex(std::string& out, std::uint64_t value) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   char text[16];
-  int at = 16;
-  do {
-    text[--at] = kDigits[value & 15];
-    value >>= 4;
-  } while (value != 0);
-  out.append(text + at, static_cast<std::size_t>(16 - at));
+  put_hex(static_cast<std::uint32_t>(value >> 32), text);
+  put_hex(static_cast<std::uint32_t>(value), text + 8);
+  const std::size_t count = (static_cast<std::size_t>(std::bit_width(value | 1)) + 3) / 4;
+  out.append(text + sizeof text - count, count);
 }
 
 }  // namespace loft::view

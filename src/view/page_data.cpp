@@ -71,7 +71,7 @@ PageFlame flame_of(const sample::NamedProfile& profile, const sample::CallTree& 
   while (!open.empty()) {
     const auto [above, number] = open.back();
     open.pop_back();
-    for (const auto child : tree.nodes[above].children) {
+    for (const auto child : tree.children_of(tree.nodes[above])) {
       const auto& node = tree.nodes[child];
       const auto binary = profile.locations.function(node.function).binary;
       const bool kernel =

@@ -52,20 +52,25 @@ class PerfettoWriter {
  public:
   explicit PerfettoWriter(const sample::NamedProfile& profile) : profile_(profile), trace_(out_) {}
 
-  std::string write() {
+  void write(const TextSink& write) {
+    constexpr std::size_t kPiece = 1u << 20;
     write_tasks();
     bool is_first = true;
-    for (const auto& entry : profile_.result.timeline) {
+    for (const auto& entry : profile_.result.timeline.entries()) {
       write_sample(entry, is_first);
       is_first = false;
+      if (out_.size() < kPiece) continue;
+      if (!write(out_)) return;
+      out_.clear();
     }
-    return std::move(out_);
+    write(out_);
   }
 
  private:
   void write_tasks() {
     std::set<std::pair<std::uint32_t, std::uint32_t>> tasks;
-    for (const auto& entry : profile_.result.timeline) tasks.emplace(entry.pid, entry.tid);
+    for (const auto& entry : profile_.result.timeline.entries())
+      tasks.emplace(entry.pid, entry.tid);
     if (tasks.empty()) return;
     protozero::pbf_builder<Packet> packet(trace_, Trace::packet);
     packet.add_uint64(Packet::timestamp, profile_.result.first_time.value_or(0));
@@ -159,8 +164,8 @@ class PerfettoWriter {
 
 }  // namespace
 
-std::string perfetto_trace(const sample::NamedProfile& profile) {
-  return PerfettoWriter(profile).write();
+void perfetto_trace(const sample::NamedProfile& profile, const TextSink& write) {
+  PerfettoWriter(profile).write(write);
 }
 
 }  // namespace loft::view

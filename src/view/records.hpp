@@ -2,11 +2,11 @@
 //
 //   RecordLines lines;
 //   describer.describe(placed, lines);
-//   print(lines.take());
+//   print(lines.written());
 #pragma once
 
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sample/fields.hpp"
@@ -15,10 +15,42 @@ namespace loft::view {
 
 class RecordView : public sample::RecordWriter {
  public:
-  [[nodiscard]] std::string take() override { return std::exchange(out_, {}); }
+  bool known_frames(std::uint32_t number) override;
+  [[nodiscard]] std::string_view written() const override { return out_; }
+  void clear() override { out_.clear(); }
 
  protected:
+  // To be called at the end of each list.
+  void keep_frames();
+
   std::string out_;
+
+ private:
+  static constexpr std::size_t kMostKept = 32u << 20;  // bytes
+  struct Kept {
+    std::size_t start = 0;
+    std::size_t size = 0;
+  };
+  std::string kept_text_;
+  std::vector<Kept> kept_;                   // by number
+  std::optional<std::uint32_t> to_be_kept_;  // what has been written since is kept as this
+  std::size_t kept_from_ = 0;
+};
+
+// Texts about places, put together once and then looked up by the place's number.
+class PlaceTexts {
+ public:
+  template <class Make>
+  void append(const sample::FrameText& frame, std::string& out, const Make& make) {
+    if (frame.place == sample::FrameText::kNoPlace) return make(out);
+    if (frame.place >= texts_.size()) texts_.resize(frame.place + std::size_t{256});
+    std::string& text = texts_[frame.place];
+    if (text.empty()) make(text);
+    out += text;
+  }
+
+ private:
+  std::vector<std::string> texts_;
 };
 
 // "#17 12.345678901 SAMPLE cycles app 12/13 cpu 2 period=1 ..." and one line per frame.
@@ -37,12 +69,15 @@ class RecordLines final : public RecordView {
   void begin_list(std::string_view name) override;
   void end_list() override;
   void frame(const sample::FrameText& frame) override;
+  void instruction(const sample::FrameText& frame) override;
   void end() override;
 
  private:
   void key(std::string_view name);
   int lists_ = 0;
   bool after_open_ = false;
+  PlaceTexts frame_texts_;  // what stands behind the address of a frame
+  PlaceTexts instruction_texts_;
 };
 
 // {"nr":17,"type":"SAMPLE","time":12345678901,...}
@@ -61,11 +96,13 @@ class RecordJson final : public RecordView {
   void begin_list(std::string_view name) override;
   void end_list() override;
   void frame(const sample::FrameText& frame) override;
+  void instruction(const sample::FrameText& frame) override;
   void end() override;
 
  private:
   void key(std::string_view name);
   bool needs_comma_ = false;
+  PlaceTexts names_;  // what stands behind the address
 };
 
 // readperf's overview.csv: nr, type, pid, tid, time, and what its authors put into info.

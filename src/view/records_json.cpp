@@ -38,8 +38,7 @@ void RecordJson::number(std::string_view name, std::uint64_t value) {
 
 void RecordJson::signed_number(std::string_view name, std::int64_t value) {
   key(name);
-  const fmt::format_int digits(value);
-  out_.append(digits.data(), digits.size());
+  append_signed(out_, value);
 }
 
 void RecordJson::real(std::string_view name, double value) {
@@ -95,16 +94,34 @@ void RecordJson::begin_list(std::string_view name) {
 }
 
 void RecordJson::end_list() {
+  keep_frames();
   out_ += ']';
   needs_comma_ = true;
 }
 
+namespace {
+
+void append_names(const sample::FrameText& frame, std::string& out) {
+  out += ",\"function\":";
+  append_json_text(out, frame.function);
+  out += ",\"binary\":";
+  append_json_text(out, frame.binary);
+}
+
+}  // namespace
+
 void RecordJson::frame(const sample::FrameText& frame) {
-  begin_group("");
-  address("address", frame.address);
-  text("function", frame.function);
-  text("binary", frame.binary);
-  end_group();
+  key("");
+  out_ += "{\"address\":\"0x";
+  append_hex(out_, frame.address);
+  out_ += '"';
+  names_.append(frame, out_, [&](std::string& out) { append_names(frame, out); });
+  out_ += '}';
+}
+
+void RecordJson::instruction(const sample::FrameText& frame) {
+  address("ip", frame.address);
+  names_.append(frame, out_, [&](std::string& out) { append_names(frame, out); });
 }
 
 void RecordJson::end() { out_ += "}\n"; }

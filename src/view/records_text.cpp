@@ -69,8 +69,9 @@ void RecordLines::begin(const sample::RecordHead& head) {
   }
   if (head.pid && head.tid) {
     out_ += ' ';
-    fmt::format_to(std::back_inserter(out_), "{}/{}", static_cast<std::int32_t>(*head.pid),
-                   static_cast<std::int32_t>(*head.tid));
+    append_signed(out_, static_cast<std::int32_t>(*head.pid));
+    out_ += '/';
+    append_signed(out_, static_cast<std::int32_t>(*head.tid));
   }
   if (head.cpu) {
     out_ += " cpu ";
@@ -94,8 +95,7 @@ void RecordLines::number(std::string_view name, std::uint64_t value) {
 
 void RecordLines::signed_number(std::string_view name, std::int64_t value) {
   key(name);
-  const fmt::format_int digits(value);
-  out_.append(digits.data(), digits.size());
+  append_signed(out_, value);
 }
 
 void RecordLines::real(std::string_view name, double value) {
@@ -153,6 +153,7 @@ void RecordLines::begin_list(std::string_view name) {
 }
 
 void RecordLines::end_list() {
+  keep_frames();
   if (lists_ > 0) {
     --lists_;
   } else {
@@ -162,14 +163,25 @@ void RecordLines::end_list() {
 }
 
 void RecordLines::frame(const sample::FrameText& frame) {
-  if (lists_ > 0) out_ += "\n    ";
-  out_ += "0x";
+  out_ += lists_ > 0 ? std::string_view("\n    0x") : std::string_view("0x");
   append_hex(out_, frame.address);
-  out_ += ' ';
-  append_printable(out_, frame.function);
-  out_ += " (";
-  append_printable(out_, frame.binary);
-  out_ += ')';
+  frame_texts_.append(frame, out_, [&](std::string& out) {
+    out += ' ';
+    append_printable(out, frame.function);
+    out += " (";
+    append_printable(out, frame.binary);
+    out += ')';
+  });
+}
+
+void RecordLines::instruction(const sample::FrameText& frame) {
+  address("ip", frame.address);
+  instruction_texts_.append(frame, out_, [&](std::string& out) {
+    out += " function=";
+    append_printable(out, frame.function);
+    out += " binary=";
+    append_printable(out, frame.binary);
+  });
 }
 
 void RecordLines::end() { out_ += '\n'; }

@@ -11,6 +11,9 @@ struct TableOptions {
   int columns = 0;  // of the screen; 0: lines may be as long as they are
 };
 
+// "1 sample", "1,234 samples".
+std::string samples_text(std::uint64_t samples);
+
 // What was recorded, on what, how long, and what is missing from it.
 std::string recording_text(const sample::Report& report);
 

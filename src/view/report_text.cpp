@@ -196,12 +196,16 @@ Cells headings(const Report& report, bool has_inclusive) {
 
 }  // namespace
 
+std::string samples_text(std::uint64_t samples) {
+  return with_separators(samples) + (samples == 1 ? " sample" : " samples");
+}
+
 std::string recording_text(const Report& report) {
   const auto& summary = report.summary;
   std::uint64_t samples = 0;
   for (const auto& event : report.events) samples += event.total.samples;
   std::string what =
-      fmt::format("{}, {} samples", with_binary_prefix(summary.bytes), with_separators(samples));
+      fmt::format("{}, {}", with_binary_prefix(summary.bytes), samples_text(samples));
   if (report.threads != 0)
     what += fmt::format(" of {} thread{}", report.threads, report.threads == 1 ? "" : "s");
   if (report.first_time)
@@ -227,12 +231,14 @@ std::string recording_text(const Report& report) {
 std::string report_text(const Report& report, const TableOptions& options) {
   std::string text = recording_text(report);
   const bool has_inclusive = !report.rows.empty() && report.rows.front().inclusive.has_value();
+  if (report.events.size() > 1 && std::none_of(report.events.begin(), report.events.end(),
+                                               [](const auto& e) { return e.total.samples != 0; }))
+    text += "\nno samples of any of its events\n";
   auto row = report.rows.begin();
   for (std::uint32_t i = 0; i < report.events.size(); ++i) {
     const ReportEvent& event = report.events[i];
     if (event.total.samples == 0 && report.events.size() > 1) continue;
-    text += fmt::format("\n{}: {} samples, {}\n", printable(event.name),
-                        with_separators(event.total.samples),
+    text += fmt::format("\n{}: {}, {}\n", printable(event.name), samples_text(event.total.samples),
                         event.period_is_known ? "period " + period_text(event, event.total.period)
                                               : "periods not recorded");
     if (event.total.samples == 0) continue;

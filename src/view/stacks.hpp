@@ -1,6 +1,7 @@
 // Views of call stacks: for people, and for other tools that show them.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.hpp"
@@ -23,9 +24,14 @@ std::string flame_graph(const sample::NamedProfile& profile, const sample::CallT
 // profile.proto, gzipped: for pprof.
 [[nodiscard]] Result<std::string> pprof_profile(const sample::NamedProfile& profile);
 
-// These three keep the moment of each sample; the profile must have its timeline.
-std::string speedscope_json(const sample::NamedProfile& profile);
-std::string firefox_json(const sample::NamedProfile& profile);
-std::string perfetto_trace(const sample::NamedProfile& profile);
+// These three keep the moment of each sample, so they are long and written piece by piece; the
+// profile must have its timeline. A sink that gives false ends them.
+using TextSink = std::function<bool(std::string_view)>;
+void speedscope_json(const sample::NamedProfile& profile, const TextSink& write);
+void firefox_json(const sample::NamedProfile& profile, const TextSink& write);
+void perfetto_trace(const sample::NamedProfile& profile, const TextSink& write);
+
+// "perf.data (1 of 4 samples)": what a view over time says that it shows.
+std::string shown_part(const sample::NamedProfile& profile);
 
 }  // namespace loft::view

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "base/units.hpp"
+#include "view/report.hpp"
 #include "view/stacks.hpp"
 
 namespace loft::view {
@@ -19,9 +19,9 @@ class TreePrinter {
       const auto& node = tree_.nodes[root];
       event_ = node.function;
       whole_ = value(node.total);
-      out_ += fmt::format("\n{}: {} samples\n{:>8}  {:>8}  function\n",
-                          printable(profile_.events[event_].name),
-                          with_separators(node.total.samples), "total", "self");
+      out_ +=
+          fmt::format("\n{}: {}\n{:>8}  {:>8}  function\n", printable(profile_.events[event_].name),
+                      samples_text(node.total.samples), "total", "self");
       print_children(node, 0);
     }
     return std::move(out_);
@@ -39,7 +39,7 @@ class TreePrinter {
   void print_children(const sample::CallTree::Node& node, int depth) {
     std::size_t hidden = 0;
     sample::Weight hidden_weight;
-    for (const auto child : node.children) {
+    for (const auto child : tree_.children_of(node)) {
       const auto& below = tree_.nodes[child];
       if (share(below.total) < least_ || depth == kDeepest) {
         ++hidden;

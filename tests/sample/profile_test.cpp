@@ -107,21 +107,21 @@ TEST_F(ProfileTest, TheTreeTurnsAround) {
   ProfileOptions options;
   options.tree = true;
   run(options, {sample({0x3000, 0x2010, 0x1010}), sample({0x3000, 0x1010})});
-  const auto down = make_call_tree(result.tree, TreeOrder::from_callers, true);
-  const auto up = make_call_tree(result.tree, TreeOrder::from_callees, true);
+  const auto down = make_call_tree(result.tree, *locations, TreeOrder::from_callers);
+  const auto up = make_call_tree(result.tree, *locations, TreeOrder::from_callees);
   const auto name = [&](const CallTree& tree, std::uint32_t node) {
     return locations->function(tree.nodes[node].function).name;
   };
-  const auto& first_down = down.nodes[down.events[0]].children;
+  const auto first_down = down.children_of(down.nodes[down.events[0]]);
   ASSERT_EQ(first_down.size(), 1u);
   EXPECT_EQ(name(down, first_down[0]), "main");
   EXPECT_EQ(down.nodes[first_down[0]].total.samples, 2u);
-  const auto& first_up = up.nodes[up.events[0]].children;
+  const auto first_up = up.children_of(up.nodes[up.events[0]]);
   ASSERT_EQ(first_up.size(), 1u);
   EXPECT_EQ(name(up, first_up[0]), "leaf");
-  EXPECT_EQ(up.nodes[first_up[0]].children.size(), 2u);
+  EXPECT_EQ(up.nodes[first_up[0]].child_count, 2u);
   EXPECT_EQ(up.nodes[first_up[0]].self.samples, 2u) << "the work is the callee's own";
-  for (const auto caller : up.nodes[first_up[0]].children)
+  for (const auto caller : up.children_of(up.nodes[first_up[0]]))
     EXPECT_EQ(up.nodes[caller].self.samples, 0u) << name(up, caller);
 }
 
@@ -150,6 +150,33 @@ TEST_F(ProfileTest, AnAddressThatMapsNowhereHasOneRow) {
   const auto report = run({}, {sample({0x9000}), sample({0xA000})});
   ASSERT_EQ(report.rows.size(), 1u);
   EXPECT_EQ(report.rows[0].keys.function, "[not mapped]");
+}
+
+TEST_F(ProfileTest, OfTooManyMomentsAnEvenChoiceStaysWhateverTheWorkers) {
+  ProfileOptions options;
+  options.tree = options.timeline = true;
+  options.most_timeline = 1000;
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    samples.push_back(sample({0x3000}));
+    samples.back().time = i;
+    samples.back().place = 264 + i * 88;
+  }
+  const auto times = [&](unsigned workers) {
+    (void)run(options, samples, workers);
+    std::vector<std::uint64_t> all;
+    for (const auto& entry : result.timeline.entries()) all.push_back(entry.time);
+    return all;
+  };
+  const auto alone = times(1);
+  EXPECT_EQ(result.timeline.step(), 32u);
+  EXPECT_LE(alone.size(), 1000u);
+  EXPECT_GT(alone.size(), 20'000u / 32 * 8 / 10);
+  const auto early = std::count_if(alone.begin(), alone.end(), [](auto t) { return t < 10'000; });
+  EXPECT_NEAR(static_cast<double>(early), static_cast<double>(alone.size()) / 2,
+              static_cast<double>(alone.size()) / 8)
+      << "both halves of the time keep their share";
+  EXPECT_EQ(times(3), alone);
 }
 
 }  // namespace

@@ -61,6 +61,37 @@ TEST_F(Kernel, ModulesAreAskedByTheirName) {
   }
 }
 
+TEST_F(Kernel, ModulesMayBePackedFiles) {
+  run("mkdir -p root/lib/modules");
+  compile(
+      "extern \"C\" int one(int x) { return x + 1; }\n"
+      "extern \"C\" int two(int x) { return x * 3; }\n",
+      "-O1 -c", "root/lib/modules/m.ko");
+  const std::uint64_t base = 0xffffffffc0001000;
+  const std::uint64_t two = base + address_by_nm("root/lib/modules/m.ko", "two");
+  SymbolOptions options = machine(kKallsyms, "6.9.9-other");
+  SymbolStore store(options);
+  for (const auto& [tool, ending] :
+       {std::pair("xz", ".xz"), std::pair("zstd -q", ".zst"), std::pair("gzip", ".gz")}) {
+    if (!has_tool(std::string(tool).substr(0, std::string_view(tool).find(' ')))) continue;
+    const std::string path = std::string("/lib/modules/m.ko") + ending;
+    run(std::string(tool) + " -c root/lib/modules/m.ko > root" + path);
+    const auto table = store.open({.path = path, .is_kernel = true});
+    EXPECT_EQ(name_at(*table, table->address_of(two, base, 0)), "two") << path << table->why();
+  }
+}
+
+TEST_F(Kernel, APackedModuleThatIsCutGivesNoNames) {
+  if (!has_tool("xz")) GTEST_SKIP() << "xz is not installed";
+  run("mkdir -p root/lib/modules");
+  compile("int one(int x) { return x + 1; }\n", "-O1 -c", "m.ko");
+  run("xz -c m.ko | head -c 300 > root/lib/modules/m.ko.xz");
+  SymbolStore store(machine(kKallsyms, "6.9.9-other"));
+  const auto table = store.open({.path = "/lib/modules/m.ko.xz", .is_kernel = true});
+  EXPECT_EQ(table->symbol_count(), 0u);
+  EXPECT_NE(table->why(), "");
+}
+
 TEST_F(Kernel, TheRunningKernelHelpsWhenItIsTheRecordedOne) {
   const auto table = SymbolStore(machine(kKallsyms, "6.1.0-test")).open(kernel());
   EXPECT_EQ(name_at(*table, 0xffffffff81000110), "do_work");

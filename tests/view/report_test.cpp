@@ -4,9 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <protozero/pbf_reader.hpp>
 
+#include "base/file.hpp"
 #include "sample/named_profile.hpp"
 #include "view/recording_tables.hpp"
 #include "view/records.hpp"
@@ -118,7 +124,8 @@ TEST_F(ReportViews, FoldedStacksGoFromCallerToCallee) {
 }
 
 TEST_F(ReportViews, TheFlameGraphHasNoMarkupFromNames) {
-  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
   const std::string text = flame_graph(*named, tree);
   EXPECT_THAT(text, HasSubstr("<title>main (3 samples, 100.00 %)</title>"));
   EXPECT_THAT(text, Not(HasSubstr("<b>")));
@@ -127,28 +134,47 @@ TEST_F(ReportViews, TheFlameGraphHasNoMarkupFromNames) {
 }
 
 TEST_F(ReportViews, TheTreeIndentsCallees) {
-  const auto tree = sample::make_call_tree(result.tree, sample::TreeOrder::from_callers, true);
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
   const std::string text = tree_text(*named, tree, 0);
   EXPECT_THAT(text, HasSubstr("100.00 %   33.33 %  main\n"));
   EXPECT_THAT(text, HasSubstr(" 66.67 %   66.67 %    evil"));
   expect_harmless(text);
 }
 
-TEST_F(ReportViews, SpeedscopeAndFirefoxAreJsonWithEverySample) {
-  const auto speedscope = nlohmann::json::parse(speedscope_json(*named));
+// What a view that is written piece by piece comes to.
+std::string whole(void (*view)(const sample::NamedProfile&, const TextSink&),
+                  const sample::NamedProfile& profile) {
+  std::string text;
+  view(profile, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  return text;
+}
+
+TEST_F(ReportViews, SpeedscopeSaysOnceWhatSeveralSamplesInARowShow) {
+  const auto speedscope = nlohmann::json::parse(whole(speedscope_json, *named));
   ASSERT_EQ(speedscope["profiles"].size(), 1u);
-  EXPECT_EQ(speedscope["profiles"][0]["samples"].size(), 3u);
-  EXPECT_EQ(speedscope["profiles"][0]["endValue"], 3000000);
-  const auto firefox = nlohmann::json::parse(firefox_json(*named));
+  const auto& thread = speedscope["profiles"][0];
+  EXPECT_EQ(thread["samples"].size(), thread["weights"].size());
+  EXPECT_EQ(thread["samples"].size(), 2u);
+  EXPECT_EQ(thread["weights"][0].get<int>() + thread["weights"][1].get<int>(), 3000000);
+  EXPECT_EQ(thread["endValue"], 3000000);
+}
+
+TEST_F(ReportViews, FirefoxIsJsonWithEverySample) {
+  const auto firefox = nlohmann::json::parse(whole(firefox_json, *named));
   ASSERT_EQ(firefox["threads"].size(), 1u);
   const auto& thread = firefox["threads"][0];
   EXPECT_EQ(thread["samples"]["length"], 3);
+  EXPECT_EQ(thread["samples"]["threadCPUDelta"], nlohmann::json({1000000, 1000000, 1000000}));
   EXPECT_EQ(thread["stackTable"]["prefix"][1], 0);
   EXPECT_EQ(thread["stringArray"][0], "main");
 }
 
 TEST_F(ReportViews, PerfettoHasOneSamplePacketPerSample) {
-  const std::string trace = perfetto_trace(*named);
+  const std::string trace = whole(perfetto_trace, *named);
   protozero::pbf_reader packets(trace);
   int samples = 0;
   while (packets.next(1)) {
@@ -169,6 +195,26 @@ TEST_F(ReportViews, PprofIsGzipped) {
   ASSERT_TRUE(packed);
   ASSERT_GT(packed->size(), 20u);
   EXPECT_EQ(packed->substr(0, 2), "\x1f\x8b");
+}
+
+TEST_F(ReportViews, GoToolPprofReadsTheProfile) {
+  if (std::system("go tool pprof -help >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "'go tool pprof' is not installed";
+  std::string name = testing::TempDir() + "/loft-view-XXXXXX";
+  const int file = ::mkstemp(name.data());
+  ASSERT_GE(file, 0);
+  ::close(file);
+  ASSERT_TRUE(replace_file(name, *pprof_profile(*named)));
+  FILE* pipe = ::popen(("go tool pprof -raw " + name + " 2>&1").c_str(), "r");
+  std::string text;
+  std::array<char, 4096> chunk;
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe))
+    text.append(chunk.data(), got);
+  EXPECT_EQ(::pclose(pipe), 0) << text;
+  ::unlink(name.c_str());
+  EXPECT_THAT(text, HasSubstr("samples/count cpu-clock/nanoseconds"));
+  EXPECT_THAT(text, testing::ContainsRegex("2 +2000000: +[0-9]+ +[0-9]+")) << text;
+  EXPECT_THAT(text, HasSubstr("/bin/app"));
 }
 
 void describe(sample::FieldSink& sink) {
@@ -196,7 +242,7 @@ void describe(sample::FieldSink& sink) {
 TEST(RecordViews, LinesAreReadable) {
   RecordLines lines;
   describe(lines);
-  const std::string text = lines.take();
+  const std::string text(lines.written());
   EXPECT_THAT(text, HasSubstr("#3 1.500000000 SAMPLE cycles evil"));
   EXPECT_THAT(text, HasSubstr(" 7/8 ip=0xabc period=12 values=[{value=1}]\n    0x10 evil"));
   expect_harmless(text);
@@ -205,7 +251,7 @@ TEST(RecordViews, LinesAreReadable) {
 TEST(RecordViews, JsonIsOneObjectPerLine) {
   RecordJson lines;
   describe(lines);
-  const std::string text = lines.take();
+  const std::string text(lines.written());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["ip"], "0xabc");
@@ -217,7 +263,7 @@ TEST(RecordViews, TheTableHasReadperfsColumns) {
   RecordTable table;
   describe(table);
   EXPECT_EQ(RecordTable::header(), "nr,type,pid,tid,time,info\n");
-  EXPECT_EQ(table.take(), "3,SAMPLE,7,8,1500000000,ip=0xabc period=12\n");
+  EXPECT_EQ(table.written(), "3,SAMPLE,7,8,1500000000,ip=0xabc period=12\n");
 }
 
 }  // namespace

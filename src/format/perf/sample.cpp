@@ -127,13 +127,13 @@ bool skip_reading(Cursor& in, std::uint64_t format) {
 }  // namespace
 
 std::optional<pd::Sample> read_sample(const RawRecord& record, const SampleLayout& layout) {
-  pd::Sample sample;
-  sample.mode = record.mode();
-  sample.exact_ip = (record.misc & kMiscExactIp) != 0;
+  std::optional<pd::Sample> sample(std::in_place);  // large: it is made where it will be used
+  sample->mode = record.mode();
+  sample->exact_ip = (record.misc & kMiscExactIp) != 0;
   Cursor in(record.body, record.order);
-  read_fixed(in, layout, sample);
-  read_variable(in, layout, sample);
-  if (!in.ok()) return std::nullopt;
+  read_fixed(in, layout, *sample);
+  read_variable(in, layout, *sample);
+  if (!in.ok()) sample.reset();
   return sample;
 }
 

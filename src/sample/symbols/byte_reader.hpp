@@ -45,6 +45,8 @@ class ByteReader {
 
   // A number of 1 to 8 bytes, as DWARF's addresses and three-byte forms are.
   std::uint64_t sized(std::size_t size) {
+    if (size == 8) return u64();
+    if (size == 4) return u32();
     if (size == 0 || size > 8 || size > left()) return fail();
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < size; ++i) {

@@ -17,4 +17,8 @@ std::vector<std::byte> unpack_gnu_section(Bytes section);
 // .gnu_debugdata: an ELF file in xz.
 std::vector<std::byte> unpack_xz(Bytes packed);
 
+// A whole file in xz, zstd or gzip, as distributions pack kernel modules. Nothing when it is none.
+bool is_packed_file(Bytes bytes);
+std::vector<std::byte> unpack_file(Bytes packed);
+
 }  // namespace loft::sample::symbols

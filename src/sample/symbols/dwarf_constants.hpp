@@ -38,7 +38,12 @@ enum Attribute : std::uint32_t {
   kAtStrOffsetsBase = 0x72,
   kAtAddrBase = 0x73,
   kAtRnglistsBase = 0x74,
+  kAtDwoName = 0x76,
   kAtMipsLinkageName = 0x2007,
+  kAtGnuDwoName = 0x2130,
+  kAtGnuDwoId = 0x2131,
+  kAtGnuRangesBase = 0x2132,
+  kAtGnuAddrBase = 0x2133,
 };
 
 enum Form : std::uint32_t {

@@ -109,8 +109,11 @@ class DwarfInfo::TreeWalk {
 };
 
 DwarfInfo::DwarfInfo(std::shared_ptr<const ElfFile> elf, std::shared_ptr<const ElfFile> alternate,
-                     NameStyle names)
-    : elf_(std::move(elf)), alternate_(std::move(alternate)), names_(names) {}
+                     const SymbolOptions& options)
+    : elf_(std::move(elf)),
+      alternate_(std::move(alternate)),
+      split_(*elf_, options),
+      names_(options.names) {}
 
 void DwarfInfo::open() const {
   std::shared_ptr<const DwarfReader> alternate;
@@ -147,8 +150,14 @@ const DwarfLines& DwarfInfo::lines_of(std::uint32_t index) const {
 
 const DwarfInfo::Inlines& DwarfInfo::inlines_of(std::uint32_t index) const {
   Unit& unit = units_[index];
-  std::call_once(unit.inlines_once,
-                 [&] { unit.inlines = TreeWalk(*reader_, reader_->units()[index]).run(); });
+  std::call_once(unit.inlines_once, [&] {
+    const DwarfUnit& known = reader_->units()[index];
+    auto split = split_.find(*reader_, known);
+    unit.inlines = split == nullptr
+                       ? TreeWalk(*reader_, known).run()
+                       : TreeWalk(split->reader(), *split->unit_with(known.split_id)).run();
+    unit.inlines.split = std::move(split);
+  });
   return unit.inlines;
 }
 
@@ -163,23 +172,24 @@ std::vector<InlinedFrame> DwarfInfo::inlined(std::uint64_t address) const {
   const auto unit = unit_of(address);
   if (!unit) return frames;
   const Inlines& inlines = inlines_of(*unit);
+  const DwarfReader& reader = inlines.split != nullptr ? inlines.split->reader() : *reader_;
   std::uint32_t index = inlines.by_address.find(address).value_or(Scope::kFunction);
   while (index != Scope::kFunction && frames.size() < kMostInlinedFrames) {
     const Scope& scope = inlines.scopes[index];
-    frames.push_back(
-        {function_name(scope.origin), {lines_of(*unit).file(scope.call_file), scope.call_line}});
+    frames.push_back({function_name(reader, scope.origin),
+                      {lines_of(*unit).file(scope.call_file), scope.call_line}});
     index = scope.around;
   }
   std::reverse(frames.begin(), frames.end());
   return frames;
 }
 
-std::string_view DwarfInfo::function_name(const DwarfValue& origin) const {
+std::string_view DwarfInfo::function_name(const DwarfReader& around,
+                                          const DwarfValue& origin) const {
   const bool is_alternate = origin.kind == Kind::alternate_reference;
-  const DwarfReader* reader = is_alternate ? reader_->alternate() : reader_.get();
-  const std::uint64_t key = origin.number << 1 | (is_alternate ? 1 : 0);
+  const DwarfReader* reader = is_alternate ? around.alternate() : &around;
   const std::lock_guard lock(name_mutex_);
-  auto [found, is_new] = name_of_origin_.try_emplace(key);
+  auto [found, is_new] = name_of_origin_.try_emplace({reader, origin.number});
   if (is_new) {
     std::string name = reader == nullptr ? std::string() : name_at(*reader, origin.number, 0);
     if (name.empty()) name = "[inlined]";

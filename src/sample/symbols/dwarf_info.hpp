@@ -3,25 +3,28 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sample/symbols/debug_info.hpp"
 #include "sample/symbols/demangle.hpp"
 #include "sample/symbols/dwarf_lines.hpp"
 #include "sample/symbols/dwarf_reader.hpp"
+#include "sample/symbols/dwarf_split.hpp"
 #include "sample/symbols/interval_map.hpp"
 
 namespace loft::sample::symbols {
 
 class DwarfInfo : public DebugInfo {
  public:
-  // `elf` has the debug sections; `alternate` is dwz's file or null.
+  // `elf` has the debug sections; `alternate` is dwz's file or null. `options` tell where split
+  // units are looked for, and how names are shown.
   DwarfInfo(std::shared_ptr<const ElfFile> elf, std::shared_ptr<const ElfFile> alternate,
-            NameStyle names);
+            const SymbolOptions& options);
 
   [[nodiscard]] std::optional<SourceLine> line(std::uint64_t address) const override;
   [[nodiscard]] std::vector<InlinedFrame> inlined(std::uint64_t address) const override;
@@ -36,6 +39,7 @@ class DwarfInfo : public DebugInfo {
     DwarfValue origin;
   };
   struct Inlines {
+    std::shared_ptr<const SplitUnit> split;  // where the entries are, unless they are in the file
     std::vector<Scope> scopes;
     IntervalMap by_address;
   };
@@ -51,12 +55,14 @@ class DwarfInfo : public DebugInfo {
   [[nodiscard]] std::optional<std::uint32_t> unit_of(std::uint64_t address) const;
   [[nodiscard]] const DwarfLines& lines_of(std::uint32_t unit) const;
   [[nodiscard]] const Inlines& inlines_of(std::uint32_t unit) const;
-  [[nodiscard]] std::string_view function_name(const DwarfValue& origin) const;
+  [[nodiscard]] std::string_view function_name(const DwarfReader& reader,
+                                               const DwarfValue& origin) const;
   [[nodiscard]] std::string name_at(const DwarfReader& reader, std::uint64_t offset,
                                     unsigned hops) const;
 
   std::shared_ptr<const ElfFile> elf_;
   std::shared_ptr<const ElfFile> alternate_;
+  DwarfSplit split_;
   NameStyle names_;
 
   mutable std::once_flag open_once_;
@@ -66,7 +72,7 @@ class DwarfInfo : public DebugInfo {
 
   mutable std::mutex name_mutex_;  // guards the two below
   mutable std::deque<std::string> function_names_;
-  mutable std::unordered_map<std::uint64_t, std::string_view> name_of_origin_;
+  mutable std::map<std::pair<const DwarfReader*, std::uint64_t>, std::string_view> name_of_origin_;
 };
 
 }  // namespace loft::sample::symbols

@@ -28,7 +28,7 @@ void DwarfReader::add_ranges(const DwarfUnit& unit, const Entry& entry, std::siz
     if (unit.version >= 5)
       add_range_list(unit, entry.ranges.number, budget, into);
     else
-      add_old_ranges(unit, entry.ranges.number, budget, into);
+      add_old_ranges(unit, entry.ranges.number + (bases_ ? unit.ranges_base : 0), budget, into);
   } else if (const auto low = address(unit, entry.low_pc)) {
     const auto high = entry.high_pc.kind == Kind::constant
                           ? std::optional(*low + entry.high_pc.number)

@@ -41,9 +41,17 @@ DwarfValue* place_of(Entry& entry, std::uint32_t attribute) {
     case kAtStrOffsetsBase:
       return &entry.str_offsets_base;
     case kAtAddrBase:
+    case kAtGnuAddrBase:
       return &entry.addr_base;
     case kAtRnglistsBase:
       return &entry.rnglists_base;
+    case kAtDwoName:
+    case kAtGnuDwoName:
+      return &entry.split_name;
+    case kAtGnuDwoId:
+      return &entry.split_id;
+    case kAtGnuRangesBase:
+      return &entry.ranges_base;
     default:
       return nullptr;
   }
@@ -102,8 +110,9 @@ const Abbreviation* AbbreviationTable::find(std::uint64_t code) const {
 }
 
 DwarfReader::DwarfReader(const DwarfSections& sections,
-                         std::shared_ptr<const DwarfReader> alternate)
-    : sections_(sections), alternate_(std::move(alternate)) {
+                         std::shared_ptr<const DwarfReader> alternate,
+                         std::optional<SkeletonBases> bases)
+    : sections_(sections), alternate_(std::move(alternate)), bases_(bases) {
   read_units();
 }
 
@@ -142,9 +151,9 @@ bool DwarfReader::read_header(ByteReader& in, DwarfUnit& unit) const {
     unit.abbrev_offset = in.sized(unit.offset_size);
     unit.address_size = in.u8();
   }
-  if (type == kUnitSkeleton || type == kUnitSplitCompile) in.skip(8);
+  if (type == kUnitSkeleton || type == kUnitSplitCompile) unit.split_id = in.u64();
   if (type == kUnitType || type == kUnitSplitType) in.skip(8 + unit.offset_size);
-  unit.is_compile_unit = type == kUnitCompile || type == kUnitSkeleton;
+  unit.is_compile_unit = type == kUnitCompile || type == kUnitSkeleton || type == kUnitSplitCompile;
   unit.first_entry = in.position();
   const bool is_size = unit.address_size == 4 || unit.address_size == 8 || unit.address_size == 2;
   return in.ok() && is_size && unit.first_entry <= unit.end;
@@ -152,14 +161,24 @@ bool DwarfReader::read_header(ByteReader& in, DwarfUnit& unit) const {
 
 void DwarfReader::read_root(DwarfUnit& unit) const {
   const Entry entry = root(unit);
-  // Without the attribute the table starts behind the header of its section.
-  const std::uint64_t header = unit.offset_size == 8 ? 16 : 8;
+  // Without the attribute the table starts behind the header of its section; before DWARF 5 it had
+  // none.
+  const std::uint64_t header = unit.version < 5 ? 0 : unit.offset_size == 8 ? 16 : 8;
   unit.str_offsets_base = entry.str_offsets_base ? entry.str_offsets_base.number : header;
   unit.addr_base = entry.addr_base ? entry.addr_base.number : header;
   unit.rnglists_base = entry.rnglists_base.number;
+  unit.ranges_base = entry.ranges_base.number;
+  unit.split_name = entry.split_name;
+  if (entry.split_id) unit.split_id = entry.split_id.number;
   unit.compilation_folder = entry.compilation_folder;
   unit.statement_list = entry.statement_list;
   unit.low_pc = address(unit, entry.low_pc).value_or(0);
+  if (bases_) {
+    unit.addr_base = bases_->addr_base;
+    unit.low_pc = bases_->low_pc;
+    unit.ranges_base = bases_->ranges_base;
+    unit.rnglists_base = unit.offset_size == 8 ? 20 : 12;  // behind the header of the only list
+  }
   if (entry.tag != kTagCompileUnit && entry.tag != kTagSkeletonUnit) unit.is_compile_unit = false;
 }
 

@@ -7,8 +7,8 @@
 //     use(reader.text(unit, root.name), reader.ranges(unit, root));
 //   }
 //
-// Safe for several threads once it is made. Split DWARF (.dwo, .dwp) is not followed: its lines are
-// there, its inlined calls only where the compiler left them in the skeleton.
+// Safe for several threads once it is made. Split DWARF is read by a reader of its own, see
+// dwarf_split.hpp.
 #pragma once
 
 #include <cstdint>
@@ -104,8 +104,18 @@ struct DwarfUnit {
   std::uint64_t addr_base = 0;
   std::uint64_t rnglists_base = 0;
   std::uint64_t low_pc = 0;
+  std::uint64_t ranges_base = 0;  // what ranges of split entries count from, before DWARF 5
+  std::uint64_t split_id = 0;     // of a skeleton, or of the unit that it stands for
+  DwarfValue split_name;          // of a skeleton: the file with its entries
   DwarfValue compilation_folder;
   DwarfValue statement_list;
+};
+
+// What the entries of a split unit take from their skeleton.
+struct SkeletonBases {
+  std::uint64_t addr_base = 0;
+  std::uint64_t low_pc = 0;
+  std::uint64_t ranges_base = 0;
 };
 
 // What loft wants to know of an entry; all else was passed over.
@@ -117,12 +127,15 @@ struct Entry {
   DwarfValue call_file, call_line;
   DwarfValue compilation_folder, statement_list;
   DwarfValue str_offsets_base, addr_base, rnglists_base;
+  DwarfValue split_name, split_id, ranges_base;
 };
 
 class DwarfReader {
  public:
-  // `alternate` is the reader of dwz's file; null when there is none.
-  DwarfReader(const DwarfSections& sections, std::shared_ptr<const DwarfReader> alternate);
+  // `alternate` is the reader of dwz's file; null when there is none. `bases` are there for the
+  // sections of a .dwo or .dwp file.
+  DwarfReader(const DwarfSections& sections, std::shared_ptr<const DwarfReader> alternate,
+              std::optional<SkeletonBases> bases = std::nullopt);
 
   [[nodiscard]] const DwarfSections& sections() const { return sections_; }
   [[nodiscard]] const std::vector<DwarfUnit>& units() const { return units_; }
@@ -162,6 +175,7 @@ class DwarfReader {
 
   DwarfSections sections_;
   std::shared_ptr<const DwarfReader> alternate_;
+  std::optional<SkeletonBases> bases_;
   std::vector<DwarfUnit> units_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::uint64_t, std::shared_ptr<const AbbreviationTable>> tables_;

@@ -56,6 +56,10 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(const std::string& path) {
   file->path_ = path;
   LOFT_TRY(file->mapping_, Mapping::of_file(path));
   file->bytes_ = file->mapping_.bytes();
+  if (is_packed_file(file->bytes_)) {  // a kernel module, as some distributions have them
+    file->own_ = unpack_file(file->bytes_);
+    file->bytes_ = file->own_;
+  }
   LOFT_CHECK(file->parse());
   return file;
 }

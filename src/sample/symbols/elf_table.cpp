@@ -39,7 +39,7 @@ std::shared_ptr<const DebugInfo> debug_info_of(const FoundFiles& found,
   const auto& elf = has_dwarf(found.binary.get()) ? found.binary : found.debug;
   if (!options.debug_info || !has_dwarf(elf.get())) return nullptr;
   return std::make_shared<const DwarfInfo>(elf, BinaryFinder(options).find_alternate(*elf),
-                                           options.names);
+                                           options);
 }
 
 }  // namespace

@@ -77,6 +77,22 @@ struct Unwinder::Cache {
   std::unordered_map<const SymbolTable*, std::shared_ptr<const SymbolTable>> tables;
   std::unordered_map<RowKey, KnownRow, RowKeyHash> rows;
 
+  // The rows asked for last, by the place in the file: most frames are at few places.
+  struct Recent {
+    RowKey key{nullptr, 0};
+    const KnownRow* row = nullptr;
+  };
+  std::vector<Recent> recent = std::vector<Recent>(1024);
+
+  const KnownRow& row_of(const MappedFile& mapping, std::uint64_t ip) {
+    const SymbolTable& table = *mapping.table;
+    const RowKey key{&table, table.is_absolute() ? ip : ip - mapping.start + mapping.offset};
+    Recent& last = recent[RowKeyHash{}(key) >> 54];
+    if (last.key != key)
+      last = {key, &row_at(mapping.table, table.address_of(ip, mapping.start, mapping.offset))};
+    return *last.row;
+  }
+
   const KnownRow& row_at(const std::shared_ptr<const SymbolTable>& symbols, std::uint64_t address) {
     const auto [found, is_new] = rows.try_emplace({symbols.get(), address});
     if (!is_new) return found->second;
@@ -189,22 +205,30 @@ class Walk {
     if (!row.is_signal_frame && (*cfa < sp || (*cfa == sp && !may_stand)))
       return stop(Unwinder::End::loop);
 
-    UserRegisters caller = registers_;
-    caller.value[numbers_.stack_pointer] = *cfa;
+    // All rules speak of the frame at hand, so none of its registers changes before all are read.
+    std::array<std::uint64_t, kUnwindRegisters> values;  // by rule
+    std::uint64_t found = 0;                             // bit i: values[i] is known
     std::optional<std::uint64_t> back;  // pushed by the call: a row without its rule is no row
     if (is_arm64_) back = register_value(row.return_register);
-    for (const RegisterRule& rule : row.rules) {
+    for (std::size_t i = 0; i < row.rules.size(); ++i) {
+      const RegisterRule& rule = row.rules[i];
       const auto value = value_by(rule, table, *cfa);
       if (rule.number == row.return_register) {
         if (rule.kind == RegisterRule::Kind::undefined) return stop(Unwinder::End::complete);
         back = value;
       }
-      const std::uint64_t bit = std::uint64_t{1} << rule.number;
-      caller.value[rule.number] = value.value_or(0);
-      caller.known = value ? caller.known | bit : caller.known & ~bit;
+      values[i] = value.value_or(0);
+      found |= std::uint64_t{value ? 1u : 0u} << i;
     }
     if (!back) return stop(Unwinder::End::stack_copied);
-    return move_to(caller, back.value_or(0), row.is_signal_frame);
+    if (!move_to(*back, row.is_signal_frame)) return false;
+    registers_.value[numbers_.stack_pointer] = *cfa;
+    for (std::size_t i = 0; i < row.rules.size(); ++i) {
+      const std::uint64_t bit = std::uint64_t{1} << row.rules[i].number;
+      registers_.value[row.rules[i].number] = values[i];
+      registers_.known = (found >> i & 1) != 0 ? registers_.known | bit : registers_.known & ~bit;
+    }
+    return true;
   }
 
   // Code without tables, from a JIT most often: it may keep a frame pointer.
@@ -216,16 +240,16 @@ class Walk {
     const auto back = read_stack(*frame + 8, 8);
     if (!next_frame || !back) return stop(Unwinder::End::no_table);
     if (*next_frame != 0 && *next_frame <= *frame) return stop(Unwinder::End::no_table);
-    UserRegisters caller = registers_;
-    caller.value[numbers_.frame_pointer] = *next_frame;
-    caller.value[numbers_.stack_pointer] = *frame + 16;
-    return move_to(caller, *back, false);
+    const std::uint64_t next_stack = *frame + 16;
+    if (!move_to(*back, false)) return false;
+    registers_.value[numbers_.frame_pointer] = *next_frame;
+    registers_.value[numbers_.stack_pointer] = next_stack;
+    return true;
   }
 
-  bool move_to(const UserRegisters& caller, std::uint64_t back, bool is_exact) {
+  bool move_to(std::uint64_t back, bool is_exact) {
     if (is_arm64_) back &= kArm64AddressMask;
     if (back == 0) return stop(Unwinder::End::complete);
-    registers_ = caller;
     registers_.ip = back;
     is_exact_ = is_exact;
     return true;
@@ -263,10 +287,7 @@ Unwinder::End Unwinder::unwind(const UserState& state, const MappingAt& mapping_
       return End::no_mapping;
     }
     const KnownRow* row = &kNoRow;
-    if (mapping->table != nullptr)
-      row = &cache_->row_at(
-          mapping->table,
-          mapping->table->address_of(walk.lookup_address(), mapping->start, mapping->offset));
+    if (mapping->table != nullptr) row = &cache_->row_of(*mapping, walk.lookup_address());
     if (!walk.step(*row)) return walk.why_ended();
     if (chain.size() >= most_frames) return End::loop;
     chain.push_back(walk.frame());

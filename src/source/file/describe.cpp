@@ -1,5 +1,7 @@
 #include "source/file/describe.hpp"
 
+#include <algorithm>
+
 namespace loft::source {
 namespace {
 
@@ -126,27 +128,53 @@ sample::FrameText RecordDescriber::frame_of(CpuMode mode, std::uint64_t ip, std:
     if (function.binary != sample::Function::kNoBinary)
       names.binary = recording_.history().binaries()[function.binary].path;
   }
-  return {shown, names.function, names.binary};
+  return {shown, names.function, names.binary, location};
 }
 
 void RecordDescriber::describe_chain(const perf_data::Sample& sample, FieldSink& sink) {
-  for (std::size_t i = 0; i < sample.call_chain.size(); ++i) {
-    const auto address = sample.call_chain[i];  // the upper half of memory is the kernel's
-    resolver_.prefetch(address >> 63 != 0 ? kernel_.span.value : user_.span.value, address - 1);
-  }
+  const auto& chain = sample.call_chain;
   sink.begin_list("call_chain");
   CpuMode mode = sample.mode;
-  bool is_first = true;
-  for (std::size_t i = 0; i < sample.call_chain.size(); ++i) {
-    const auto address = sample.call_chain[i];
-    if (address >= perf_data::kContextLowest) {
-      mode = mode_of_mark(address, CpuMode::hypervisor);
-      continue;
-    }
-    sink.frame(frame_of(mode, is_first ? address : address - 1, address));
-    is_first = false;
+  std::size_t first = 0;
+  while (first < chain.size() && chain[first] >= perf_data::kContextLowest)
+    mode = mode_of_mark(chain[first++], CpuMode::hypervisor);
+  if (first < chain.size()) {
+    sink.frame(frame_of(mode, chain[first], chain[first]));
+    describe_callers(chain, first + 1, mode, sink);
   }
   sink.end_list();
+}
+
+void RecordDescriber::prefetch(const PlacedRecord& placed) const {
+  if (placed.record.type != RecordType::sample || recording_.events().size() == 0) return;
+  const auto place = recording_.events().layout(0).places().ip;  // a guess is good enough
+  if (place == perf::SampleLayout::kAbsent || placed.record.body.size() < place + 8u) return;
+  const auto ip =
+      format::load<std::uint64_t>(placed.record.body.data() + place, placed.record.order);
+  const bool in_kernel = placed.record.mode() == CpuMode::kernel;
+  resolver_.prefetch(in_kernel ? kernel_.span.value : user_.span.value, ip);
+}
+
+void RecordDescriber::describe_callers(const perf_data::U64View& chain, std::size_t first,
+                                       CpuMode mode, FieldSink& sink) {
+  if (first == chain.size()) return;
+  if (callers_.is_full()) {
+    callers_.clear();
+    first_number_ = next_number_;
+  }
+  const auto key =
+      sample::CallerMemo::key_of(chain, first, mode, user_.span.value, kernel_.span.value);
+  auto known = callers_.find(key);
+  if (known == sample::CallerMemo::kNone) known = callers_.add(key, {});
+  next_number_ = std::max(next_number_, first_number_ + known + 1);
+  if (sink.known_frames(first_number_ + known)) return;
+  for (std::size_t i = first; i < chain.size(); ++i) {
+    if (chain[i] >= perf_data::kContextLowest) {
+      mode = mode_of_mark(chain[i], CpuMode::hypervisor);
+    } else {
+      sink.frame(frame_of(mode, chain[i] - 1, chain[i]));
+    }
+  }
 }
 
 void RecordDescriber::describe_raw(const perf_data::Sample& sample, FieldSink& sink) {
@@ -192,12 +220,7 @@ void RecordDescriber::describe_sample(const PlacedRecord& placed, FieldSink& sin
   sink.text("mode", mode_name(sample->mode));
   optional_number(sink, "period", sample->period);
   enter(sample->who.pid.value_or(~0u), sample->who.time.value_or(kAtTheEnd));
-  if (sample->ip) {
-    const auto frame = frame_of(sample->mode, *sample->ip, *sample->ip);
-    sink.address("ip", frame.address);
-    sink.text("function", frame.function);
-    sink.text("binary", frame.binary);
-  }
+  if (sample->ip) sink.instruction(frame_of(sample->mode, *sample->ip, *sample->ip));
   if (sample->exact_ip) sink.flag("exact_ip");
   optional_address(sink, "addr", sample->address);
   optional_number(sink, "id", sample->who.id);

@@ -4,6 +4,7 @@
 //   describer.describe(placed, sink);
 #pragma once
 
+#include "sample/caller_memo.hpp"
 #include "sample/fields.hpp"
 #include "sample/locations.hpp"
 #include "source/file/recording.hpp"
@@ -16,6 +17,13 @@ class RecordDescriber {
 
   void describe(const PlacedRecord& placed, sample::FieldSink& sink);
 
+  // Ask for memory that describing the record will need.
+  static void prefetch_bytes(const PlacedRecord& placed) {
+    __builtin_prefetch(placed.record.body.data());
+    __builtin_prefetch(placed.record.body.data() + 64);
+  }
+  void prefetch(const PlacedRecord& placed) const;
+
  private:
   void describe_sample(const PlacedRecord& placed, sample::FieldSink& sink);
   void describe_body(const PlacedRecord& placed, sample::FieldSink& sink);
@@ -25,6 +33,8 @@ class RecordDescriber {
   bool describe_tool(const RawRecord& record, sample::FieldSink& sink);
   void describe_raw(const perf_data::Sample& sample, sample::FieldSink& sink);
   void describe_chain(const perf_data::Sample& sample, sample::FieldSink& sink);
+  void describe_callers(const perf_data::U64View& chain, std::size_t first, perf_data::CpuMode mode,
+                        sample::FieldSink& sink);
   [[nodiscard]] sample::FrameText frame_of(perf_data::CpuMode mode, std::uint64_t ip,
                                            std::uint64_t shown);
   // From here on, addresses are those of this process at this moment.
@@ -35,6 +45,9 @@ class RecordDescriber {
   const Recording& recording_;
   sample::Locations& locations_;
   sample::FrameResolver resolver_;
+  sample::CallerMemo callers_;      // gives each chain of callers a number, for the sink
+  std::uint32_t first_number_ = 0;  // since the memo was emptied last
+  std::uint32_t next_number_ = 0;
   struct Names {
     std::string_view function;
     std::string_view binary;

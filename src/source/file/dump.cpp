@@ -1,5 +1,6 @@
 #include "source/file/dump.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "source/file/describe.hpp"
@@ -8,7 +9,7 @@
 namespace loft::source {
 namespace {
 
-constexpr std::size_t kBatch = 1u << 15;
+constexpr std::size_t kBatch = 1u << 13;
 
 // One thread's part: what it writes with, and what it wrote last.
 struct Part {
@@ -19,15 +20,62 @@ struct Part {
         writer(std::move(its_writer)) {}
 
   void write(std::span<const PlacedRecord> records) {
-    for (const PlacedRecord& placed : records)
-      if (filter.passes(placed)) describer.describe(placed, *writer);
-    text = writer->take();
+    // How far ahead memory is asked for: first the record, then what its address is looked up in.
+    constexpr std::size_t kRecordAhead = 8;
+    constexpr std::size_t kAddressAhead = 3;
+    writer->clear();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (i + kRecordAhead < records.size())
+        RecordDescriber::prefetch_bytes(records[i + kRecordAhead]);
+      if (i + kAddressAhead < records.size()) describer.prefetch(records[i + kAddressAhead]);
+      if (filter.passes(records[i])) describer.describe(records[i], *writer);
+    }
   }
 
   RecordFilter filter;
   RecordDescriber describer;
   std::unique_ptr<sample::RecordWriter> writer;
-  std::string text;
+};
+
+// The threads that put a batch into words, each its share, while the next one is gathered.
+class Crew {
+ public:
+  using Write = std::function<bool(std::string_view)>;
+
+  explicit Crew(std::vector<std::unique_ptr<Part>> parts) : parts_(std::move(parts)) {}
+  ~Crew() { join(); }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  // The records of the batch before are done with and make room for those of the next.
+  void start(std::vector<PlacedRecord>& batch) {
+    batch_.swap(batch);
+    batch.clear();
+    const std::size_t share = batch_.size() / parts_.size() + 1;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::size_t first = std::min(batch_.size(), i * share);
+      const auto slice = std::span(batch_).subspan(first, std::min(share, batch_.size() - first));
+      threads_.emplace_back([part = parts_[i].get(), slice] { part->write(slice); });
+    }
+  }
+
+  // Waits for the batch at work and writes it; true when there is none.
+  bool finish(const Write& write) {
+    if (threads_.empty()) return true;
+    join();
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [&](const auto& part) { return write(part->writer->written()); });
+  }
+
+ private:
+  void join() {
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<PlacedRecord> batch_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace
@@ -39,31 +87,20 @@ void dump_records(const Recording& recording, sample::Locations& locations,
   std::vector<std::unique_ptr<Part>> parts;
   for (unsigned i = 0; i < workers; ++i)
     parts.push_back(std::make_unique<Part>(recording, locations, filter, make_writer()));
-  std::vector<PlacedRecord> batch;
-  batch.reserve(kBatch);
-  const auto write_batch = [&] {
-    const std::size_t share = batch.size() / workers + 1;
-    const auto slice = [&](std::size_t i) {
-      const std::size_t first = std::min(batch.size(), i * share);
-      return std::span(batch).subspan(first, std::min(share, batch.size() - first));
-    };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < parts.size(); ++i)
-      threads.emplace_back([&, i] { parts[i]->write(slice(i)); });
-    parts[0]->write(slice(0));
-    for (auto& thread : threads) thread.join();
-    batch.clear();
-    for (const auto& part : parts)
-      if (!write(part->text)) return false;
-    return true;
-  };
+  Crew crew(std::move(parts));
+  std::vector<PlacedRecord> gathered;
+  gathered.reserve(kBatch);
   bool goes_on = true;
   recording.in_order([&](const PlacedRecord& placed) {
-    batch.push_back(placed);
-    if (batch.size() == kBatch) goes_on = write_batch();
+    gathered.push_back(placed);
+    if (gathered.size() < kBatch) return true;
+    goes_on = crew.finish(write);
+    if (goes_on) crew.start(gathered);
     return goes_on;
   });
-  if (goes_on) write_batch();
+  if (!goes_on || !crew.finish(write)) return;
+  crew.start(gathered);
+  crew.finish(write);
 }
 
 }  // namespace loft::source

@@ -1,6 +1,7 @@
 #include "source/file/ordered.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace loft::source {
 
@@ -57,32 +58,48 @@ void OrderedRegion::release_behind() {
   constexpr std::uint64_t kStep = 16u << 20;
   std::uint64_t behind = walker_.position();
   for (const Run& run : heap_) behind = std::min(behind, run.at);
+  if (current_) behind = std::min(behind, current_->at);
   if (behind < released_ + kStep) return;
   region_.release(released_, behind);
   released_ = behind;
 }
 
+const OrderedRegion::Run* OrderedRegion::earliest() {
+  if (!heap_.empty() && (!current_ || Later{}(*current_, heap_.front()))) {
+    std::pop_heap(heap_.begin(), heap_.end(), Later{});
+    const Run before = std::exchange(current_, heap_.back()).value_or(Run{});
+    heap_.pop_back();
+    if (before.at < before.end) {
+      heap_.push_back(before);
+      std::push_heap(heap_.begin(), heap_.end(), Later{});
+    }
+  }
+  return current_ ? &*current_ : nullptr;
+}
+
 std::optional<std::uint64_t> OrderedRegion::next_time() {
-  while (!at_end_ && (heap_.empty() || heap_.front().time > bound_)) read_round();
-  if (heap_.empty()) return std::nullopt;
-  return heap_.front().time;
+  const Run* run = earliest();
+  while (!at_end_ && (run == nullptr || run->time > bound_)) {
+    read_round();
+    run = earliest();
+  }
+  return run != nullptr ? std::optional(run->time) : std::nullopt;
 }
 
 void OrderedRegion::next(PlacedRecord& placed) {
-  std::pop_heap(heap_.begin(), heap_.end(), Later{});
-  Run run = heap_.back();
-  heap_.pop_back();
+  Run& run = *current_;
   perf::RecordWalker reader(region_.bytes, region_.order, run.at);
   reader.next(placed.record);
   placed.time = events_.time_of(placed.record);
   placed.number = run.number++;
   run.at = std::min(run.end, reader.position());
-  if (run.at >= run.end) return;
+  if (run.at >= run.end) {
+    current_.reset();
+    return;
+  }
   RawRecord following;
-  perf::RecordWalker(region_.bytes, region_.order, run.at).next(following);
+  reader.next(following);
   run.time = place_in_time(following, run.time);
-  heap_.push_back(run);
-  std::push_heap(heap_.begin(), heap_.end(), Later{});
 }
 
 OrderedRecords::OrderedRecords(const Recording& recording) {

@@ -25,10 +25,10 @@ class OrderedRegion {
 
  private:
   struct Run {
-    std::uint64_t at;    // offset of its next record
-    std::uint64_t end;   // behind its last
-    std::uint64_t time;  // of its next record
-    std::uint64_t number;
+    std::uint64_t at = 0;    // offset of its next record
+    std::uint64_t end = 0;   // behind its last
+    std::uint64_t time = 0;  // of its next record
+    std::uint64_t number = 0;
   };
   struct Later {
     bool operator()(const Run& a, const Run& b) const {
@@ -40,12 +40,14 @@ class OrderedRegion {
   void add_to_run(const RawRecord& record, std::uint64_t end);
   void close_run();
   void release_behind();
+  [[nodiscard]] const Run* earliest();
   [[nodiscard]] std::uint64_t place_in_time(const RawRecord& record, std::uint64_t before) const;
 
   const Region& region_;
   const format::perf::EventTable& events_;
   format::perf::RecordWalker walker_;
   std::vector<Run> heap_;
+  std::optional<Run> current_;   // in no heap while its next record is the earliest
   std::optional<Run> open_;      // the run that the walk is in
   std::uint64_t open_time_ = 0;  // of its last record
   std::uint64_t newest_ = 0;     // of all rounds so far

@@ -54,6 +54,8 @@ struct Progress {
   std::atomic<std::uint64_t> total{0};
 };
 
+class GroupLedger;
+
 class Recording {
  public:
   // A file, a directory of `perf record --threads` or --kcore, a pipe, or "-" for standard input.
@@ -109,7 +111,9 @@ class Recording {
   void take_update_record(const RawRecord& record);
   void take_feature_record(const RawRecord& record);
   void name_events();
-  void decode_chunk(const Chunk& chunk, sample::SampleSink& sink, std::uint64_t& unreadable) const;
+  [[nodiscard]] bool reads_groups() const;
+  void decode_chunk(const Chunk& chunk, sample::SampleSink& sink, GroupLedger& groups,
+                    std::uint64_t& unreadable) const;
 
   std::vector<Mapping> mappings_;
   std::vector<Region> regions_;

@@ -1,7 +1,9 @@
-// Samples, decoded chunk by chunk by as many threads as there are: nothing here needs their order.
+// Samples, decoded chunk by chunk by as many threads as there are: nothing here needs their order,
+// but for groups of which only the leader takes samples.
 #include <array>
 #include <thread>
 
+#include "source/file/group_ledger.hpp"
 #include "source/file/recording.hpp"
 
 namespace loft::source {
@@ -28,7 +30,13 @@ sample::Sample to_sample(const perf::BriefSample& brief, std::uint32_t event,
 
 }  // namespace
 
-void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
+bool Recording::reads_groups() const {
+  for (std::uint32_t event = 0; event < events_.size(); ++event)
+    if (GroupLedger::is_about(events_.layout(event))) return true;
+  return false;
+}
+
+void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink, GroupLedger& groups,
                              std::uint64_t& unreadable) const {
   const Region& region = regions_[chunk.region];
   perf::RecordWalker walker(region.bytes, region.order, chunk.start);
@@ -50,7 +58,9 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
       continue;
     }
     auto sample = to_sample(brief, *event, record.mode());
-    if (!layout.has(perf::kStackUser)) {
+    sample.place = record.offset;
+    const bool is_group = GroupLedger::is_about(layout);
+    if (!layout.has(perf::kStackUser) && !is_group) {
       batch[waiting++] = sample;
       if (waiting < kBatch) continue;
       sink.add_all(batch);
@@ -62,9 +72,19 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink,
       ++unreadable;
       continue;
     }
-    sample.user_registers = &whole->user_registers;
-    sample.user_stack = whole->user_stack;
-    sink.add(sample);
+    if (layout.has(perf::kStackUser)) {
+      sample.user_registers = &whole->user_registers;
+      sample.user_stack = whole->user_stack;
+    }
+    if (!is_group) {
+      sink.add(sample);
+      continue;
+    }
+    groups.take(*whole, layout.attr().inherit, [&](std::uint32_t member, std::uint64_t period) {
+      sample.event = member;
+      sample.period = period;
+      sink.add(sample);
+    });
   }
   sink.add_all(std::span(batch).first(waiting));
 }
@@ -73,11 +93,13 @@ void Recording::for_each_sample(unsigned workers,
                                 const std::function<sample::SampleSink*(unsigned)>& sink_of,
                                 Progress* progress) const {
   std::atomic<std::size_t> next{0};
+  if (reads_groups()) workers = 1;  // each sample counts from the one before
   const auto work = [&](unsigned number) {
     sample::SampleSink& sink = *sink_of(number);
+    GroupLedger groups(events_);
     std::uint64_t unreadable = 0;
     for (std::size_t i = next++; i < chunks_.size(); i = next++) {
-      decode_chunk(chunks_[i], sink, unreadable);
+      decode_chunk(chunks_[i], sink, groups, unreadable);
       regions_[chunks_[i].region].release(chunks_[i].start, chunks_[i].end);
       if (progress != nullptr) progress->done += chunks_[i].end - chunks_[i].start;
     }
