@@ -85,9 +85,11 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   RecordRequest request;
   event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
-  const std::string_view defaults = is_virtual(flags) ? kRoofEvents : kDefaultEvents;
-  LOFT_TRY(request.events, resolver.resolve_list(flags.events.empty() ? std::string(defaults)
-                                                                      : join(flags.events, ",")));
+  const std::string defaults = is_virtual(flags)
+                                   ? std::string(kRoofEvents) + "," + std::string(kEngineEvents)
+                                   : std::string(kDefaultEvents);
+  LOFT_TRY(request.events,
+           resolver.resolve_list(flags.events.empty() ? defaults : join(flags.events, ",")));
   request.command = flags.command;
   request.pids = flags.pids;
   const double usual = is_virtual(flags) ? kDefaultVirtualSlice : kDefaultSlice;

@@ -43,10 +43,10 @@ bool ends_in(const OutputFlags& output, std::string_view extension) {
 }
 
 // A program that fails, or does something else the second time, gives numbers of something else.
-Result<void> check_first(const sample::RunCounts& native, const RoofFlags& flags) {
-  if (native.exit_status == 0 || flags.keep_going) return {};
+Result<void> check_first(int exit_status, const RoofFlags& flags) {
+  if (exit_status == 0 || flags.keep_going) return {};
   return failure(ErrorKind::invalid_input, "place '" + flags.command[0] + "' under its roof",
-                 fmt::format("it ended with status {}", native.exit_status),
+                 fmt::format("it ended with status {}", exit_status),
                  "use --keep-going if that is what it should do");
 }
 
@@ -141,10 +141,6 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.command.empty())
     return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
                    "write it after --, as in: loft roof -- ./app");
-  if (flags.once && ends_in(flags.output, ".data"))
-    return failure(ErrorKind::invalid_input, "write '" + flags.output.file + "'",
-                   "a recording holds a native run, and with --once there is none",
-                   "leave out --once, or write .json");
   for (const char* extension : {".svg", ".png", ".html", ".data"})
     if (ends_in(flags.output, extension)) return {};
   if (const auto format = choose_format(flags.output); !format)
@@ -184,7 +180,7 @@ Result<Measured> measure_once(const RoofFlags& flags, const WorkCounters& counte
                               const std::string& file) {
   Measured measured;
   LOFT_TRY(measured.first, run_natively(flags.command, {}, file, counters.events()));
-  LOFT_CHECK(check_first(measured.first.counts, flags));
+  LOFT_CHECK(check_first(measured.first.counts.exit_status, flags));
   LOFT_TRY(measured.native, profile_of(measured.first));
   measured.counted = counters.counted_in(measured.native);
   std::ranges::move(counters.notes(), std::back_inserter(measured.native.counts.notes));
@@ -196,7 +192,7 @@ Result<Measured> measure_twice(const RoofFlags& flags, const std::string& file) 
   Measured measured;
   LOFT_TRY(auto streams, TwiceStreams::prepare());
   LOFT_TRY(measured.first, run_natively(flags.command, streams.first(), file));
-  LOFT_CHECK(check_first(measured.first.counts, flags));
+  LOFT_CHECK(check_first(measured.first.counts.exit_status, flags));
   LOFT_TRY(const auto second, streams.second());
   LOFT_TRY(measured.counted, run_counted(flags.command, second));
   LOFT_CHECK(check_second(measured.first.counts, measured.counted, streams, flags));
@@ -223,49 +219,31 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   return report.exit_status;
 }
 
-// Counts and an estimate of the time from a single run.
-Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
-  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
-  LOFT_TRY(OnceRun run, run_once(flags.command));
-  LOFT_CHECK(check_first(run.counts, flags));
+// Counts and an estimate of the time from a single run under the virtual PMU.
+view::RoofReport report_of(CountedRun run, const model::Machine& machine, const RoofFlags& flags) {
   view::RoofReport report;
-  report.command = run.counts.command;
-  report.exit_status = run.counts.exit_status;
-  report.wall_seconds = run.seconds;
-  report.cpu_seconds = run.cpu_seconds;
-  report.threads = run.counts.threads.size();
-  report.counts_from = "virtual PMU, exact";
-  report.time_from = "estimated";
-  report.machine_identity = machine.identity;
-  report.notes = std::move(run.counts.notes);
-  report.notes.push_back(fmt::format(
-      "one run, under the virtual PMU, which took {}: all times and rates are estimates "
-      "of what it would have been without; leave out --once to measure them",
-      format_seconds(to_seconds(run.counts.wall))));
-  keep_wanted(run.subjects, flags);
-  report.chart = model::place(machine, std::move(run.subjects), flags.top);
-  LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
-  return report.exit_status;
-}
-
-// What `loft record --source virtual` counted.
-Result<view::RoofReport> report_of(const source::Recording& recording, const RoofFlags& flags,
-                                   Terminal& terminal) {
-  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
-  LOFT_TRY(auto run, read_counted(recording));
-  view::RoofReport report;
-  report.command = run.command;
+  report.command = std::move(run.command);
   report.exit_status = run.exit_status;
   report.wall_seconds = run.wall_seconds;
   report.cpu_seconds = run.cpu_seconds;
   report.threads = run.threads;
   report.counts_from = "virtual PMU, exact";
-  report.time_from = "run under the virtual PMU";
+  report.time_from = "estimated";
   report.machine_identity = machine.identity;
-  report.notes = run.notes;
+  report.notes = std::move(run.notes);
   keep_wanted(run.subjects, flags);
   report.chart = model::place(machine, std::move(run.subjects), flags.top);
   return report;
+}
+
+Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+  const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
+  LOFT_TRY(CountedRun run, run_once(flags.command, file));
+  LOFT_CHECK(check_first(run.exit_status, flags));
+  const view::RoofReport report = report_of(std::move(run), machine, flags);
+  LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
+  return report.exit_status;
 }
 
 Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
@@ -273,7 +251,9 @@ Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
   for (const std::string& path : flags.command) {
     LOFT_TRY(const auto recording, source::Recording::open(path));
     if (is_counted(*recording)) {
-      LOFT_TRY(runs.emplace_back(), report_of(*recording, flags, terminal));
+      LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+      LOFT_TRY(auto counted, read_counted(*recording));
+      runs.push_back(report_of(std::move(counted), machine, flags));
       if (flags.command.size() > 1) runs.back().label = std::filesystem::path(path).stem().string();
       continue;
     }

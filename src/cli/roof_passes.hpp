@@ -30,6 +30,10 @@ inline constexpr std::string_view kRoofEvents =
 
 inline constexpr std::size_t kRoofEventCount = 14;
 
+// And those by which the engine's own time is estimated, where no native run tells the time.
+inline constexpr std::string_view kEngineEvents =
+    "branches,branches_indirect_jump,branches_indirect_call,branches_return";
+
 // Counts of kRoofEvents, and perhaps of others behind them, as work; nothing where one is missing.
 [[nodiscard]] std::optional<model::Work> work_of(const std::vector<sample::Count>& counts);
 

@@ -2,8 +2,9 @@
 //
 //   if (is_counted(*recording)) LOFT_TRY(const CountedRun run, read_counted(*recording));
 //
-// What was done is exact, per thread, function and slice. The time is that of the run under the
-// virtual PMU, and within a slice it is shared by instructions: rates are a lower bound.
+// What was done is exact, per thread, function and slice. Times are estimates: that of the run
+// under the virtual PMU, within a slice shared by instructions, less what the engine is known to
+// add.
 #pragma once
 
 #include <string>

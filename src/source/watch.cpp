@@ -119,7 +119,6 @@ class Watch {
                                     ? reading.totals[i]
                                     : reading.totals[i].since(previous_.totals[i]));
     if (options_.on_interval) options_.on_interval(interval);
-    if (options_.on_reading) options_.on_reading(reading);
     intervals_.push_back(std::move(interval));
     previous_ = std::move(reading);
     return {};

@@ -17,8 +17,6 @@ struct WatchOptions {
   std::optional<Nanoseconds> interval;
   // Called at the end of each interval with what was counted in it.
   std::function<void(const sample::IntervalCounts&)> on_interval;
-  // Called then, too, with everything that was read.
-  std::function<void(const Reading&)> on_reading;
 };
 
 // Runs to the end of the program, of all watched processes, or to a signal.
