@@ -171,7 +171,8 @@ TEST_F(RoofCommand, ARunCanBeKeptAndShownAgainBesideOthers) {
   const Said said =
       roof_of("-o " + home_ + "/both.svg " + home_ + "/before.data " + home_ + "/after.data");
   EXPECT_EQ(said.status, 0);
-  EXPECT_THAT(read_file(home_ + "/both.svg").value_or(""), HasSubstr("after: triad_kernel"));
+  EXPECT_THAT(read_file(home_ + "/both.svg").value_or(""), HasSubstr("after: triad_kernel"))
+      << said.out << said.notes;
 }
 
 TEST_F(RoofCommand, AProgramThatFailsLeavesAnOlderRunAlone) {
