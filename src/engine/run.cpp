@@ -127,6 +127,11 @@ Result<ProcessEnd> Run::wait() {
 }
 
 Result<void> Run::check() const {
+  const bool has_ended = child_.pid() < 0;
+  if (has_ended && shared_.slots().empty())
+    return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",
+                   "the engine ended before it ran the program",
+                   "it may lack a shared library: 'ldd' on loft-engine shows which");
   if (shared_.refused() == 0) return {};
   const auto lines = shared_.messages();
   return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",

@@ -337,6 +337,8 @@ bool may_reach_otherwise(const ZydisDecodedInstruction& instruction) {
     default:
       break;
   }
+  // Of 16 bits it reads two bytes on Intel's CPUs and four on AMD's; no compiler writes it.
+  if (instruction.mnemonic == ZYDIS_MNEMONIC_MOVSXD && instruction.operand_width == 16) return true;
   switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_ENTER:
     case ZYDIS_MNEMONIC_MASKMOVQ:

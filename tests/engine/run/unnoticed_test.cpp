@@ -68,6 +68,19 @@ TEST(Engine, SaysWhichProgramIsMissing) {
   EXPECT_THAT(to_string(run.error()), HasSubstr("no such program in PATH"));
 }
 
+// An engine that cannot start, for want of a library, counted nothing: that is no count of 0.
+TEST(Engine, WhatNeverStartedIsNoCount) {
+  ::setenv("LOFT_ENGINE", "/bin/false", 1);
+  auto run = Run::prepare({"/bin/true"});
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  ASSERT_TRUE(run) << to_string(run.error());
+  ASSERT_TRUE(run->start());
+  EXPECT_TRUE(run->check()) << "it may still start";
+  ASSERT_TRUE(run->child().wait());
+  ASSERT_FALSE(run->check());
+  EXPECT_THAT(to_string(run->check().error()), HasSubstr("before it ran the program"));
+}
+
 TEST(Engine, PassesLoaderVariablesToTheProgramAlone) {
   ::setenv("LD_BIND_NOW", "1", 1);
   const auto ran = under_engine({"/bin/sh", "-c", "echo $LD_BIND_NOW; env | grep -c LOFT_KEEP"});
