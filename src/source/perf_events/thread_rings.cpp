@@ -2,7 +2,10 @@
 
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -78,7 +81,10 @@ bool tells_counts_of_threads() {
     if (!fd) return;
     auto ring = RingBuffer::map(*fd, 1);
     if (!ring) return;
-    std::thread([] {}).join();
+    std::atomic<pid_t> tid = 0;
+    std::thread([&tid] { tid = ::gettid(); }).join();
+    // Joined is not yet ended: its counts come with its very end.
+    while (::syscall(SYS_tgkill, ::getpid(), tid.load(), 0) == 0) ::sched_yield();
     ring->drain([&told](std::span<const std::byte> record) {
       perf_event_header header;
       std::memcpy(&header, record.data(), sizeof header);
