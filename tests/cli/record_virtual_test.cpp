@@ -121,6 +121,16 @@ TEST_F(VirtualRecord, StandsUnderTheRoofsWithExactWork) {
   EXPECT_TRUE(found);
 }
 
+TEST_F(VirtualRecord, LeavesAnOlderRecordingAloneWhereTheEngineGaveUp) {
+  if (std::system("command -v perl >/dev/null") != 0) GTEST_SKIP() << "perl is not installed";
+  ASSERT_EQ(record("-e instructions", "true").status, 0);
+  const std::string before = read_file(file()).value_or("");
+  const Said said = record("-e instructions", "perl -e 'syscall(154, 0, 0, 0)'");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("modify_ldt"));
+  EXPECT_EQ(read_file(file()).value_or(""), before);
+}
+
 TEST_F(VirtualRecord, SaysWhatItCannotDo) {
   EXPECT_THAT(record("-F 99", "true").notes, HasSubstr("leave out -p, --types, -F"));
   EXPECT_THAT(record("-e page-faults", "true").notes, HasSubstr("virtual:: events alone"));

@@ -14,6 +14,7 @@ namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint64_t kArenaBytes = 64u << 20;
+constexpr std::uint64_t kHugePage = 2u << 20;
 constexpr std::uint64_t kRoomForTrace = 256u << 10;
 constexpr std::uint64_t kReach = 0x60000000;  // leaves half a GiB for the operands' own distance
 constexpr std::uint32_t kMaxArenas = 256;
@@ -60,6 +61,8 @@ Arena* open_arena(std::uint64_t pc) {
   arena.end = arena.start + kArenaBytes;
   arena.cold = arena.end;
   arena.traces = static_cast<Trace**>(reserve(kMaxTraces * sizeof(Trace*)));
+  // Large programs need several times their own pages here. Small ones stay below the first.
+  kernel(SYS_madvise, word(arena.start) + kHugePage, kArenaBytes / 2, MADV_HUGEPAGE);
   arena.trace_count = 0;
   Emitter emit(arena.start);
   arena.miss = emit.at();

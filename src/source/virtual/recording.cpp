@@ -15,7 +15,6 @@
 #include "base/text.hpp"
 #include "engine/run.hpp"
 #include "source/scheduler/recording_file.hpp"
-#include "source/scheduler/side_band.hpp"
 #include "source/signal_trap.hpp"
 #include "source/virtual/part_ledger.hpp"
 #include "source/virtual/recording_events.hpp"
@@ -76,20 +75,12 @@ class Recorder {
   Recorder(const RecordRequest& request, engine::Run run, std::vector<engine::EventIndex> events)
       : request_(request), run_(std::move(run)), ledger_(run_.shared(), std::move(events)) {}
 
+  // What could not be counted to its end leaves no file.
   Result<RecordResult> go() {
     LOFT_CHECK(create_file());
-    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
-    if (auto started = run_.start(); !started) {
-      file_->discard();
-      return Failure(started.error());
-    }
-    LOFT_CHECK(follow(signals));
-    LOFT_TRY(const ProcessEnd end, run_.child().wait());
-    result_.exit_status = end.shell_status();
-    result_.wall = end.elapsed;
-    LOFT_CHECK(run_.check());
-    if (!result_.broken) LOFT_CHECK(look());
-    return finish();
+    auto result = record();
+    if (!result) file_->discard();
+    return result;
   }
 
  private:
@@ -100,6 +91,18 @@ class Recorder {
     std::string name;
     bool is_over = false;
   };
+
+  Result<RecordResult> record() {
+    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
+    LOFT_CHECK(run_.start());
+    LOFT_CHECK(follow(signals));
+    LOFT_TRY(const ProcessEnd end, run_.child().wait());
+    result_.exit_status = end.shell_status();
+    result_.wall = end.elapsed;
+    LOFT_CHECK(run_.check());
+    if (!result_.broken) LOFT_CHECK(look());
+    return finish();
+  }
 
   Result<void> create_file() {
     scheduler::RecordingPlan plan;
