@@ -201,6 +201,23 @@ TEST_F(Record, AUserWithoutAnyCapabilityRecordsTheSlicesOfEveryThread) {
   for (const json& task : threads["tasks"]) EXPECT_GT(task["slices"], 0) << task.dump();
 }
 
+TEST_F(Record, EveryThreadCanHaveCountersOfItsOwn) {
+  const Said said = record("--by threads -e page-faults", LOFT_TEST_THREADS " 3");
+  if (said.status == 125) GTEST_SKIP() << said.notes;
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json threads = report("--threads");
+  EXPECT_EQ(threads["watched_by"], "threads");
+  std::set<std::string> names;
+  ASSERT_EQ(threads["tasks"].size(), 5u);
+  for (const json& task : threads["tasks"]) {
+    names.insert(task["comm"].get<std::string>());
+    EXPECT_GT(task["run_ns"], 0) << task.dump();
+    EXPECT_GT(task["slices"], 0) << task.dump();
+    EXPECT_TRUE(task["wait_ns"].is_null()) << "nobody has measured it";
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"work0", "work1", "work2"}));
+}
+
 TEST_F(Record, LookingIntoProcTellsHowLongAProgramRan) {
   const Said said =
       record("--by proc",

@@ -174,7 +174,8 @@ class Recorder {
     first_tasks_ = tasks.size();
     if (child_) {
       const auto pid = static_cast<std::uint32_t>(child_->pid());
-      file_->take(Name{{}, {pid, pid}, request_.command.front().substr(0, 15)});
+      const std::string& path = request_.command.front();
+      file_->take(Name{{}, {pid, pid}, path.substr(path.rfind('/') + 1).substr(0, 15)});
     }
     return file_->end_round();
   }
