@@ -2,6 +2,7 @@
 // skipped.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -108,6 +109,27 @@ TEST_F(Record, WithoutPrivilegeThreadsAreRecordedByPerfEvents) {
   const json threads = report("--threads");
   EXPECT_EQ(threads["watched_by"], "perf");
   EXPECT_EQ(threads["tasks"].size(), 5u);
+}
+
+// Two ways to the same time: the slices of all threads, and what the shell was told by the kernel.
+TEST_F(Record, InheritedEventsCountTheTimeOfEachThreadOnce) {
+  const Said said = record("--by perf -t 50 -e page-faults,minor-faults,cpu-clock",
+                           "sh -c '" LOFT_TEST_THREADS " 6; cat /proc/$$/stat'");
+  if (said.status == 125) GTEST_SKIP() << said.notes;
+  if (said.notes.find("is missing") != std::string::npos) GTEST_SKIP() << said.notes;
+  constexpr std::size_t kUserOfChildren = 13, kSystemOfChildren = 14;  // after the name
+  const std::string fields = said.out.substr(said.out.rfind(')') + 2);
+  const auto words = split(fields, ' ');
+  ASSERT_GT(words.size(), kSystemOfChildren) << said.out;
+  const double ticks = parse_double(words[kUserOfChildren]).value_or(0) +
+                       parse_double(words[kSystemOfChildren]).value_or(0);
+  const double told = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  double run = 0;
+  const json threads = report("--threads");
+  for (const json& task : threads["tasks"])
+    if (!task["run_ns"].is_null()) run += task["run_ns"].get<double>() * 1e-9;
+  EXPECT_GT(run, told / 2);
+  EXPECT_LT(run, told * 2 + 0.05);
 }
 
 TEST_F(Record, TheStatusOfTheProgramIsPassedOn) {

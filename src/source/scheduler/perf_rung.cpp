@@ -272,6 +272,7 @@ class PerfRung final : public Rung {
     const ssize_t size = ::read(post.group.front().get(), values, sizeof values);
     if (size < 24) return;
     const std::size_t members = std::min<std::size_t>(values[0], post.group.size());
+    ledger_.take_total_times(values[4], values[1], values[2]);
     for (std::size_t i = 0; i < members; ++i)
       ledger_.take_total(values[3 + 2 * i + 1], values[3 + 2 * i]);
   }

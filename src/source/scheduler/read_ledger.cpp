@@ -55,6 +55,27 @@ std::uint64_t ReadLedger::advance(std::uint64_t id, std::uint32_t tid, std::uint
   return more;
 }
 
+ReadLedger::Times ReadLedger::advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far) {
+  std::uint64_t& enabled = last_enabled_[tid];
+  std::uint64_t& running = last_running_[{leader, tid}];
+  const Times more{so_far.enabled_ns - std::min(so_far.enabled_ns, enabled),
+                   so_far.running_ns - std::min(so_far.running_ns, running)};
+  enabled = std::max(enabled, so_far.enabled_ns);
+  running = so_far.running_ns;
+  given_enabled_ += more.enabled_ns;
+  given_running_[leader] += more.running_ns;
+  return more;
+}
+
+// Its number may be used again.
+void ReadLedger::forget(std::uint32_t tid) {
+  last_enabled_.erase(tid);
+  for (const auto& [id, place] : member_of_) {
+    last_.erase({id, tid});
+    last_running_.erase({id, tid});
+  }
+}
+
 void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
                              TaskEvents& events) {
   ++records_;
@@ -78,29 +99,36 @@ void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
     if (const auto place = member(id))
       values[*place] = advance(id, slice.task.tid, word(record, 9 + 2 * i));
   }
-  auto& [enabled, running] = last_times_[{word(record, 0), slice.task.tid}];
-  slice.enabled_ns = word(record, 7) - std::min(word(record, 7), enabled);
-  slice.running_ns = word(record, 8) - std::min(word(record, 8), running);
-  enabled = word(record, 7);
-  running = word(record, 8);
+  const Times times =
+      advance_times(word(record, 0), slice.task.tid, {word(record, 7), word(record, 8)});
+  slice.enabled_ns = times.enabled_ns;
+  slice.running_ns = times.running_ns;
   slice.run_ns = values.front();
   slice.counts = std::span<const std::uint64_t>(values).subspan(1);
   events.take(slice);
 }
 
-// pid and tid, then values; one of each event and CPU, when a thread has ended.
+// pid and tid, then values; one of each event and CPU, when a thread has ended. The events leave
+// their group one after the other: each time all that are still in it are told.
 void ReadLedger::take_read(std::span<const std::byte> record, bool has_counts) {
   const TaskId task = task_in(word(record, 0));
   Ending& ending = endings_[task.tid];
   ending.task = task;
   ending.rest.resize(members_);
   ++ending.reads;
-  // GROUP: number, enabled, running, value, id. Without: value, enabled, running, id.
-  const std::uint64_t value = has_counts ? word(record, 4) : word(record, 1);
-  const std::uint64_t id = has_counts ? word(record, 5) : word(record, 4);
-  if (const auto place = member(id)) ending.rest[*place] += advance(id, task.tid, value);
-  last_.erase({id, task.tid});
-  last_times_.erase({id, task.tid});
+  const auto add = [&](std::uint64_t id, std::uint64_t value) {
+    if (const auto place = member(id)) ending.rest[*place] += advance(id, task.tid, value);
+  };
+  if (!has_counts) {  // value, enabled, running, id
+    add(word(record, 4), word(record, 1));
+    return;
+  }
+  // number, enabled, running, and of each value and id, the leader first
+  const Times times = advance_times(word(record, 5), task.tid, {word(record, 2), word(record, 3)});
+  ending.enabled_ns += times.enabled_ns;
+  ending.running_ns += times.running_ns;
+  const std::uint64_t count = std::min<std::uint64_t>(word(record, 1), members_);
+  for (std::size_t i = 0; i < count; ++i) add(word(record, 5 + 2 * i), word(record, 4 + 2 * i));
 }
 
 void ReadLedger::take_other(std::span<const std::byte> record, TaskEvents& events) {
@@ -132,6 +160,8 @@ void ReadLedger::write(const Ending& ending, TaskEvents& events) {
   slice.task = ending.task;
   slice.end = ending.at;
   slice.run_ns = ending.rest.front();
+  slice.enabled_ns = ending.enabled_ns;
+  slice.running_ns = ending.running_ns;
   slice.counts = std::span<const std::uint64_t>(ending.rest).subspan(1);
   ++records_;
   events.take(slice);
@@ -143,6 +173,7 @@ void ReadLedger::hand_over(TaskEvents& events) {
     if (!ending.has_ended || ending.reads < member_of_.size()) return false;
     write(ending, events);
     ++endings_written_;
+    forget(entry.first);
     return true;
   });
 }
@@ -168,6 +199,9 @@ void ReadLedger::finish(TaskEvents& events) {
   rest.rest.resize(members_);
   for (const auto& [id, total] : totals_)
     if (const auto place = member(id)) rest.rest[*place] += total - std::min(total, given_[id]);
+  rest.enabled_ns = total_enabled_ - std::min(total_enabled_, given_enabled_);
+  for (const auto& [leader, total] : total_running_)
+    rest.running_ns += total - std::min(total, given_running_[leader]);
   write(rest, events);
 }
 

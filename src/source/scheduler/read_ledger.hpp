@@ -4,6 +4,7 @@
 // its last sample is what remains of the sum of all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,8 +36,13 @@ class ReadLedger {
   // After each drain of all rings: the last slices of threads that have ended.
   void hand_over(TaskEvents& events);
 
-  // At the end, what all threads together counted by one event.
+  // At the end, what all threads together counted by one event, and for how long the group of one
+  // leader was wanted and had its counters.
   void take_total(std::uint64_t id, std::uint64_t value) { totals_[id] += value; }
+  void take_total_times(std::uint64_t leader, std::uint64_t enabled_ns, std::uint64_t running_ns) {
+    total_enabled_ = std::max(total_enabled_, enabled_ns);
+    total_running_[leader] += running_ns;
+  }
   // The rest of the first thread, from the totals. Call once.
   void finish(TaskEvents& events);
 
@@ -52,20 +58,31 @@ class ReadLedger {
     bool has_ended = false;
     std::size_t reads = 0;
     std::vector<std::uint64_t> rest;  // by member
+    std::uint64_t enabled_ns = 0, running_ns = 0;
   };
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // id of the event (of one CPU), thread
 
   [[nodiscard]] std::optional<std::size_t> member(std::uint64_t id) const;
   std::uint64_t advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value);
+  // An event of one CPU is wanted wherever its thread runs, but runs on that CPU alone. So a thread
+  // has one time for wanted, and as many for running as there are CPUs.
+  struct Times {
+    std::uint64_t enabled_ns = 0, running_ns = 0;
+  };
+  Times advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far);
+  void forget(std::uint32_t tid);
   void write(const Ending& ending, TaskEvents& events);
 
   std::size_t members_ = 1;
   std::map<std::uint64_t, std::size_t> member_of_;
   std::map<Key, std::uint64_t> last_;
-  std::map<Key, std::pair<std::uint64_t, std::uint64_t>> last_times_;  // enabled, running
-  std::map<std::uint64_t, std::uint64_t> given_;  // by id: what went into slices
+  std::map<std::uint32_t, std::uint64_t> last_enabled_;  // by thread
+  std::map<Key, std::uint64_t> last_running_;            // by leader and thread
+  std::map<std::uint64_t, std::uint64_t> given_;         // by id: what went into slices
   std::map<std::uint64_t, std::uint64_t> totals_;
-  std::map<std::uint32_t, Ending> endings_;  // by thread
+  std::uint64_t given_enabled_ = 0, total_enabled_ = 0;
+  std::map<std::uint64_t, std::uint64_t> given_running_, total_running_;  // by leader
+  std::map<std::uint32_t, Ending> endings_;                               // by thread
   std::optional<TaskId> first_;
   Moment last_moment_;
   std::uint64_t births_ = 0, endings_written_ = 0;
