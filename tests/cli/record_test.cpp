@@ -240,6 +240,12 @@ TEST_F(Record, EveryThreadCanHaveCountersOfItsOwn) {
   EXPECT_THAT(names, ::testing::IsSupersetOf({"work0", "work1", "work2"}));
 }
 
+TEST_F(Record, WhoEndsWithTheProgramDoesNotPromiseToWaitForAll) {
+  const Said said = record("--by threads --all", "/bin/true");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("--all"));
+}
+
 TEST_F(Record, LookingIntoProcTellsHowLongAProgramRan) {
   const Said said =
       record("--by proc",

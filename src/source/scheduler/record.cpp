@@ -105,7 +105,10 @@ class Recorder {
     for (const RungKind& kind : rungs()) {
       if (!request_.rung.empty() && request_.rung != kind.name) continue;
       if (request_.rung.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
-      auto rung = kind.open(plan_);
+      auto rung = request_.until_all_end && !kind.outlives_program
+                      ? failure(ErrorKind::unsupported, fmt::format("record by '{}'", kind.name),
+                                "it ends with the program", "leave --all out")
+                      : kind.open(plan_);
       if (rung) {
         rung_ = *std::move(rung);
         if (first) result_.notes.push_back("not the best way to watch: " + to_string(*first));

@@ -92,6 +92,7 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
   }
 
   void stop(TaskEvents& events) override {
+    if (!trace_) return;  // it was stopped before
     sink_ = &events;
     trace_->drain(*this);
     for (auto& [tid, thread] : threads_) end_slice(thread);
