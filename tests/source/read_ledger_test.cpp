@@ -73,7 +73,7 @@ class Collected final : public TaskEvents {
 class ReadLedgerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ledger.set_members(2, TaskId{5, 5});
+    ledger.set_members(2, 10, TaskId{5, 5});
     ledger.add_id(kClock, 0);
     ledger.add_id(kFaults, 1);
     // Rings are read one after the other: what comes first need not have been first.
@@ -149,6 +149,21 @@ TEST_F(ReadLedgerTest, AThreadThatMovesIsNotTakenForOneWhoseCountersTookTurns) {
   EXPECT_EQ(seen.faults[6], 2u);
   EXPECT_EQ(seen.enabled, 40u);
   EXPECT_EQ(seen.running, 40u);
+}
+
+// Samples of one CPU; the other will tell at its own next sample, or never.
+TEST_F(ReadLedgerTest, LessThanASliceOnAnotherCpuIsNoReasonToScale) {
+  ledger.add_id(77, 0);
+  const auto at = [](std::uint64_t enabled, std::uint64_t running) {
+    return record(PERF_RECORD_SAMPLE, {kClock, 0, pair(5, 6), 100, pair(0, 0), 10, 2, enabled,
+                                       running, running, kClock, 1, kFaults});
+  };
+  ledger.take_sample(at(19, 10), true, seen);
+  EXPECT_EQ(seen.enabled, 10u);
+  EXPECT_EQ(seen.running, 10u);
+  ledger.take_sample(at(60, 20), true, seen);
+  EXPECT_EQ(seen.enabled, 50u) << "more than a slice cannot have been elsewhere";
+  EXPECT_EQ(seen.running, 20u);
 }
 
 TEST_F(ReadLedgerTest, WhatTheKernelLostIsCounted) {

@@ -77,7 +77,7 @@ class PerfRung final : public Rung {
       const auto pid = static_cast<std::uint32_t>(*plan.program);
       first = TaskId{pid, pid};
     }
-    ledger_.set_members(1 + counters_.size(), first);
+    ledger_.set_members(1 + counters_.size(), plan.slice_ns, first);
     return {};
   }
 
@@ -272,7 +272,7 @@ class PerfRung final : public Rung {
     const ssize_t size = ::read(post.group.front().get(), values, sizeof values);
     if (size < 24) return;
     const std::size_t members = std::min<std::size_t>(values[0], post.group.size());
-    ledger_.take_total_times(values[4], values[1], values[2]);
+    ledger_.take_total_times(values[1], values[2]);
     for (std::size_t i = 0; i < members; ++i)
       ledger_.take_total(values[3 + 2 * i + 1], values[3 + 2 * i]);
   }

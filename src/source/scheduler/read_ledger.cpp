@@ -55,25 +55,27 @@ std::uint64_t ReadLedger::advance(std::uint64_t id, std::uint32_t tid, std::uint
   return more;
 }
 
-ReadLedger::Times ReadLedger::advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far) {
-  std::uint64_t& enabled = last_enabled_[tid];
-  std::uint64_t& running = last_running_[{leader, tid}];
-  const Times more{so_far.enabled_ns - std::min(so_far.enabled_ns, enabled),
-                   so_far.running_ns - std::min(so_far.running_ns, running)};
-  enabled = std::max(enabled, so_far.enabled_ns);
-  running = so_far.running_ns;
+ReadLedger::Times ReadLedger::advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far,
+                                            std::uint64_t pending) {
+  ThreadTimes& times = times_[tid];
+  times.enabled = std::max(times.enabled, so_far.enabled_ns);
+  times.running[leader] = so_far.running_ns;
+  std::uint64_t running = 0;
+  for (const auto& [id, ns] : times.running) running += ns;
+  const std::uint64_t enabled = std::max(running, times.enabled - std::min(times.enabled, pending));
+  const Times more{enabled - std::min(enabled, times.given_enabled),
+                   running - std::min(running, times.given_running)};
+  times.given_enabled += more.enabled_ns;
+  times.given_running += more.running_ns;
   given_enabled_ += more.enabled_ns;
-  given_running_[leader] += more.running_ns;
+  given_running_ += more.running_ns;
   return more;
 }
 
 // Its number may be used again.
 void ReadLedger::forget(std::uint32_t tid) {
-  last_enabled_.erase(tid);
-  for (const auto& [id, place] : member_of_) {
-    last_.erase({id, tid});
-    last_running_.erase({id, tid});
-  }
+  times_.erase(tid);
+  for (const auto& [id, place] : member_of_) last_.erase({id, tid});
 }
 
 void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
@@ -100,7 +102,8 @@ void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
       values[*place] = advance(id, slice.task.tid, word(record, 9 + 2 * i));
   }
   const Times times =
-      advance_times(word(record, 0), slice.task.tid, {word(record, 7), word(record, 8)});
+      advance_times(word(record, 0), slice.task.tid, {word(record, 7), word(record, 8)},
+                    slice_ns_ * (leaders_ - std::min<std::size_t>(leaders_, 1)));
   slice.enabled_ns = times.enabled_ns;
   slice.running_ns = times.running_ns;
   slice.run_ns = values.front();
@@ -124,7 +127,8 @@ void ReadLedger::take_read(std::span<const std::byte> record, bool has_counts) {
     return;
   }
   // number, enabled, running, and of each value and id, the leader first
-  const Times times = advance_times(word(record, 5), task.tid, {word(record, 2), word(record, 3)});
+  const Times times =
+      advance_times(word(record, 5), task.tid, {word(record, 2), word(record, 3)}, 0);
   ending.enabled_ns += times.enabled_ns;
   ending.running_ns += times.running_ns;
   const std::uint64_t count = std::min<std::uint64_t>(word(record, 1), members_);
@@ -200,8 +204,7 @@ void ReadLedger::finish(TaskEvents& events) {
   for (const auto& [id, total] : totals_)
     if (const auto place = member(id)) rest.rest[*place] += total - std::min(total, given_[id]);
   rest.enabled_ns = total_enabled_ - std::min(total_enabled_, given_enabled_);
-  for (const auto& [leader, total] : total_running_)
-    rest.running_ns += total - std::min(total, given_running_[leader]);
+  rest.running_ns = total_running_ - std::min(total_running_, given_running_);
   write(rest, events);
 }
 

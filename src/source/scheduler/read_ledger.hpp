@@ -18,14 +18,18 @@ namespace loft::source::scheduler {
 
 class ReadLedger {
  public:
-  // A group of `members` events; the first is the run time. `first` is the thread with which a
-  // program began; nothing where threads were there before.
-  void set_members(std::size_t members, std::optional<TaskId> first) {
+  // A group of `members` events; the first is the run time, sampled every `slice_ns`. `first` is
+  // the thread with which a program began; nothing where threads were there before.
+  void set_members(std::size_t members, std::uint64_t slice_ns, std::optional<TaskId> first) {
     members_ = members;
+    slice_ns_ = slice_ns;
     first_ = first;
   }
   // The kernel's id of an opened event, and which of the group it is.
-  void add_id(std::uint64_t id, std::size_t member) { member_of_[id] = member; }
+  void add_id(std::uint64_t id, std::size_t member) {
+    member_of_[id] = member;
+    if (member == 0) ++leaders_;
+  }
 
   // Samples are IDENTIFIER, IP, TID, TIME, CPU, PERIOD and, where counts can be had, READ.
   void take_sample(std::span<const std::byte> record, bool has_counts, TaskEvents& events);
@@ -37,11 +41,11 @@ class ReadLedger {
   void hand_over(TaskEvents& events);
 
   // At the end, what all threads together counted by one event, and for how long the group of one
-  // leader was wanted and had its counters.
+  // CPU was wanted and had its counters.
   void take_total(std::uint64_t id, std::uint64_t value) { totals_[id] += value; }
-  void take_total_times(std::uint64_t leader, std::uint64_t enabled_ns, std::uint64_t running_ns) {
+  void take_total_times(std::uint64_t enabled_ns, std::uint64_t running_ns) {
     total_enabled_ = std::max(total_enabled_, enabled_ns);
-    total_running_[leader] += running_ns;
+    total_running_ += running_ns;
   }
   // The rest of the first thread, from the totals. Call once.
   void finish(TaskEvents& events);
@@ -65,24 +69,31 @@ class ReadLedger {
   [[nodiscard]] std::optional<std::size_t> member(std::uint64_t id) const;
   std::uint64_t advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value);
   // An event of one CPU is wanted wherever its thread runs, but runs on that CPU alone. So a thread
-  // has one time for wanted, and as many for running as there are CPUs.
+  // has one time for wanted, and as many for running as there are CPUs; what it ran on others since
+  // its last samples there, up to a slice on each, is not yet known and `pending`.
   struct Times {
     std::uint64_t enabled_ns = 0, running_ns = 0;
   };
-  Times advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far);
+  struct ThreadTimes {
+    std::uint64_t enabled = 0;                           // the most that an event said
+    std::map<std::uint64_t, std::uint64_t> running;      // by leader
+    std::uint64_t given_enabled = 0, given_running = 0;  // to slices
+  };
+  Times advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far, std::uint64_t pending);
   void forget(std::uint32_t tid);
   void write(const Ending& ending, TaskEvents& events);
 
   std::size_t members_ = 1;
+  std::size_t leaders_ = 0;  // one on each CPU
+  std::uint64_t slice_ns_ = 0;
   std::map<std::uint64_t, std::size_t> member_of_;
   std::map<Key, std::uint64_t> last_;
-  std::map<std::uint32_t, std::uint64_t> last_enabled_;  // by thread
-  std::map<Key, std::uint64_t> last_running_;            // by leader and thread
-  std::map<std::uint64_t, std::uint64_t> given_;         // by id: what went into slices
+  std::map<std::uint32_t, ThreadTimes> times_;    // by thread
+  std::map<std::uint64_t, std::uint64_t> given_;  // by id: what went into slices
   std::map<std::uint64_t, std::uint64_t> totals_;
   std::uint64_t given_enabled_ = 0, total_enabled_ = 0;
-  std::map<std::uint64_t, std::uint64_t> given_running_, total_running_;  // by leader
-  std::map<std::uint32_t, Ending> endings_;                               // by thread
+  std::uint64_t given_running_ = 0, total_running_ = 0;
+  std::map<std::uint32_t, Ending> endings_;  // by thread
   std::optional<TaskId> first_;
   Moment last_moment_;
   std::uint64_t births_ = 0, endings_written_ = 0;
