@@ -196,7 +196,7 @@ class PerfRung final : public Rung {
 
   Result<void> open_post(Place place) {
     LOFT_TRY(Fd side_band, open_side_band(place));
-    LOFT_TRY(RingBuffer ring, map_ring(side_band));
+    LOFT_TRY(RingBuffer ring, RingBuffer::map_most(side_band, 256));
     Post post{std::move(side_band), std::move(ring), {}};
     if (plan_.slices) LOFT_CHECK(open_group(post, place));
     posts_.push_back(std::move(post));
@@ -220,14 +220,6 @@ class PerfRung final : public Rung {
     side_band_.attr = attr;
     side_band_.ids.push_back(id);
     return fd;
-  }
-
-  // As large as this user's share of locked memory allows.
-  static Result<RingBuffer> map_ring(const Fd& fd) {
-    Result<RingBuffer> ring = RingBuffer::map(fd, 256);
-    for (std::size_t pages = 128; !ring && pages >= 8; pages /= 2)
-      ring = RingBuffer::map(fd, pages);
-    return ring;
   }
 
   Result<void> open_group(Post& post, Place place) {
