@@ -37,13 +37,14 @@ class Record : public ::testing::Test {
                                      const std::string& command) {
     if (::geteuid() != 0 || std::system("setpriv --version >/dev/null 2>&1") != 0)
       return std::nullopt;
+    const std::string user = std::to_string(200'000 + ::getpid());
     const std::string list = capabilities.empty() ? "-all" : "-all," + capabilities;
     const std::string line =
         "chmod 777 " + folder_ + " && cp " LOFT_PROGRAM " " LOFT_TEST_THREADS " " + folder_ +
-        " && cd " + folder_ +
-        " && setpriv --reuid=54322 --regid=54322 --clear-groups --inh-caps=" + list +
-        " --ambient-caps=" + list + " ./loft record -o " + file() + " " + flags + " -- " + command +
-        " >" + folder_ + "/out 2>" + folder_ + "/notes </dev/null";
+        " && cd " + folder_ + " && setpriv --reuid=" + user + " --regid=" + user +
+        " --clear-groups --inh-caps=" + list + " --ambient-caps=" + list + " ./loft record -o " +
+        file() + " " + flags + " -- " + command + " >" + folder_ + "/out 2>" + folder_ +
+        "/notes </dev/null";
     Said said;
     const int raw = std::system(line.c_str());
     said.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
