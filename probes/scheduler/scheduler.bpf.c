@@ -128,10 +128,14 @@ static __always_inline void* reserve(__u64 size) {
   return room;
 }
 
-/* The reader is woken when enough has come together; otherwise it looks by itself. */
+/* The reader is woken when enough has come together; otherwise it looks by itself. How much that is
+ * is asked for once in a while: it is the reader's memory. */
 static __always_inline void submit(void* record) {
-  __u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
-  bpf_ringbuf_submit(record, waiting >= wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+  struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
+  __u64 wake = BPF_RB_NO_WAKEUP;
+  if (sums && sums->seen % 64 == 0 && bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= wake_bytes)
+    wake = BPF_RB_FORCE_WAKEUP;
+  bpf_ringbuf_submit(record, wake);
 }
 
 static __always_inline void fill_head(struct loft_head* head, __u32 kind,

@@ -2,6 +2,7 @@
 // skipped.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -36,13 +37,14 @@ class Record : public ::testing::Test {
                                      const std::string& command) {
     if (::geteuid() != 0 || std::system("setpriv --version >/dev/null 2>&1") != 0)
       return std::nullopt;
+    const std::string user = std::to_string(200'000 + ::getpid());
     const std::string list = capabilities.empty() ? "-all" : "-all," + capabilities;
     const std::string line =
         "chmod 777 " + folder_ + " && cp " LOFT_PROGRAM " " LOFT_TEST_THREADS " " + folder_ +
-        " && cd " + folder_ +
-        " && setpriv --reuid=54322 --regid=54322 --clear-groups --inh-caps=" + list +
-        " --ambient-caps=" + list + " ./loft record -o " + file() + " " + flags + " -- " + command +
-        " >" + folder_ + "/out 2>" + folder_ + "/notes </dev/null";
+        " && cd " + folder_ + " && setpriv --reuid=" + user + " --regid=" + user +
+        " --clear-groups --inh-caps=" + list + " --ambient-caps=" + list + " ./loft record -o " +
+        file() + " " + flags + " -- " + command + " >" + folder_ + "/out 2>" + folder_ +
+        "/notes </dev/null";
     Said said;
     const int raw = std::system(line.c_str());
     said.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
@@ -108,6 +110,27 @@ TEST_F(Record, WithoutPrivilegeThreadsAreRecordedByPerfEvents) {
   const json threads = report("--threads");
   EXPECT_EQ(threads["watched_by"], "perf");
   EXPECT_EQ(threads["tasks"].size(), 5u);
+}
+
+// Two ways to the same time: the slices of all threads, and what the shell was told by the kernel.
+TEST_F(Record, InheritedEventsCountTheTimeOfEachThreadOnce) {
+  const Said said = record("--by perf -t 50 -e page-faults,minor-faults,cpu-clock",
+                           "sh -c '" LOFT_TEST_THREADS " 6; cat /proc/$$/stat'");
+  if (said.status == 125) GTEST_SKIP() << said.notes;
+  if (said.notes.find("is missing") != std::string::npos) GTEST_SKIP() << said.notes;
+  constexpr std::size_t kUserOfChildren = 13, kSystemOfChildren = 14;  // after the name
+  const std::string fields = said.out.substr(said.out.rfind(')') + 2);
+  const auto words = split(fields, ' ');
+  ASSERT_GT(words.size(), kSystemOfChildren) << said.out;
+  const double ticks = parse_double(words[kUserOfChildren]).value_or(0) +
+                       parse_double(words[kSystemOfChildren]).value_or(0);
+  const double told = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  double run = 0;
+  const json threads = report("--threads");
+  for (const json& task : threads["tasks"])
+    if (!task["run_ns"].is_null()) run += task["run_ns"].get<double>() * 1e-9;
+  EXPECT_GT(run, told / 2);
+  EXPECT_LT(run, told * 2 + 0.05);
 }
 
 TEST_F(Record, TheStatusOfTheProgramIsPassedOn) {
@@ -199,6 +222,29 @@ TEST_F(Record, AUserWithoutAnyCapabilityRecordsTheSlicesOfEveryThread) {
   EXPECT_EQ(threads["watched_by"], "perf");
   ASSERT_EQ(threads["tasks"].size(), 5u);
   for (const json& task : threads["tasks"]) EXPECT_GT(task["slices"], 0) << task.dump();
+}
+
+TEST_F(Record, EveryThreadCanHaveCountersOfItsOwn) {
+  const Said said = record("--by threads -e page-faults", LOFT_TEST_THREADS " 3");
+  if (said.status == 125) GTEST_SKIP() << said.notes;
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json threads = report("--threads");
+  EXPECT_EQ(threads["watched_by"], "threads");
+  std::set<std::string> names;
+  ASSERT_EQ(threads["tasks"].size(), 5u);
+  for (const json& task : threads["tasks"]) {
+    names.insert(task["comm"].get<std::string>());
+    EXPECT_GT(task["run_ns"], 0) << task.dump();
+    EXPECT_GT(task["slices"], 0) << task.dump();
+    EXPECT_TRUE(task["wait_ns"].is_null()) << "nobody has measured it";
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"work0", "work1", "work2"}));
+}
+
+TEST_F(Record, WhoEndsWithTheProgramDoesNotPromiseToWaitForAll) {
+  const Said said = record("--by threads --all", "/bin/true");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("--all"));
 }
 
 TEST_F(Record, LookingIntoProcTellsHowLongAProgramRan) {

@@ -36,8 +36,13 @@ std::vector<std::byte> sample(std::uint32_t tid, std::uint64_t time, std::uint64
                                      clock, clock, kClock, faults, kFaults});
 }
 
-std::vector<std::byte> last_value(std::uint32_t tid, std::uint64_t id, std::uint64_t value) {
-  return record(PERF_RECORD_READ, {pair(5, tid), 1, 100, 100, value, id, 0, 0, 0, 0});
+// What a thread leaves when it ends: first of the whole group, then of the leader alone.
+std::vector<std::byte> last_values(std::uint32_t tid, std::uint64_t clock, std::uint64_t faults) {
+  return record(PERF_RECORD_READ,
+                {pair(5, tid), 2, clock, clock, clock, kClock, faults, kFaults, 0, 0, 0, kFaults});
+}
+std::vector<std::byte> last_value(std::uint32_t tid, std::uint64_t clock) {
+  return record(PERF_RECORD_READ, {pair(5, tid), 1, clock, clock, clock, kClock, 0, 0, 0, kClock});
 }
 
 std::vector<std::byte> task(std::uint32_t type, std::uint32_t tid, std::uint64_t time) {
@@ -49,6 +54,8 @@ class Collected final : public TaskEvents {
   void take(const Slice& slice) override {
     run[slice.task.tid] += slice.run_ns;
     faults[slice.task.tid] += slice.counts.empty() ? 0 : slice.counts[0];
+    enabled += slice.enabled_ns;
+    running += slice.running_ns;
     ++slices;
   }
   void take(const Switch&) override {}
@@ -60,13 +67,13 @@ class Collected final : public TaskEvents {
   void take_lost(std::uint64_t records) override { lost += records; }
 
   std::map<std::uint32_t, std::uint64_t> run, faults;
-  std::uint64_t slices = 0, raw = 0, lost = 0;
+  std::uint64_t slices = 0, raw = 0, lost = 0, enabled = 0, running = 0;
 };
 
 class ReadLedgerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ledger.set_members(2, TaskId{5, 5});
+    ledger.set_members(2, 10, TaskId{5, 5});
     ledger.add_id(kClock, 0);
     ledger.add_id(kFaults, 1);
     // Rings are read one after the other: what comes first need not have been first.
@@ -89,10 +96,10 @@ TEST_F(ReadLedgerTest, AThreadThatEndsHasItsRestAsALastSlice) {
   ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
   ledger.take_sample(sample(6, 110, 12, 7), true, seen);
   ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
-  ledger.take_read(last_value(6, kClock, 15), true);
+  ledger.take_read(last_values(6, 15, 9), true);
   ledger.hand_over(seen);
   EXPECT_EQ(seen.run[6], 12u) << "its other last value has not come yet";
-  ledger.take_read(last_value(6, kFaults, 9), true);
+  ledger.take_read(last_value(6, 15), true);
   ledger.hand_over(seen);
   EXPECT_EQ(seen.run[6], 15u);
   EXPECT_EQ(seen.faults[6], 9u);
@@ -102,8 +109,8 @@ TEST_F(ReadLedgerTest, TheFirstThreadHasWhatRemainsOfTheSum) {
   ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
   ledger.take_sample(sample(5, 100, 10, 1), true, seen);
   ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
-  ledger.take_read(last_value(6, kClock, 15), true);
-  ledger.take_read(last_value(6, kFaults, 9), true);
+  ledger.take_read(last_values(6, 15, 9), true);
+  ledger.take_read(last_value(6, 15), true);
   ledger.hand_over(seen);
   ledger.take_total(kClock, 40);
   ledger.take_total(kFaults, 12);
@@ -120,6 +127,43 @@ TEST_F(ReadLedgerTest, TheRestIsNotGuessedWhereOthersMayHaveAPartInIt) {
   ledger.finish(seen);
   EXPECT_NE(ledger.why_rest_is_missing(), "");
   EXPECT_EQ(seen.run[5], 0u);
+}
+
+// A thread that ran on two CPUs: each of the two groups was wanted all the time, and ran for a
+// part.
+TEST_F(ReadLedgerTest, AThreadThatMovesIsNotTakenForOneWhoseCountersTookTurns) {
+  constexpr std::uint64_t kOtherClock = 77, kOtherFaults = 78;
+  ledger.add_id(kOtherClock, 0);
+  ledger.add_id(kOtherFaults, 1);
+  const auto last = [](std::uint64_t running, std::uint64_t clock, std::uint64_t faults) {
+    return record(PERF_RECORD_READ,
+                  {pair(5, 6), 2, 40, running, running, clock, 1, faults, 0, 0, 0, faults});
+  };
+  ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
+  for (int i = 0; i < 2; ++i) {  // once as a whole and once more
+    ledger.take_read(last(30, kClock, kFaults), true);
+    ledger.take_read(last(10, kOtherClock, kOtherFaults), true);
+  }
+  ledger.hand_over(seen);
+  EXPECT_EQ(seen.run[6], 40u);
+  EXPECT_EQ(seen.faults[6], 2u);
+  EXPECT_EQ(seen.enabled, 40u);
+  EXPECT_EQ(seen.running, 40u);
+}
+
+// Samples of one CPU; the other will tell at its own next sample, or never.
+TEST_F(ReadLedgerTest, LessThanASliceOnAnotherCpuIsNoReasonToScale) {
+  ledger.add_id(77, 0);
+  const auto at = [](std::uint64_t enabled, std::uint64_t running) {
+    return record(PERF_RECORD_SAMPLE, {kClock, 0, pair(5, 6), 100, pair(0, 0), 10, 2, enabled,
+                                       running, running, kClock, 1, kFaults});
+  };
+  ledger.take_sample(at(19, 10), true, seen);
+  EXPECT_EQ(seen.enabled, 10u);
+  EXPECT_EQ(seen.running, 10u);
+  ledger.take_sample(at(60, 20), true, seen);
+  EXPECT_EQ(seen.enabled, 50u) << "more than a slice cannot have been elsewhere";
+  EXPECT_EQ(seen.running, 20u);
 }
 
 TEST_F(ReadLedgerTest, WhatTheKernelLostIsCounted) {

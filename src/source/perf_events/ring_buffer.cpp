@@ -25,6 +25,12 @@ Result<RingBuffer> RingBuffer::map(const Fd& fd, std::size_t pages) {
   return RingBuffer(*std::move(mapping));
 }
 
+Result<RingBuffer> RingBuffer::map_most(const Fd& fd, std::size_t pages) {
+  auto ring = map(fd, pages);
+  for (pages /= 2; !ring && pages >= 8; pages /= 2) ring = map(fd, pages);
+  return ring;
+}
+
 std::atomic_ref<__u64> RingBuffer::head_word() {
   auto* page = reinterpret_cast<perf_event_mmap_page*>(mapping_.writable_bytes().data());
   return std::atomic_ref(page->data_head);

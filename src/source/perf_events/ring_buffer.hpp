@@ -21,6 +21,8 @@ class RingBuffer {
  public:
   // `pages` data pages, a power of two.
   [[nodiscard]] static Result<RingBuffer> map(const Fd& fd, std::size_t pages);
+  // As many of `pages` as this user's share of locked memory allows, at least 8.
+  [[nodiscard]] static Result<RingBuffer> map_most(const Fd& fd, std::size_t pages);
 
   // Hands over every complete record and frees its space. A record is valid during the call only.
   template <class Visitor>

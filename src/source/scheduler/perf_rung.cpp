@@ -77,7 +77,7 @@ class PerfRung final : public Rung {
       const auto pid = static_cast<std::uint32_t>(*plan.program);
       first = TaskId{pid, pid};
     }
-    ledger_.set_members(1 + counters_.size(), first);
+    ledger_.set_members(1 + counters_.size(), plan.slice_ns, first);
     return {};
   }
 
@@ -196,7 +196,7 @@ class PerfRung final : public Rung {
 
   Result<void> open_post(Place place) {
     LOFT_TRY(Fd side_band, open_side_band(place));
-    LOFT_TRY(RingBuffer ring, map_ring(side_band));
+    LOFT_TRY(RingBuffer ring, RingBuffer::map_most(side_band, 256));
     Post post{std::move(side_band), std::move(ring), {}};
     if (plan_.slices) LOFT_CHECK(open_group(post, place));
     posts_.push_back(std::move(post));
@@ -220,14 +220,6 @@ class PerfRung final : public Rung {
     side_band_.attr = attr;
     side_band_.ids.push_back(id);
     return fd;
-  }
-
-  // As large as this user's share of locked memory allows.
-  static Result<RingBuffer> map_ring(const Fd& fd) {
-    Result<RingBuffer> ring = RingBuffer::map(fd, 256);
-    for (std::size_t pages = 128; !ring && pages >= 8; pages /= 2)
-      ring = RingBuffer::map(fd, pages);
-    return ring;
   }
 
   Result<void> open_group(Post& post, Place place) {
@@ -272,6 +264,7 @@ class PerfRung final : public Rung {
     const ssize_t size = ::read(post.group.front().get(), values, sizeof values);
     if (size < 24) return;
     const std::size_t members = std::min<std::size_t>(values[0], post.group.size());
+    ledger_.take_total_times(values[1], values[2]);
     for (std::size_t i = 0; i < members; ++i)
       ledger_.take_total(values[3 + 2 * i + 1], values[3 + 2 * i]);
   }

@@ -71,7 +71,9 @@ Moves Placement::keep_apart() {
     const auto parents = parents_of(tasks);
     bool is_new = false;
     for (const LivingTask& task : tasks) {
-      if (!seen_.insert({task.tid, task.start}).second) continue;
+      const Identity identity{task.tid, task.start};
+      if (seen_.contains(identity) || (round > 0 && was_born_moved(task, parents))) continue;
+      seen_.insert(identity);
       is_new = true;
       if (task.is_kernel) {
         ++moves.kernel_threads;
@@ -106,6 +108,13 @@ const Placement::Change* Placement::change_of_family(const LivingTask& task, con
   for (const auto& [identity, change] : changes_)
     if (change.after == now) return &change;
   return nullptr;
+}
+
+bool Placement::was_born_moved(const LivingTask& task,
+                               const std::map<pid_t, pid_t>& parents) const {
+  const auto now = allowed_cpus(task.tid);
+  const Change* change = now ? change_of_family(task, *now, parents) : nullptr;
+  return change != nullptr && change->before != *now;
 }
 
 std::size_t Placement::put_back() {

@@ -53,6 +53,9 @@ class Placement {
 
   [[nodiscard]] bool is_ours(const LivingTask& task, const std::map<pid_t, pid_t>& parents) const;
   Outcome place(const LivingTask& task, bool ours);
+  // Its parent had been moved when it was born.
+  [[nodiscard]] bool was_born_moved(const LivingTask& task,
+                                    const std::map<pid_t, pid_t>& parents) const;
   [[nodiscard]] const Change* change_of_family(const LivingTask& task, const CpuList& now,
                                                const std::map<pid_t, pid_t>& parents) const;
 

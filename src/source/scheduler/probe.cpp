@@ -40,17 +40,38 @@ struct CloseLink {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
 
-// The last warning of libbpf: it knows why a program was refused.
+// What libbpf knows of why a program was refused: the verifier's last word, else its own.
 std::string& last_warning() {
   static std::string text;
   return text;
 }
 
+// The verifier tells every step; behind the last one stand only its statistics.
+std::string_view last_word(std::string_view log) {
+  std::string_view word;
+  for (const std::string_view line : split(log, '\n')) {
+    if (line.starts_with("verification time") || line.starts_with("processed ") ||
+        line.starts_with("stack depth"))
+      break;
+    if (!trim(line).empty()) word = trim(line);
+  }
+  return word;
+}
+
 int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
   if (level != LIBBPF_WARN) return 0;
-  char line[512];
-  const int size = std::vsnprintf(line, sizeof line, format, arguments);
-  last_warning() = printable(trim(std::string_view(line)));
+  va_list again;
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  std::string text(static_cast<std::size_t>(std::max(size, 0)) + 1, '\0');
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  text.pop_back();
+  constexpr std::string_view kVerifier = "the verifier says: ";
+  if (text.find("-- BEGIN PROG LOAD LOG --") != std::string::npos)
+    last_warning() = std::string(kVerifier) + printable(last_word(text));
+  else if (!last_warning().starts_with(kVerifier))  // what comes after it tells less
+    last_warning() = printable(trim(text));
   return size;
 }
 
@@ -83,6 +104,7 @@ class LoadedProbe final : public Probe {
  public:
   Result<void> load(const ProbeOptions& options) {
     libbpf_set_print(keep_warning);
+    last_warning().clear();
     options_ = options;
     skeleton_.reset(scheduler_bpf__open());
     if (!skeleton_) return refused(errno, "open the scheduler probe");

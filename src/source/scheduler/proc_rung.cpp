@@ -1,28 +1,22 @@
 // The last rung: looks into /proc now and then. It needs no permission at all.
 #include <fmt/format.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <set>
 
 #include "base/clock.hpp"
-#include "base/units.hpp"
 #include "source/scheduler/living_tasks.hpp"
+#include "source/scheduler/look_clock.hpp"
 #include "source/scheduler/rung.hpp"
 
 namespace loft::source::scheduler {
 namespace {
 
-// Each look costs some 20 us per thread.
-constexpr std::uint64_t kShortestPause = 20'000'000;
-
 class ProcRung final : public Rung {
  public:
   Result<void> open(const WatchPlan& plan) {
     plan_ = plan;
-    pause_ns_ = std::max(plan.slice_ns, kShortestPause);
     std::vector<pid_t> processes = plan.processes;
     if (plan.program) processes.push_back(*plan.program);
     for (const pid_t pid : processes) {
@@ -32,13 +26,11 @@ class ProcRung final : public Rung {
       processes_.insert(pid);
       for (const LivingTask& task : tasks_of(pid)) meet(task);
     }
-    return start_clock();
+    return clock_.start(plan.slice_ns);
   }
 
   std::string name() const override { return "proc"; }
-  std::string description() const override {
-    return "looking into /proc every " + format_seconds(static_cast<double>(pause_ns_) * 1e-9);
-  }
+  std::string description() const override { return "looking into /proc every " + clock_.pause(); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes{
         "tasks that lived between two looks are missing, and what others ran after the last look; "
@@ -49,11 +41,10 @@ class ProcRung final : public Rung {
   const std::vector<event::Event>& counters() const override { return counters_; }
   std::size_t basics() const override { return 3; }  // run time, waiting, times on a CPU
   std::vector<KernelEvent> kernel_events() const override { return {}; }
-  std::vector<int> wake_fds() const override { return {clock_.get()}; }
+  std::vector<int> wake_fds() const override { return {clock_.fd()}; }
 
   void drain(TaskEvents& events) override {
-    std::uint64_t times = 0;
-    [[maybe_unused]] const ssize_t got = ::read(clock_.get(), &times, sizeof times);
+    (void)clock_.take();  // whoever woke us: a look is a look
     look(events);
   }
 
@@ -71,16 +62,6 @@ class ProcRung final : public Rung {
     SchedulerSums told;  // what slices have
     bool is_here = true;
   };
-
-  Result<void> start_clock() {
-    clock_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    const timespec pause{static_cast<time_t>(pause_ns_ / 1'000'000'000),
-                         static_cast<long>(pause_ns_ % 1'000'000'000)};
-    const itimerspec wanted{pause, pause};
-    if (!clock_.is_open() || ::timerfd_settime(clock_.get(), 0, &wanted, nullptr) != 0)
-      return failure_of_errno(errno, "set a timer");
-    return {};
-  }
 
   static TaskId id_of(const LivingTask& task) {
     return {static_cast<std::uint32_t>(task.pid), static_cast<std::uint32_t>(task.tid)};
@@ -157,9 +138,8 @@ class ProcRung final : public Rung {
   }
 
   WatchPlan plan_;
-  std::uint64_t pause_ns_ = 0;
   std::vector<event::Event> counters_;  // none
-  Fd clock_;
+  LookClock clock_;
   std::set<pid_t> processes_;
   std::map<pid_t, Known> known_;  // by tid
   std::uint64_t records_ = 0;

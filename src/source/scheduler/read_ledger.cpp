@@ -55,6 +55,29 @@ std::uint64_t ReadLedger::advance(std::uint64_t id, std::uint32_t tid, std::uint
   return more;
 }
 
+ReadLedger::Times ReadLedger::advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far,
+                                            std::uint64_t pending) {
+  ThreadTimes& times = times_[tid];
+  times.enabled = std::max(times.enabled, so_far.enabled_ns);
+  times.running[leader] = so_far.running_ns;
+  std::uint64_t running = 0;
+  for (const auto& [id, ns] : times.running) running += ns;
+  const std::uint64_t enabled = std::max(running, times.enabled - std::min(times.enabled, pending));
+  const Times more{enabled - std::min(enabled, times.given_enabled),
+                   running - std::min(running, times.given_running)};
+  times.given_enabled += more.enabled_ns;
+  times.given_running += more.running_ns;
+  given_enabled_ += more.enabled_ns;
+  given_running_ += more.running_ns;
+  return more;
+}
+
+// Its number may be used again.
+void ReadLedger::forget(std::uint32_t tid) {
+  times_.erase(tid);
+  for (const auto& [id, place] : member_of_) last_.erase({id, tid});
+}
+
 void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
                              TaskEvents& events) {
   ++records_;
@@ -78,29 +101,38 @@ void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
     if (const auto place = member(id))
       values[*place] = advance(id, slice.task.tid, word(record, 9 + 2 * i));
   }
-  auto& [enabled, running] = last_times_[{word(record, 0), slice.task.tid}];
-  slice.enabled_ns = word(record, 7) - std::min(word(record, 7), enabled);
-  slice.running_ns = word(record, 8) - std::min(word(record, 8), running);
-  enabled = word(record, 7);
-  running = word(record, 8);
+  const Times times =
+      advance_times(word(record, 0), slice.task.tid, {word(record, 7), word(record, 8)},
+                    slice_ns_ * (leaders_ - std::min<std::size_t>(leaders_, 1)));
+  slice.enabled_ns = times.enabled_ns;
+  slice.running_ns = times.running_ns;
   slice.run_ns = values.front();
   slice.counts = std::span<const std::uint64_t>(values).subspan(1);
   events.take(slice);
 }
 
-// pid and tid, then values; one of each event and CPU, when a thread has ended.
+// pid and tid, then values; one of each event and CPU, when a thread has ended. The events leave
+// their group one after the other: each time all that are still in it are told.
 void ReadLedger::take_read(std::span<const std::byte> record, bool has_counts) {
   const TaskId task = task_in(word(record, 0));
   Ending& ending = endings_[task.tid];
   ending.task = task;
   ending.rest.resize(members_);
   ++ending.reads;
-  // GROUP: number, enabled, running, value, id. Without: value, enabled, running, id.
-  const std::uint64_t value = has_counts ? word(record, 4) : word(record, 1);
-  const std::uint64_t id = has_counts ? word(record, 5) : word(record, 4);
-  if (const auto place = member(id)) ending.rest[*place] += advance(id, task.tid, value);
-  last_.erase({id, task.tid});
-  last_times_.erase({id, task.tid});
+  const auto add = [&](std::uint64_t id, std::uint64_t value) {
+    if (const auto place = member(id)) ending.rest[*place] += advance(id, task.tid, value);
+  };
+  if (!has_counts) {  // value, enabled, running, id
+    add(word(record, 4), word(record, 1));
+    return;
+  }
+  // number, enabled, running, and of each value and id, the leader first
+  const Times times =
+      advance_times(word(record, 5), task.tid, {word(record, 2), word(record, 3)}, 0);
+  ending.enabled_ns += times.enabled_ns;
+  ending.running_ns += times.running_ns;
+  const std::uint64_t count = std::min<std::uint64_t>(word(record, 1), members_);
+  for (std::size_t i = 0; i < count; ++i) add(word(record, 5 + 2 * i), word(record, 4 + 2 * i));
 }
 
 void ReadLedger::take_other(std::span<const std::byte> record, TaskEvents& events) {
@@ -132,6 +164,8 @@ void ReadLedger::write(const Ending& ending, TaskEvents& events) {
   slice.task = ending.task;
   slice.end = ending.at;
   slice.run_ns = ending.rest.front();
+  slice.enabled_ns = ending.enabled_ns;
+  slice.running_ns = ending.running_ns;
   slice.counts = std::span<const std::uint64_t>(ending.rest).subspan(1);
   ++records_;
   events.take(slice);
@@ -143,6 +177,7 @@ void ReadLedger::hand_over(TaskEvents& events) {
     if (!ending.has_ended || ending.reads < member_of_.size()) return false;
     write(ending, events);
     ++endings_written_;
+    forget(entry.first);
     return true;
   });
 }
@@ -168,6 +203,8 @@ void ReadLedger::finish(TaskEvents& events) {
   rest.rest.resize(members_);
   for (const auto& [id, total] : totals_)
     if (const auto place = member(id)) rest.rest[*place] += total - std::min(total, given_[id]);
+  rest.enabled_ns = total_enabled_ - std::min(total_enabled_, given_enabled_);
+  rest.running_ns = total_running_ - std::min(total_running_, given_running_);
   write(rest, events);
 }
 

@@ -4,6 +4,7 @@
 // its last sample is what remains of the sum of all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,14 +18,18 @@ namespace loft::source::scheduler {
 
 class ReadLedger {
  public:
-  // A group of `members` events; the first is the run time. `first` is the thread with which a
-  // program began; nothing where threads were there before.
-  void set_members(std::size_t members, std::optional<TaskId> first) {
+  // A group of `members` events; the first is the run time, sampled every `slice_ns`. `first` is
+  // the thread with which a program began; nothing where threads were there before.
+  void set_members(std::size_t members, std::uint64_t slice_ns, std::optional<TaskId> first) {
     members_ = members;
+    slice_ns_ = slice_ns;
     first_ = first;
   }
   // The kernel's id of an opened event, and which of the group it is.
-  void add_id(std::uint64_t id, std::size_t member) { member_of_[id] = member; }
+  void add_id(std::uint64_t id, std::size_t member) {
+    member_of_[id] = member;
+    if (member == 0) ++leaders_;
+  }
 
   // Samples are IDENTIFIER, IP, TID, TIME, CPU, PERIOD and, where counts can be had, READ.
   void take_sample(std::span<const std::byte> record, bool has_counts, TaskEvents& events);
@@ -35,8 +40,13 @@ class ReadLedger {
   // After each drain of all rings: the last slices of threads that have ended.
   void hand_over(TaskEvents& events);
 
-  // At the end, what all threads together counted by one event.
+  // At the end, what all threads together counted by one event, and for how long the group of one
+  // CPU was wanted and had its counters.
   void take_total(std::uint64_t id, std::uint64_t value) { totals_[id] += value; }
+  void take_total_times(std::uint64_t enabled_ns, std::uint64_t running_ns) {
+    total_enabled_ = std::max(total_enabled_, enabled_ns);
+    total_running_ += running_ns;
+  }
   // The rest of the first thread, from the totals. Call once.
   void finish(TaskEvents& events);
 
@@ -52,19 +62,37 @@ class ReadLedger {
     bool has_ended = false;
     std::size_t reads = 0;
     std::vector<std::uint64_t> rest;  // by member
+    std::uint64_t enabled_ns = 0, running_ns = 0;
   };
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // id of the event (of one CPU), thread
 
   [[nodiscard]] std::optional<std::size_t> member(std::uint64_t id) const;
   std::uint64_t advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value);
+  // An event of one CPU is wanted wherever its thread runs, but runs on that CPU alone. So a thread
+  // has one time for wanted, and as many for running as there are CPUs; what it ran on others since
+  // its last samples there, up to a slice on each, is not yet known and `pending`.
+  struct Times {
+    std::uint64_t enabled_ns = 0, running_ns = 0;
+  };
+  struct ThreadTimes {
+    std::uint64_t enabled = 0;                           // the most that an event said
+    std::map<std::uint64_t, std::uint64_t> running;      // by leader
+    std::uint64_t given_enabled = 0, given_running = 0;  // to slices
+  };
+  Times advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far, std::uint64_t pending);
+  void forget(std::uint32_t tid);
   void write(const Ending& ending, TaskEvents& events);
 
   std::size_t members_ = 1;
+  std::size_t leaders_ = 0;  // one on each CPU
+  std::uint64_t slice_ns_ = 0;
   std::map<std::uint64_t, std::size_t> member_of_;
   std::map<Key, std::uint64_t> last_;
-  std::map<Key, std::pair<std::uint64_t, std::uint64_t>> last_times_;  // enabled, running
+  std::map<std::uint32_t, ThreadTimes> times_;    // by thread
   std::map<std::uint64_t, std::uint64_t> given_;  // by id: what went into slices
   std::map<std::uint64_t, std::uint64_t> totals_;
+  std::uint64_t given_enabled_ = 0, total_enabled_ = 0;
+  std::uint64_t given_running_ = 0, total_running_ = 0;
   std::map<std::uint32_t, Ending> endings_;  // by thread
   std::optional<TaskId> first_;
   Moment last_moment_;

@@ -105,7 +105,10 @@ class Recorder {
     for (const RungKind& kind : rungs()) {
       if (!request_.rung.empty() && request_.rung != kind.name) continue;
       if (request_.rung.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
-      auto rung = kind.open(plan_);
+      auto rung = request_.until_all_end && !kind.outlives_program
+                      ? failure(ErrorKind::unsupported, fmt::format("record by '{}'", kind.name),
+                                "it ends with the program", "leave --all out")
+                      : kind.open(plan_);
       if (rung) {
         rung_ = *std::move(rung);
         if (first) result_.notes.push_back("not the best way to watch: " + to_string(*first));
@@ -174,7 +177,8 @@ class Recorder {
     first_tasks_ = tasks.size();
     if (child_) {
       const auto pid = static_cast<std::uint32_t>(child_->pid());
-      file_->take(Name{{}, {pid, pid}, request_.command.front().substr(0, 15)});
+      const std::string& path = request_.command.front();
+      file_->take(Name{{}, {pid, pid}, path.substr(path.rfind('/') + 1).substr(0, 15)});
     }
     return file_->end_round();
   }

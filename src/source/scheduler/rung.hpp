@@ -74,6 +74,7 @@ struct RungKind {
   const char* name;
   Result<std::unique_ptr<Rung>> (*open)(const WatchPlan&);
   bool can_count;  // events; one that cannot is no substitute where they were asked for
+  bool outlives_program = true;  // follows also what goes on after the program's end
 };
 
 // All of them, the best first.

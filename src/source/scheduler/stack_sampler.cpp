@@ -55,13 +55,6 @@ perf_event_attr attr_of(const event::Event& event, const SamplerPlan& plan) {
   return attr;
 }
 
-Result<perf_events::RingBuffer> map_ring(const Fd& fd) {
-  auto ring = perf_events::RingBuffer::map(fd, 256);
-  for (std::size_t pages = 128; !ring && pages >= 8; pages /= 2)
-    ring = perf_events::RingBuffer::map(fd, pages);
-  return ring;
-}
-
 }  // namespace
 
 Result<StackSampler> StackSampler::open(const SamplerPlan& plan) {
@@ -86,7 +79,7 @@ Result<StackSampler> StackSampler::open(const SamplerPlan& plan) {
     for (const pid_t tid : plan.tasks) {
       for (const int cpu : cpus) {
         LOFT_TRY(Fd fd, perf_events::open_event(attr, event, {tid, cpu}));
-        LOFT_TRY(auto ring, map_ring(fd));
+        LOFT_TRY(auto ring, perf_events::RingBuffer::map_most(fd, 256));
         LOFT_TRY(const auto id, perf_events::event_id(fd));
         sampler.event_.ids.push_back(id);
         sampler.posts_.push_back({std::move(fd), std::move(ring)});

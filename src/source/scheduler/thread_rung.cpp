@@ -1,17 +1,15 @@
 // A group of counters for every thread, opened while ptrace holds it at its birth. For kernels
 // before 6.12, on which threads that inherit a group cannot tell what they counted.
 #include <fmt/format.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 
 #include "base/clock.hpp"
-#include "base/units.hpp"
 #include "source/perf_events/group.hpp"
 #include "source/perf_events/task_trace.hpp"
 #include "source/scheduler/living_tasks.hpp"
+#include "source/scheduler/look_clock.hpp"
 #include "source/scheduler/rung.hpp"
 
 namespace loft::source::scheduler {
@@ -21,8 +19,6 @@ using perf_events::AttrOptions;
 using perf_events::Group;
 using perf_events::RawReading;
 using perf_events::TaskTrace;
-
-constexpr std::uint64_t kShortestPause = 20'000'000;  // a look reads every thread
 
 event::Event task_clock() {
   event::Event event;
@@ -43,7 +39,6 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
                      "only a program that loft starts can be held at the birth of its threads");
     plan_ = plan;
     program_ = *plan.program;
-    pause_ns_ = std::max(plan.slice_ns, kShortestPause);
     events_ = {task_clock()};
     events_.insert(events_.end(), plan.events.begin(), plan.events.end());
     auto first = open_group(program_, true);
@@ -55,7 +50,7 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
     const auto pid = static_cast<std::uint32_t>(program_);
     threads_[program_] = {{pid, pid}, *std::move(first), {}, {}};
     counters_.assign(events_.begin() + 1, events_.end());
-    LOFT_CHECK(start_clock());
+    LOFT_CHECK(clock_.start(plan.slice_ns));
     LOFT_TRY(auto trace, TaskTrace::follow(program_));
     trace_.emplace(std::move(trace));
     return {};
@@ -63,8 +58,7 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
 
   std::string name() const override { return "threads"; }
   std::string description() const override {
-    return "counters for every thread, read every " +
-           format_seconds(static_cast<double>(pause_ns_) * 1e-9);
+    return "counters for every thread, read every " + clock_.pause();
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes{
@@ -79,19 +73,19 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
   const std::vector<event::Event>& counters() const override { return counters_; }
   std::size_t basics() const override { return 1; }
   std::vector<KernelEvent> kernel_events() const override { return {}; }
-  std::vector<int> wake_fds() const override { return {trace_->fd(), clock_.get()}; }
+  std::vector<int> wake_fds() const override { return {trace_->fd(), clock_.fd()}; }
 
   void drain(TaskEvents& events) override {
     sink_ = &events;
     trace_->drain(*this);
-    std::uint64_t times = 0;
-    const bool is_time = ::read(clock_.get(), &times, sizeof times) == sizeof times;
+    const bool is_time = clock_.take();
     for (auto& [tid, thread] : threads_)
       if (is_time) end_slice(thread);
     sink_ = nullptr;
   }
 
   void stop(TaskEvents& events) override {
+    if (!trace_) return;  // it was stopped before
     sink_ = &events;
     trace_->drain(*this);
     for (auto& [tid, thread] : threads_) end_slice(thread);
@@ -135,16 +129,6 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
       LOFT_CHECK(group.add(event, {tid, -1}, options));
     }
     return group;
-  }
-
-  Result<void> start_clock() {
-    clock_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    const timespec pause{static_cast<time_t>(pause_ns_ / 1'000'000'000),
-                         static_cast<long>(pause_ns_ % 1'000'000'000)};
-    const itimerspec wanted{pause, pause};
-    if (!clock_.is_open() || ::timerfd_settime(clock_.get(), 0, &wanted, nullptr) != 0)
-      return failure_of_errno(errno, "set a timer");
-    return {};
   }
 
   static Moment moment() { return {static_cast<std::uint64_t>(now().count()), 0}; }
@@ -223,11 +207,10 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
 
   WatchPlan plan_;
   pid_t program_ = 0;
-  std::uint64_t pause_ns_ = 0;
   std::vector<event::Event> events_;  // run time, then the counters
   std::vector<event::Event> counters_;
   bool is_user_only_ = false;
-  Fd clock_;
+  LookClock clock_;
   std::map<pid_t, Watched> threads_;
   std::optional<TaskTrace> trace_;
   TaskEvents* sink_ = nullptr;
