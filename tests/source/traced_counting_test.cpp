@@ -4,13 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/file.hpp"
 #include "event/resolver.hpp"
 #include "source/perf_events/counting.hpp"
+#include "source/perf_events/thread_rings.hpp"
 #include "source/watch.hpp"
 
 namespace loft::source {
@@ -47,6 +50,19 @@ std::vector<std::string> names(const sample::RunCounts& run) {
   std::vector<std::string> names;
   for (const auto& thread : run.threads) names.push_back(thread.comm);
   return names;
+}
+
+// Linux 6.18 tells the counts of threads that end; whoever asks must hear so each time.
+TEST(TracedCounting, IsNotNeededWhereTheKernelTells) {
+  utsname system{};
+  ASSERT_EQ(::uname(&system), 0);
+  int major = 0;
+  int minor = 0;
+  ASSERT_EQ(std::sscanf(system.release, "%d.%d", &major, &minor), 2);
+  if (std::pair(major, minor) < std::pair(6, 18)) GTEST_SKIP() << "an older kernel may not";
+  const auto run = count(request_for("task-clock", {"true"}));
+  SKIP_WITHOUT_PERMISSION(run);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(perf_events::tells_counts_of_threads());
 }
 
 TEST(TracedCounting, EveryThreadHasItsCountsAndTheySumToTheTotal) {

@@ -24,18 +24,23 @@ event::Event side_band_event() {
   return event;
 }
 
+// When a thread hands the CPU to one with the same events, the kernel swaps their whole contexts
+// and the counts along with them, pairing events by their order. The order of the first thread's
+// events is ours, that of its children the kernel's: counts would end up in other events, and one
+// that ends would not tell its own. One event that is not inherited makes the contexts differ, so
+// that they are never swapped.
+Result<Fd> open_anchor(Place place) {
+  const event::Event event = side_band_event();
+  perf_event_attr attr = make_attr(event, {.disabled = false});
+  return open_event(attr, event, place);
+}
+
 }  // namespace
 
 Result<void> ThreadRings::attach(const TaskPlace& place, const OpenGroups& groups) {
   const event::Event event = side_band_event();
   if (!anchor_.is_open()) {
-    // When a thread hands the CPU to one with the same events, the kernel swaps their whole
-    // contexts and the counts along with them, pairing events by their order. The order of the
-    // first thread's events is ours, that of its children the kernel's: counts would end up in
-    // other events. One event that is not inherited makes the contexts differ, so that they are
-    // never swapped.
-    perf_event_attr attr = make_attr(event, {.disabled = false});
-    LOFT_TRY(anchor_, open_event(attr, event, {place.place.pid, -1}));
+    LOFT_TRY(anchor_, open_anchor({place.place.pid, -1}));
   }
   perf_event_attr attr =
       make_attr(event, {.group_read = false, .inherit = true, .disabled = false});
@@ -79,6 +84,8 @@ bool tells_counts_of_threads() {
         event, {.group_read = false, .inherit = true, .inherit_stat = true, .disabled = false});
     const auto fd = open_event(attr, event, {0, cpu});
     if (!fd) return;
+    const auto anchor = open_anchor({0, -1});
+    if (!anchor) return;
     auto ring = RingBuffer::map(*fd, 1);
     if (!ring) return;
     std::atomic<pid_t> tid = 0;
