@@ -6,10 +6,12 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
+#include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/report.hpp"
 #include "cli/roof_passes.hpp"
 #include "event/resolver.hpp"
+#include "metric/asked.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/recording.hpp"
 
@@ -29,6 +31,7 @@ constexpr double kDefaultVirtualSlice = 100;  // each has a sample per function 
 struct RecordFlags {
   std::string source;
   std::vector<std::string> events;
+  MetricFlags metrics;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
   double slice_ms = 0;  // 0: the default
@@ -81,6 +84,22 @@ source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
   return {has("pmu"), has("epc"), has("mig"), has("fork"), has("sched")};
 }
 
+// Events as they are named, and those that named metrics are computed from.
+Result<std::vector<event::Event>> events_of(const RecordFlags& flags, event::Resolver& resolver,
+                                            Terminal& terminal) {
+  const std::string list = join(flags.events, ",");
+  auto events = resolver.resolve_list(list);
+  if (events && flags.metrics.files.empty()) return events;
+  LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
+  const auto asked = metric::ask(flags.events, library, resolver);
+  if (!asked || asked->programs.empty()) return events;  // no metric: the name is what is wrong
+  if (!asked->missing.empty()) {
+    const auto& [event, why] = asked->missing.front();
+    return failure(ErrorKind::unsupported, "record " + list, "it needs " + event + ": " + why);
+  }
+  return resolver.resolve_list(asked->events());
+}
+
 Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
   RecordRequest request;
   event::Resolver resolver(known_names(is_virtual(flags)));
@@ -88,8 +107,8 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   const std::string defaults = is_virtual(flags)
                                    ? std::string(kRoofEvents) + "," + std::string(kEngineEvents)
                                    : std::string(kDefaultEvents);
-  LOFT_TRY(request.events,
-           resolver.resolve_list(flags.events.empty() ? defaults : join(flags.events, ",")));
+  LOFT_TRY(request.events, flags.events.empty() ? resolver.resolve_list(defaults)
+                                                : events_of(flags, resolver, terminal));
   request.command = flags.command;
   request.pids = flags.pids;
   const double usual = is_virtual(flags) ? kDefaultVirtualSlice : kDefaultSlice;
@@ -175,8 +194,10 @@ void add_record(Command& app, Action& action) {
       ->check(one_of({"virtual"}));
   command
       ->add_option("-e,--event", flags->events,
-                   "events to count in every slice, comma-separated "
+                   "events, or metrics, to count in every slice, comma-separated "
                    "(default: page-faults, cycles and instructions, those that are here)")
+      ->allow_extra_args(false);
+  command->add_option("-m,--metrics", flags->metrics.files, "a file with further metrics")
       ->allow_extra_args(false);
   command->add_option("-p,--pid", flags->pids, "record these running processes")
       ->delimiter(',')

@@ -53,6 +53,21 @@ TEST_F(VirtualRecord, HasTheExactCountsOfAFunction) {
   EXPECT_EQ(flops, 4000u * 4096 * 2);
 }
 
+// A metric is recorded by the events it needs, and computed from the recording.
+TEST_F(VirtualRecord, TakesTheNamesOfMetrics) {
+  const Said said = record("-e intensity", LOFT_TEST_KERNELS " triad 4000");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const Said value = run_loft("metric eval --format json --counts " + file() + " intensity");
+  ASSERT_EQ(value.status, 0) << value.notes;
+  const json recorded = report("");
+  const auto bytes = static_cast<double>(period_of(recorded, "virtual::load_bytes") +
+                                         period_of(recorded, "virtual::store_bytes"));
+  const auto flops = static_cast<double>(period_of(recorded, "virtual::flops"));
+  const json metrics = json::parse(value.out, nullptr, false);
+  EXPECT_DOUBLE_EQ(metrics["metrics"][0]["value"].get<double>(), flops / bytes) << value.out;
+  EXPECT_EQ(metrics["metrics"][0]["kind"], "counted") << value.out;
+}
+
 TEST_F(VirtualRecord, AddsUpToTheSameTotalsByFunctionAndByThread) {
   const Said said = record("-t 1 -e instructions,store_bytes", LOFT_TEST_THREADS " 3");
   ASSERT_EQ(said.status, 0) << said.notes;

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/fd.hpp"
+#include "event/virtual_names.hpp"
 #include "format/perf/sample.hpp"
 
 namespace loft::source {
@@ -236,14 +237,17 @@ sample::RunCounts RecordingCounter::result() {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t event = 0; event < events_.size(); ++event) {
     const auto& attr = events_.layout(event).attr();
-    if (attr.type == kSoftware && attr.config == kDummy) continue;
     const auto& described = summary.metadata.events[event];
+    // The virtual PMU has no events of the kernel's: what it counted is exact, and in the samples.
+    const bool is_virtual = described.name.starts_with(event::kVirtualPrefix);
+    if (attr.type == kSoftware && attr.config == kDummy && !is_virtual) continue;
     sample::CountedEvent counted;
     counted.name = described.name;
     counted.origin = "recording";
     counted.unit = described.unit.empty() && is_clock(attr) ? "ns" : described.unit;
     counted.scale = described.scale;
-    counted.total = count_of_event(event, read);
+    counted.total = is_virtual && !periods_[event].overflowed ? Count::exact(periods_[event].sum)
+                                                              : count_of_event(event, read);
     run.events.push_back(std::move(counted));
     kept.push_back(event);
   }
