@@ -83,6 +83,21 @@ TEST_F(ReportCommand, RecordsHonourEveryFilter) {
   EXPECT_EQ(middle[0]["time"], 2'000'000'000u);
 }
 
+TEST_F(ReportCommand, MapsOfCpusAreTakenApartInEveryForm) {
+  auto file = two_threads();
+  auto list = file.body();
+  list.u16(0).u16(2).u16(1).u16(3);
+  auto mask = file.body();
+  mask.u16(1).u16(1).u16(8).u16(0).u64(0x8001);
+  auto range = file.body();
+  range.u16(2).u16(0).u16(4).u16(6).u64(0);
+  for (const auto& body : {list, mask, range}) file.record(RecordType::cpu_map, 0, body);
+  write(file.finish());
+  const std::string text = report("--records").out;
+  for (const char* cpus : {"cpus=[1 3]", "cpus=[0 15]", "cpus=[4 5 6]"})
+    EXPECT_THAT(text, HasSubstr(cpus));
+}
+
 TEST_F(ReportCommand, SortingByTheInclusiveCountCountsIt) {
   const auto said = json::parse(report("--sort inclusive --format json").out);
   ASSERT_FALSE(said["rows"].empty());
