@@ -7,10 +7,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/text_buffer.hpp"
 #include "sample/fields.hpp"
-#include "view/text_buffer.hpp"
 
 namespace loft::view {
 
@@ -18,7 +19,7 @@ class RecordView : public sample::RecordWriter {
  public:
   bool known_frames(std::uint32_t number) override;
   [[nodiscard]] std::string_view written() const override { return out_.view(); }
-  void clear() override { out_.clear(); }
+  void exchange(TextBuffer& other) override { std::swap(out_, other); }
 
  protected:
   // To be called at the end of each list.

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-namespace loft::view {
+namespace loft {
 
 class TextBuffer {
  public:
@@ -66,4 +66,4 @@ class TextBuffer {
   std::size_t room_ = 0;
 };
 
-}  // namespace loft::view
+}  // namespace loft
