@@ -17,6 +17,7 @@
 #include "cli/report_page.hpp"
 #include "cli/report_tasks.hpp"
 #include "cli/stream_result.hpp"
+#include "format/perf/attr.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
 #include "source/file/profile_recording.hpp"
@@ -85,12 +86,20 @@ Result<std::set<std::uint32_t>> find_events(const ReportFlags& flags,
   return chosen;
 }
 
+Result<void> check_cpus_are_known(const ReportFlags& flags, const perf_data::Metadata& metadata) {
+  for (const auto& event : metadata.events)
+    if ((event.attr.sample_type & format::perf::kCpu) != 0) return {};
+  return failure(ErrorKind::not_found, "show CPU " + flags.cpus,
+                 "the recording does not say on which CPU its samples were taken",
+                 "record with 'loft record', or 'perf record --sample-cpu'");
+}
+
 Result<sample::ProfileOptions> profile_options(const ReportFlags& flags,
                                                const source::Recording& recording) {
   sample::ProfileOptions options;
   options.by.clear();
   for (const auto& word : flags.by) options.by.push_back(kDimensions.at(word));
-  options.inclusive = flags.children;
+  options.inclusive = flags.children || flags.sort == "inclusive";
   options.inlines = flags.inlines;
   options.arch = recording.metadata().arch;
   if (options.inclusive && options.by.back() != sample::Dimension::function)
@@ -103,6 +112,7 @@ Result<sample::ProfileOptions> profile_options(const ReportFlags& flags,
   if (!flags.cpus.empty()) {
     LOFT_TRY(const auto cpus, parse_cpu_list(flags.cpus));
     for (const int cpu : cpus) filter.cpus.insert(static_cast<std::uint32_t>(cpu));
+    LOFT_CHECK(check_cpus_are_known(flags, recording.metadata()));
   }
   filter.comms = flags.comms;
   filter.binaries = flags.binaries;
@@ -132,7 +142,7 @@ sample::ReportOptions shown_rows(const ReportFlags& flags, const sample::Profile
   shown.rows = shows_rows(flags, form);
   shown.by = options.by;
   shown.sort = !flags.sort.empty() ? kSorts.at(flags.sort)
-               : flags.children    ? sample::SortBy::inclusive
+               : options.inclusive ? sample::SortBy::inclusive
                                    : sample::SortBy::period;
   shown.top = flags.top != 0 ? flags.top : is_cut_for_screen ? kRowsOnScreen : 0;
   return shown;
@@ -298,7 +308,8 @@ void add_report(Command& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--sort", flags->sort, "period, samples, inclusive or name")
       ->check(one_of(words_of(kSorts)));
-  command->add_option("--top", flags->top, "show so many rows per event");
+  command->add_option("--top", flags->top, "show so many rows per event")
+      ->check(between(1, 1'000'000'000));
   command->add_option("--comm", flags->comms, "only threads of these names (patterns)")
       ->delimiter(',')
       ->allow_extra_args(false);

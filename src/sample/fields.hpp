@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text_buffer.hpp"
+
 namespace loft::sample {
 
 // What all records have, or may have.
@@ -65,11 +67,12 @@ class FieldSink {
   virtual void end() = 0;
 };
 
-// A sink that writes text. Clearing it keeps its memory for what comes next.
+// A sink that writes text.
 class RecordWriter : public FieldSink {
  public:
   [[nodiscard]] virtual std::string_view written() const = 0;
-  virtual void clear() = 0;
+  // Gives away what it has written and goes on behind what `other` holds.
+  virtual void exchange(TextBuffer& other) = 0;
 };
 
 }  // namespace loft::sample

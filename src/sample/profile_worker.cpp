@@ -170,8 +170,13 @@ bool ProfileWorker::passes(const Sample& sample) {
     return wanted.empty() || wanted.contains(value);
   };
   if (sample.time < filter.from || sample.time > filter.until) return false;
-  if (!lets(filter.events, sample.event) || !lets(filter.pids, sample.pid) ||
-      !lets(filter.tids, sample.tid) || !lets(filter.cpus, sample.cpu))
+  const std::uint64_t carried = context_.events[sample.event].attr.sample_type;
+  const auto known = [&](std::uint64_t bit, std::uint32_t value) {
+    return (carried & bit) != 0 ? value : kUnknownKey;  // 0 is a CPU, not the lack of one
+  };
+  if (!lets(filter.events, sample.event) || !lets(filter.pids, known(kSampleTid, sample.pid)) ||
+      !lets(filter.tids, known(kSampleTid, sample.tid)) ||
+      !lets(filter.cpus, known(kSampleCpu, sample.cpu)))
     return false;
   return context_.comm_passes.empty() || context_.comm_passes[comm_of(sample)];
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "view/stacks.hpp"
@@ -20,7 +21,8 @@ std::string frame_name(const std::string& name) {
 std::string folded_stacks(const sample::NamedProfile& profile) {
   const bool several = profile.used_events().size() > 1;
   const auto& tree = profile.result.tree;
-  std::vector<std::string> lines;
+  // Functions of one name at several addresses are one here.
+  std::map<std::string, std::uint64_t> stacks;
   for (sample::Trie::NodeId node = 1; node < tree.nodes().size(); ++node) {
     if (tree[node].self.samples == 0) continue;
     std::string line = several ? frame_name(profile.events[profile.event_of(node)].name) : "";
@@ -28,10 +30,11 @@ std::string folded_stacks(const sample::NamedProfile& profile) {
       if (!line.empty()) line += ';';
       line += frame_name(profile.function_name(function));
     }
-    lines.push_back(fmt::format("{} {}\n", line, tree[node].self.samples));
+    stacks[line] += tree[node].self.samples;
   }
-  std::sort(lines.begin(), lines.end());
-  return join(lines, "");
+  std::string text;
+  for (const auto& [stack, samples] : stacks) text += fmt::format("{} {}\n", stack, samples);
+  return text;
 }
 
 }  // namespace loft::view

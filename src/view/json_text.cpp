@@ -3,19 +3,15 @@
 #include "base/text.hpp"
 
 namespace loft::view {
-namespace {
-
-bool is_plain(std::string_view text) {
+bool is_plain_json(std::string_view text) {
   for (const char c : text)
     if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == 0x7F) return false;  // or not ASCII
   return true;
 }
 
-}  // namespace
-
 void append_json_text(std::string& out, std::string_view text) {
   out += '"';
-  if (is_plain(text)) {
+  if (is_plain_json(text)) {
     out += text;
   } else {
     // printable() leaves valid UTF-8 and turns everything else into \xNN, as in all other outputs.

@@ -14,20 +14,26 @@ namespace loft::view {
 // inside a page.
 void append_json_text(std::string& out, std::string_view text);
 
+// Whether a text needs no escapes.
+[[nodiscard]] bool is_plain_json(std::string_view text);
+
 inline std::string json_text(std::string_view text) {
   std::string out;
   append_json_text(out, text);
   return out;
 }
 
-inline void append_number(std::string& out, std::uint64_t value) {
+// These append to a std::string or a TextBuffer.
+template <class Text>
+void append_number(Text& out, std::uint64_t value) {
   const fmt::format_int digits(value);
-  out.append(digits.data(), digits.size());
+  out += std::string_view(digits.data(), digits.size());
 }
 
-inline void append_signed(std::string& out, std::int64_t value) {
+template <class Text>
+void append_signed(Text& out, std::int64_t value) {
   const fmt::format_int digits(value);
-  out.append(digits.data(), digits.size());
+  out += std::string_view(digits.data(), digits.size());
 }
 
 // Eight hexadecimal digits at once: addresses are most of what a dump of records consists of.
@@ -43,12 +49,13 @@ inline void put_hex(std::uint32_t value, char* to) {
   std::memcpy(to, &digits, sizeof digits);
 }
 
-inline void append_hex(std::string& out, std::uint64_t value) {
+template <class Text>
+void append_hex(Text& out, std::uint64_t value) {
   char text[16];
   put_hex(static_cast<std::uint32_t>(value >> 32), text);
   put_hex(static_cast<std::uint32_t>(value), text + 8);
   const std::size_t count = (static_cast<std::size_t>(std::bit_width(value | 1)) + 3) / 4;
-  out.append(text + sizeof text - count, count);
+  out += std::string_view(text + sizeof text - count, count);
 }
 
 }  // namespace loft::view

@@ -7,8 +7,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/text_buffer.hpp"
 #include "sample/fields.hpp"
 
 namespace loft::view {
@@ -16,14 +18,14 @@ namespace loft::view {
 class RecordView : public sample::RecordWriter {
  public:
   bool known_frames(std::uint32_t number) override;
-  [[nodiscard]] std::string_view written() const override { return out_; }
-  void clear() override { out_.clear(); }
+  [[nodiscard]] std::string_view written() const override { return out_.view(); }
+  void exchange(TextBuffer& other) override { std::swap(out_, other); }
 
  protected:
   // To be called at the end of each list.
   void keep_frames();
 
-  std::string out_;
+  TextBuffer out_;
 
  private:
   static constexpr std::size_t kMostKept = 32u << 20;  // bytes
@@ -41,8 +43,13 @@ class RecordView : public sample::RecordWriter {
 class PlaceTexts {
  public:
   template <class Make>
-  void append(const sample::FrameText& frame, std::string& out, const Make& make) {
-    if (frame.place == sample::FrameText::kNoPlace) return make(out);
+  void append(const sample::FrameText& frame, TextBuffer& out, const Make& make) {
+    if (frame.place == sample::FrameText::kNoPlace) {
+      std::string text;
+      make(text);
+      out += text;
+      return;
+    }
     if (frame.place >= texts_.size()) texts_.resize(frame.place + std::size_t{256});
     std::string& text = texts_[frame.place];
     if (text.empty()) make(text);

@@ -4,12 +4,25 @@
 #include "view/records.hpp"
 
 namespace loft::view {
+namespace {
+
+void append_text(std::string_view text, TextBuffer& out) {
+  if (!is_plain_json(text)) {
+    out += json_text(text);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+}  // namespace
 
 void RecordJson::key(std::string_view name) {
   if (needs_comma_) out_ += ',';
   needs_comma_ = true;
   if (name.empty()) return;
-  append_json_text(out_, name);
+  append_text(name, out_);
   out_ += ':';
 }
 
@@ -44,7 +57,7 @@ void RecordJson::signed_number(std::string_view name, std::int64_t value) {
 void RecordJson::real(std::string_view name, double value) {
   key(name);
   if (std::isfinite(value)) {
-    fmt::format_to(std::back_inserter(out_), "{}", value);
+    out_ += fmt::format("{}", value);
   } else {
     out_ += "null";
   }
@@ -60,7 +73,7 @@ void RecordJson::address(std::string_view name, std::uint64_t value) {
 
 void RecordJson::text(std::string_view name, std::string_view value) {
   key(name);
-  append_json_text(out_, value);
+  append_text(value, out_);
 }
 
 void RecordJson::flag(std::string_view name) {
@@ -71,8 +84,7 @@ void RecordJson::flag(std::string_view name) {
 void RecordJson::bytes(std::string_view name, std::span<const std::byte> value) {
   key(name);
   out_ += '"';
-  for (const std::byte byte : value)
-    fmt::format_to(std::back_inserter(out_), "{:02x}", std::to_integer<unsigned>(byte));
+  for (const std::byte byte : value) out_ += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
   out_ += '"';
 }
 

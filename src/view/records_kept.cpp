@@ -5,7 +5,7 @@ namespace loft::view {
 
 bool RecordView::known_frames(std::uint32_t number) {
   if (number < kept_.size() && kept_[number].size != 0) {
-    out_.append(kept_text_, kept_[number].start, kept_[number].size);
+    out_ += std::string_view(kept_text_).substr(kept_[number].start, kept_[number].size);
     return true;
   }
   to_be_kept_ = number;
@@ -23,7 +23,7 @@ void RecordView::keep_frames() {
   }
   if (number >= kept_.size()) kept_.resize(number + std::size_t{1024});
   kept_[number] = {kept_text_.size(), out_.size() - kept_from_};
-  kept_text_.append(out_, kept_from_);
+  kept_text_ += out_.view().substr(kept_from_);
 }
 
 }  // namespace loft::view

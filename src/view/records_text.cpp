@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t kMostBytes = 64;  // of a blob; its size is always told
 
-void append_time(std::string& out, std::uint64_t ns) {
+void append_time(TextBuffer& out, std::uint64_t ns) {
   append_number(out, ns / 1'000'000'000);
   const fmt::format_int rest(1'000'000'000 + ns % 1'000'000'000);
   out += '.';
-  out.append(rest.data() + 1, 9);
+  out += std::string_view(rest.data() + 1, 9);
 }
 
 // Whether all is printable ASCII, eight bytes at a time: it is asked for every name of every frame.
@@ -35,7 +35,8 @@ bool is_plain(std::string_view text) {
                      [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
-void append_printable(std::string& out, std::string_view text) {
+template <class Text>
+void append_printable(Text& out, std::string_view text) {
   if (is_plain(text)) {
     out += text;
   } else {
@@ -100,7 +101,7 @@ void RecordLines::signed_number(std::string_view name, std::int64_t value) {
 
 void RecordLines::real(std::string_view name, double value) {
   key(name);
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  out_ += fmt::format("{}", value);
 }
 
 void RecordLines::address(std::string_view name, std::uint64_t value) {
@@ -126,7 +127,7 @@ void RecordLines::bytes(std::string_view name, std::span<const std::byte> value)
   out_ += " bytes";
   if (!value.empty()) out_ += ':';
   for (std::size_t i = 0; i < value.size() && i < kMostBytes; ++i)
-    fmt::format_to(std::back_inserter(out_), " {:02x}", std::to_integer<unsigned>(value[i]));
+    out_ += fmt::format(" {:02x}", std::to_integer<unsigned>(value[i]));
   if (value.size() > kMostBytes) out_ += " ...";
   out_ += '>';
 }

@@ -35,7 +35,7 @@ std::string period_text(const ReportEvent& event, std::uint64_t period) {
                        : with_separators(period);
 }
 
-std::string keys_text(const Report& report, const ReportRow& row) {
+std::vector<std::string> keys_of(const Report& report, const ReportRow& row) {
   const auto& keys = row.keys;
   std::vector<std::string> parts;
   for (const Dimension dimension : report.by) {
@@ -61,7 +61,7 @@ std::string keys_text(const Report& report, const ReportRow& row) {
         break;
     }
   }
-  return join(parts, "  ");
+  return parts;
 }
 
 bool names_functions(const Report& report) {
@@ -91,7 +91,9 @@ const char* heading_of(Dimension dimension) {
 }
 
 struct Cells {
-  std::string inclusive, share, samples, period, keys, binary, file;
+  std::string inclusive, share, samples, period;
+  std::vector<std::string> parts;  // of the keys, which align_keys() puts together
+  std::string keys, binary, file;
 };
 
 Cells cells_of(const Report& report, const ReportRow& row) {
@@ -101,7 +103,7 @@ Cells cells_of(const Report& report, const ReportRow& row) {
   cells.share = fmt::format("{:.2f} %", 100 * row.share);
   cells.samples = with_separators(row.self.samples);
   cells.period = period_text(event, row.self.period);
-  cells.keys = keys_text(report, row);
+  cells.parts = keys_of(report, row);
   if (!names_functions(report)) return cells;
   cells.binary = printable(row.keys.binary);
   if (!row.keys.file.empty())
@@ -133,6 +135,21 @@ std::string padded(const std::string& text, std::size_t columns, bool to_the_rig
   const std::size_t width = width_of(text);
   const std::string space(columns > width ? columns - width : 0, ' ');
   return to_the_right ? space + text : text + space;
+}
+
+// Rows of several keys have them below each other.
+void align_keys(std::vector<Cells>& rows) {
+  constexpr std::size_t kWidest = 60;
+  std::vector<std::size_t> widths(rows.front().parts.size());
+  for (const Cells& row : rows)
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], std::min(kWidest, width_of(row.parts[i])));
+  widths.back() = 0;
+  for (Cells& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      row.parts[i] = padded(row.parts[i], widths[i], false);
+    row.keys = join(row.parts, "  ");
+  }
 }
 
 // Columns as wide as they need; names give way first when the screen is narrow.
@@ -179,12 +196,11 @@ Cells headings(const Report& report, bool has_inclusive) {
               has_inclusive ? "self" : "share",
               "samples",
               "period",
+              {},
               "",
               "",
               ""};
-  std::vector<std::string> names;
-  for (const Dimension dimension : report.by) names.emplace_back(heading_of(dimension));
-  cells.keys = join(names, "  ");
+  for (const Dimension dimension : report.by) cells.parts.emplace_back(heading_of(dimension));
   if (names_functions(report)) {
     cells.binary = "binary";
     const bool lines =
@@ -245,6 +261,7 @@ std::string report_text(const Report& report, const TableOptions& options) {
     std::vector<Cells> cells = {headings(report, has_inclusive)};
     for (; row != report.rows.end() && row->event == i; ++row)
       cells.push_back(cells_of(report, *row));
+    align_keys(cells);
     text += table(cells, has_inclusive, options.columns);
     if (report.rows_left_out[i] != 0)
       text += fmt::format("({} others)\n", with_separators(report.rows_left_out[i]));

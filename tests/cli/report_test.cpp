@@ -83,6 +83,56 @@ TEST_F(ReportCommand, RecordsHonourEveryFilter) {
   EXPECT_EQ(middle[0]["time"], 2'000'000'000u);
 }
 
+TEST_F(ReportCommand, MapsOfCpusAreTakenApartInEveryForm) {
+  auto file = two_threads();
+  auto list = file.body();
+  list.u16(0).u16(2).u16(1).u16(3);
+  auto mask = file.body();
+  mask.u16(1).u16(1).u16(8).u16(0).u64(0x8001);
+  auto range = file.body();
+  range.u16(2).u16(0).u16(4).u16(6).u64(0);
+  for (const auto& body : {list, mask, range}) file.record(RecordType::cpu_map, 0, body);
+  write(file.finish());
+  const std::string text = report("--records").out;
+  for (const char* cpus : {"cpus=[1 3]", "cpus=[0 15]", "cpus=[4 5 6]"})
+    EXPECT_THAT(text, HasSubstr(cpus));
+}
+
+TEST_F(ReportCommand, SortingByTheInclusiveCountCountsIt) {
+  const auto said = json::parse(report("--sort inclusive --format json").out);
+  ASSERT_FALSE(said["rows"].empty());
+  EXPECT_EQ(said["rows"][0]["inclusive_samples"], 4) << said["rows"];
+  EXPECT_NE(report("--sort inclusive --by thread").status, 0);
+}
+
+TEST_F(ReportCommand, ACpuThatNobodyRecordedIsNotZero) {
+  perf::RecordingBuilder file;
+  file.event({});
+  auto sample = file.body();
+  sample.u64(0x1000).u32(1).u32(1).u64(1'000'000'000).u64(10);
+  file.record(RecordType::sample, 2, sample);
+  write(file.finish());
+  EXPECT_EQ(report("").status, 0);
+  const Said said = report("--cpu 0");
+  EXPECT_NE(said.status, 0) << said.out;
+  EXPECT_THAT(said.notes, HasSubstr("does not say on which CPU"));
+}
+
+TEST_F(ReportCommand, SeveralKeysStandBelowEachOther) {
+  const Said said = report("--by comm,cpu");
+  const auto column_of = [&](const std::string& line_start, const std::string& word) {
+    const std::size_t line = said.out.rfind('\n', said.out.find(line_start)) + 1;
+    return said.out.find(word, line) - line;
+  };
+  EXPECT_EQ(column_of("second", "cpu"), column_of("first", "cpu")) << said.out;
+  EXPECT_EQ(column_of("comm ", "cpu"), column_of("first", "cpu")) << said.out;
+}
+
+TEST_F(ReportCommand, RowsCannotBeFewerThanNone) {
+  EXPECT_NE(report("--top -1").status, 0);
+  EXPECT_NE(report("--top 0").status, 0);
+}
+
 TEST_F(ReportCommand, TheFourTablesHaveTheirColumns) {
   ASSERT_EQ(report("--csv " + folder_).status, 0);
   const auto table = [&](const char* name) {

@@ -1,5 +1,7 @@
 // The fields of every record that is no sample.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "format/perf/features.hpp"
 #include "source/file/describe.hpp"
@@ -33,6 +35,64 @@ void describe_mmap(const perf_data::Mmap& map, bool is_mmap2, FieldSink& sink) {
     sink.address("flags", map.flags);
   }
   sink.text("path", map.path);
+}
+
+// CPUs come as a list, as bits in words of 4 or 8 bytes, or as a range.
+bool describe_cpu_map(const RawRecord& record, FieldSink& sink) {
+  format::Cursor in(record.body, record.order);
+  std::vector<std::uint64_t> cpus;
+  const auto kind = in.u16();
+  if (kind == 0) {
+    const auto count = in.u16();
+    for (std::size_t i = 0; i < count && in.ok(); ++i) cpus.push_back(in.u16());
+  } else if (kind == 1) {
+    const std::size_t words = in.u16();
+    const std::size_t bits = 8 * std::size_t{in.u16()};
+    if (bits != 32 && bits != 64) return false;
+    if (bits == 64) in.skip(2);
+    for (std::size_t word = 0; word < words && in.ok(); ++word) {
+      const std::uint64_t mask = bits == 64 ? in.u64() : in.u32();
+      for (std::size_t bit = 0; bit < bits; ++bit)
+        if ((mask >> bit & 1) != 0) cpus.push_back(word * bits + bit);
+    }
+  } else if (kind == 2) {
+    in.skip(2);  // whether any CPU was meant as well
+    const std::size_t first = in.u16();
+    const std::size_t last = in.u16();
+    for (std::size_t cpu = first; cpu <= last && in.ok(); ++cpu) cpus.push_back(cpu);
+  }
+  if (!in.ok() || kind > 2) return false;
+  sink.begin_list("cpus");
+  for (const auto cpu : cpus) sink.number("", cpu);
+  sink.end_list();
+  return true;
+}
+
+bool describe_event_type(const RawRecord& record, FieldSink& sink) {
+  format::Cursor in(record.body, record.order);
+  const auto config = in.u64();
+  const auto name = in.text(std::min<std::size_t>(64, in.remaining()));
+  if (!in.ok()) return false;
+  sink.address("config", config);
+  sink.text("name", name);
+  return true;
+}
+
+// How perf stat was set up: pairs of a number and a value.
+bool describe_stat_config(const RawRecord& record, FieldSink& sink) {
+  format::Cursor in(record.body, record.order);
+  const auto count = in.count64(16);
+  if (!in.ok()) return false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto what = in.u64();
+    const auto value = in.u64();
+    sink.number(what == 0   ? "aggregation"
+                : what == 1 ? "interval_ms"
+                : what == 2 ? "scale"
+                            : "unknown",
+                value);
+  }
+  return true;
 }
 
 // Emits `value` when it could be read; says whether it could.
@@ -256,6 +316,12 @@ bool RecordDescriber::describe_tool(const RawRecord& record, FieldSink& sink) {
       sink.address("read_format", attr->read_format);
       return true;
     }
+    case RecordType::cpu_map:
+      return describe_cpu_map(record, sink);
+    case RecordType::header_event_type:
+      return describe_event_type(record, sink);
+    case RecordType::stat_config:
+      return describe_stat_config(record, sink);
     case RecordType::header_tracing_data:
     case RecordType::auxtrace:
       sink.number("payload_bytes", record.payload.size());

@@ -1,6 +1,7 @@
 #include "source/file/dump.hpp"
 
-#include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "source/file/describe.hpp"
@@ -9,9 +10,10 @@
 namespace loft::source {
 namespace {
 
-constexpr std::size_t kBatch = 1u << 13;
+constexpr std::size_t kBatch = 2048;     // records
+constexpr std::size_t kAheadOfEach = 3;  // batches that wait for each thread, or to be written
 
-// One thread's part: what it writes with, and what it wrote last.
+// What one thread writes with.
 struct Part {
   Part(const Recording& recording, sample::Locations& locations,
        const sample::ProfileFilter& wanted, std::unique_ptr<sample::RecordWriter> its_writer)
@@ -19,17 +21,19 @@ struct Part {
         describer(recording, locations),
         writer(std::move(its_writer)) {}
 
-  void write(std::span<const PlacedRecord> records) {
+  void write(std::span<const PlacedRecord> records, TextBuffer& text) {
     // How far ahead memory is asked for: first the record, then what its address is looked up in.
     constexpr std::size_t kRecordAhead = 8;
     constexpr std::size_t kAddressAhead = 3;
-    writer->clear();
+    text.clear();
+    writer->exchange(text);
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (i + kRecordAhead < records.size())
         RecordDescriber::prefetch_bytes(records[i + kRecordAhead]);
       if (i + kAddressAhead < records.size()) describer.prefetch(records[i + kAddressAhead]);
       if (filter.passes(records[i])) describer.describe(records[i], *writer);
     }
+    writer->exchange(text);
   }
 
   RecordFilter filter;
@@ -37,44 +41,87 @@ struct Part {
   std::unique_ptr<sample::RecordWriter> writer;
 };
 
-// The threads that put a batch into words, each its share, while the next one is gathered.
+// Batches on their way: added in order, put into words by whichever thread is free, written in
+// order. Nobody waits for the slowest of a round.
 class Crew {
  public:
   using Write = std::function<bool(std::string_view)>;
 
-  explicit Crew(std::vector<std::unique_ptr<Part>> parts) : parts_(std::move(parts)) {}
-  ~Crew() { join(); }
+  explicit Crew(std::vector<std::unique_ptr<Part>> parts)
+      : parts_(std::move(parts)), jobs_(parts_.size() * kAheadOfEach) {
+    for (const auto& part : parts_) threads_.emplace_back([this, &part] { work(*part); });
+  }
+  ~Crew() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    added_one_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // The records of the batch before are done with and make room for those of the next.
-  void start(std::vector<PlacedRecord>& batch) {
-    batch_.swap(batch);
-    batch.clear();
-    const std::size_t share = batch_.size() / parts_.size() + 1;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::size_t first = std::min(batch_.size(), i * share);
-      const auto slice = std::span(batch_).subspan(first, std::min(share, batch_.size() - first));
-      threads_.emplace_back([part = parts_[i].get(), slice] { part->write(slice); });
+  // Takes the records; where there is no room, the oldest batch is written first. False once a
+  // write failed.
+  bool add(std::vector<PlacedRecord>& batch, const Write& write) {
+    if (added_ - written_ == jobs_.size() && !write_oldest(write)) return false;
+    {
+      const std::lock_guard lock(mutex_);
+      Job& job = jobs_[added_++ % jobs_.size()];
+      job.records.swap(batch);
+      job.is_done = false;
     }
+    batch.clear();
+    added_one_.notify_one();
+    return true;
   }
 
-  // Waits for the batch at work and writes it; true when there is none.
   bool finish(const Write& write) {
-    if (threads_.empty()) return true;
-    join();
-    return std::all_of(parts_.begin(), parts_.end(),
-                       [&](const auto& part) { return write(part->writer->written()); });
+    while (written_ < added_)
+      if (!write_oldest(write)) return false;
+    return true;
   }
 
  private:
-  void join() {
-    for (auto& thread : threads_) thread.join();
-    threads_.clear();
+  struct Job {
+    std::vector<PlacedRecord> records;
+    TextBuffer text;
+    bool is_done = false;
+  };
+
+  bool write_oldest(const Write& write) {
+    Job& job = jobs_[written_++ % jobs_.size()];
+    {
+      std::unique_lock lock(mutex_);
+      did_one_.wait(lock, [&] { return job.is_done; });
+    }
+    return write(job.text.view());
+  }
+
+  void work(Part& part) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      added_one_.wait(lock, [&] { return ends_ || taken_ < added_; });
+      if (ends_) return;
+      Job& job = jobs_[taken_++ % jobs_.size()];
+      lock.unlock();
+      part.write(job.records, job.text);
+      lock.lock();
+      job.is_done = true;
+      did_one_.notify_one();
+    }
   }
 
   std::vector<std::unique_ptr<Part>> parts_;
-  std::vector<PlacedRecord> batch_;
+  std::vector<Job> jobs_;
+  std::mutex mutex_;  // guards all below but written_, and what the jobs say of themselves
+  std::condition_variable added_one_;
+  std::condition_variable did_one_;
+  std::size_t added_ = 0;
+  std::size_t taken_ = 0;
+  std::size_t written_ = 0;
+  bool ends_ = false;
   std::vector<std::thread> threads_;
 };
 
@@ -93,14 +140,10 @@ void dump_records(const Recording& recording, sample::Locations& locations,
   bool goes_on = true;
   recording.in_order([&](const PlacedRecord& placed) {
     gathered.push_back(placed);
-    if (gathered.size() < kBatch) return true;
-    goes_on = crew.finish(write);
-    if (goes_on) crew.start(gathered);
+    if (gathered.size() == kBatch) goes_on = crew.add(gathered, write);
     return goes_on;
   });
-  if (!goes_on || !crew.finish(write)) return;
-  crew.start(gathered);
-  crew.finish(write);
+  if (goes_on && crew.add(gathered, write)) crew.finish(write);
 }
 
 }  // namespace loft::source
