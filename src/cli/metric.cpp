@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 struct ConvertFlags {
   std::string file;
   std::string from;
-  std::string to = "loft";
+  std::string to;
   OutputFlags output;
 };
 
@@ -31,7 +31,8 @@ Result<int> run_convert(const ConvertFlags& flags, Terminal& terminal) {
   if (!flags.from.empty()) {
     LOFT_TRY(from, metric::parse_format(flags.from));
   }
-  LOFT_TRY(const auto to, metric::parse_format(flags.to));
+  const std::string by_name = flags.output.file.ends_with(".xml") ? "xml" : "loft";
+  LOFT_TRY(const auto to, metric::parse_format(flags.to.empty() ? by_name : flags.to));
   const metric::MetricFile file = metric::read_metrics(flags.file, text, from);
   for (const metric::Diagnostic& diagnostic : file.diagnostics)
     terminal.note(to_string(diagnostic) + "\n");
@@ -159,7 +160,8 @@ void add_metric_convert(Command& metric, Action& action) {
   auto command = metric.add_subcommand("convert", "Write a metric file in another format");
   command->add_option("FILE", flags->file, "the file to read")->required();
   command->add_option("--from", flags->from, "its format, when looking does not tell it");
-  command->add_option("--to", flags->to, "loft, papi or xml")->capture_default_str();
+  command->add_option("--to", flags->to,
+                      "loft, papi or xml (default: xml where -o ends in .xml, else loft)");
   command->add_option("-o,--output", flags->output.file, "write to this file");
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_convert(*flags, terminal); };

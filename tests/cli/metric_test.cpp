@@ -77,6 +77,10 @@ TEST(MetricCommand, ConvertsBothWays) {
   const Said xml = run_loft("metric convert " + papi + " --to xml");
   EXPECT_EQ(xml.status, 0);
   const std::string xml_file = written("fig1.xml", xml.out);
+  EXPECT_EQ(run_loft("metric convert " + papi + " -o " + xml_file + ".again.xml").status, 0);
+  EXPECT_EQ(read_file(xml_file + ".again.xml").value_or(""), xml.out)
+      << "the name tells the format";
+  std::remove((xml_file + ".again.xml").c_str());
   EXPECT_EQ(run_loft("metric convert " + xml_file + " --to papi").out,
             run_loft("metric convert " + papi + " --to papi").out);
   EXPECT_THAT(run_loft("metric convert " + papi).out,

@@ -137,6 +137,7 @@ TEST(Pfm, ADryRunEncodesAsTheOtherCpuWould) {
   ASSERT_TRUE(zen) << to_string(zen.error());
   EXPECT_EQ(zen->encoding.config, 0xc0u);
   EXPECT_FALSE(zen->modifiers.kernel);
+  EXPECT_EQ(pretending("amd64_fam19h_zen3").resolve("PAPI_BR_MSP")->encoding.config, 0xc3u);
   const auto intel = pretending("skl").resolve("skl::L1D:REPLACEMENT");
   ASSERT_TRUE(intel) << to_string(intel.error());
   EXPECT_EQ(intel->encoding.config & 0xffff, 0x151u);
