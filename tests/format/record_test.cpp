@@ -110,6 +110,23 @@ TEST(RecordWalker, APayloadThatClaimsMoreThanTheFileIsCut) {
   EXPECT_FALSE(walker.next(record));
 }
 
+// Linux keeps the mark of a build id from one recorder's record for that of the next.
+TEST(Records, InodeNumbersAreNotTakenForABuildId) {
+  ByteBuilder body(ByteOrder::little);
+  body.u32(5).u32(6).u64(0x1000).u64(0x2000).u64(0x3000);
+  body.u32(254).u32(1).u64(4711).u64(99);  // major, minor, inode, generation
+  body.u32(5).u32(2).text_padded("/bin/app", 8);
+  const Bytes bytes = record_bytes(RecordType::mmap2, kMiscMmapBuildId | 2, body);
+  RecordWalker walker(bytes, ByteOrder::little);
+  RawRecord record;
+  ASSERT_TRUE(walker.next(record));
+  const auto map = read_mmap(record);
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->build_id.empty());
+  EXPECT_EQ(map->inode, 4711u);
+  EXPECT_EQ(map->path, "/bin/app");
+}
+
 TEST(Records, ReadsAnMmap2WithABuildId) {
   ByteBuilder body(ByteOrder::big);
   body.u32(5).u32(6).u64(0x1000).u64(0x2000).u64(0x3000);

@@ -12,19 +12,31 @@ std::optional<T> checked(const Cursor& in, T value) {
   return value;
 }
 
+// Where inode numbers stand in an MMAP2 that says it holds a build id, they do not look like one:
+// the size is too large, or something stands behind the id. Kernels mark such records when another
+// recorder asked for build ids at the same time.
+bool is_build_id(std::size_t size, std::uint32_t reserved, std::span<const std::byte> bytes) {
+  if (size == 0 || size > bytes.size() || reserved != 0) return false;
+  return std::ranges::all_of(bytes.subspan(size), [](std::byte b) { return b == std::byte{0}; });
+}
+
 // The inode numbers of an MMAP2, or the build id in their place.
 void read_file_identity(Cursor& in, bool has_build_id, pd::Mmap& map) {
-  if (!has_build_id) {
-    map.major = in.u32();
-    map.minor = in.u32();
-    map.inode = in.u64();
-    map.inode_generation = in.u64();
-    return;
+  if (has_build_id) {
+    Cursor ahead = in;
+    const std::size_t size = ahead.u8();
+    const std::uint32_t reserved = ahead.u8() | static_cast<std::uint32_t>(ahead.u16()) << 8;
+    const auto bytes = ahead.take(20);
+    if (ahead.ok() && is_build_id(size, reserved, bytes)) {
+      map.build_id = bytes.first(size);
+      in = ahead;
+      return;
+    }
   }
-  const std::size_t size = in.u8();
-  in.skip(3);
-  map.build_id = in.take(20);
-  if (size < map.build_id.size()) map.build_id = map.build_id.first(size);
+  map.major = in.u32();
+  map.minor = in.u32();
+  map.inode = in.u64();
+  map.inode_generation = in.u64();
 }
 
 }  // namespace
