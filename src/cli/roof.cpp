@@ -141,6 +141,12 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.command.empty())
     return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
                    "write it after --, as in: loft roof -- ./app");
+  const bool is_dram = flags.model == "dram";
+  if ((flags.once && (is_dram || flags.source == "counters")) ||
+      (is_dram && flags.source == "virtual"))
+    return failure(ErrorKind::invalid_input, "draw a roofline",
+                   "the virtual PMU sees the bytes of the core, and is no counter of the machine",
+                   "leave out --once, --source virtual, or --model dram and --source counters");
   for (const char* extension : {".svg", ".png", ".html", ".data"})
     if (ends_in(flags.output, extension)) return {};
   if (const auto format = choose_format(flags.output); !format)
@@ -167,6 +173,15 @@ Result<WorkCounters> counters_at_hand(const RoofFlags& flags, Terminal& terminal
   metrics.machine = flags.machine;
   LOFT_TRY(const auto library, load_metrics(metrics, terminal));
   return WorkCounters::find(library, flags.model == "dram");
+}
+
+// With the bytes that memory moves, memory's bandwidth is the only one that bounds.
+model::Machine roofs_for(model::Machine machine, const RoofFlags& flags) {
+  if (flags.model == "dram")
+    std::erase_if(machine.roofs, [](const model::Roof& roof) {
+      return roof.kind == model::RoofKind::bandwidth && roof.level != "DRAM";
+    });
+  return machine;
 }
 
 // Time and counts of one run.
@@ -208,7 +223,8 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
       return Failure(std::move(found).error());
     if (found) counters = *std::move(found);
   }
-  LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+  LOFT_TRY(auto at_hand, machine_at_hand(flags.machine, terminal));
+  const model::Machine machine = roofs_for(std::move(at_hand), flags);
   const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
   LOFT_TRY(auto run, counters ? measure_once(flags, *counters, file) : measure_twice(flags, file));
   run.first.run->add_feature(kWorkFeature, to_bytes(work_json(run.native.counts, run.counted)));

@@ -122,11 +122,7 @@ std::vector<Count> WorkCounters::evaluate(const metric::CountSet& counts) const 
   const auto scalar = value("FLOPs_scalar", counts);
   // Unknown widths stand under the widest peak.
   const double widest = scalar ? value("FLOPs_512", counts).value_or(0) : *flops;
-  const metric::Quantity* instructions = counts.find("instructions");
-  const double executed = instructions != nullptr && instructions->origin != Origin::missing
-                              ? instructions->value.as_double()
-                              : 0;
-  const std::array<double, kRoofEventCount> values{executed,
+  const std::array<double, kRoofEventCount> values{0,
                                                    *bytes,
                                                    0,
                                                    both ? *single : 0,
@@ -140,8 +136,14 @@ std::vector<Count> WorkCounters::evaluate(const metric::CountSet& counts) const 
                                                    0,
                                                    widest / 8,
                                                    0};
+  // The core's bytes follow from an assumption on how wide loads and stores are.
+  const Origin origin = dram_ ? Origin::scaled : Origin::modelled;
   std::vector<Count> row;
-  for (const double each : values) row.push_back(rounded(each, Origin::scaled));
+  for (const double each : values) row.push_back(rounded(each, origin));
+  const metric::Quantity* instructions = counts.find("instructions");
+  row[0] = instructions != nullptr && instructions->origin != Origin::missing
+               ? rounded(instructions->value.as_double(), Origin::scaled)
+               : Count::missing("there is no counter of instructions");
   return row;
 }
 
@@ -165,10 +167,15 @@ sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
         counts.add(events[i].name, metric::Quantity::missing(events[i].total.why));
         continue;
       }
+      const double total = events[i].total.value() * events[i].scale;
       const double sampled = i < all.size() ? all[i] : 0;
       const double mine = i < seen.size() ? seen[i] : 0;
-      const double part =
-          sampled > 0 ? events[i].total.value() * events[i].scale * mine / sampled : 0;
+      if (total > 0 && sampled == 0) {
+        counts.add(events[i].name,
+                   metric::Quantity::missing("no sample of it: whose it was is not known"));
+        continue;
+      }
+      const double part = total > 0 ? total * mine / sampled : 0;
       counts.add(events[i].name, {metric::Number::real(part), Origin::scaled, {}});
     }
     return counts;

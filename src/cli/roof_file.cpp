@@ -20,6 +20,13 @@ ordered_json counts_json(const std::vector<sample::Count>& counts) {
   return values;
 }
 
+// How the totals came about: that of the bytes, which rest on the most.
+std::string kind_of(const sample::RunCounts& counted) {
+  for (const sample::CountedEvent& event : counted.events)
+    if (event.name == "load_bytes") return to_string(event.total.origin);
+  return to_string(sample::Origin::missing);
+}
+
 // Reads fields of a text that anybody may have written; the first that is wrong is kept.
 class Fields {
  public:
@@ -74,6 +81,7 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   clock.total = sample::Count::exact(fields.get<std::uint64_t>("task_clock_ns"));
   kept.native.events = {clock};
   kept.counted.source = fields.get<std::string>("source");
+  const auto kind = fields.get<std::string>("kind");
   kept.native.notes = fields.get<std::vector<std::string>>("notes");
   for (const ordered_json& each : fields.get<ordered_json>("energy")) {
     Fields part(each);
@@ -87,6 +95,8 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
     sample::CountedEvent event;
     event.name = names[i];
     event.total = totals[i];
+    for (const auto origin : {sample::Origin::scaled, sample::Origin::modelled})
+      if (event.total.is_available() && kind == to_string(origin)) event.total.origin = origin;
     kept.counted.events.push_back(std::move(event));
   }
   for (const ordered_json& each : fields.get<ordered_json>("threads")) {
@@ -122,6 +132,7 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
                     {"wall_ns", native.wall.count()},
                     {"task_clock_ns", native.events.front().total.raw},
                     {"source", counted.source},
+                    {"kind", kind_of(counted)},
                     {"notes", native.notes},
                     {"energy", ordered_json::array()},
                     {"events", ordered_json::array()},

@@ -36,6 +36,16 @@ std::vector<sample::TimelineEntry> times_of(const std::vector<sample::TimelineEn
   return times;
 }
 
+// What rests on these counts is no better than the worst of them.
+Basis basis_of(const sample::RunCounts& counted) {
+  const auto has = [&](sample::Origin origin) {
+    return std::ranges::any_of(counted.events,
+                               [&](const auto& event) { return event.total.origin == origin; });
+  };
+  if (has(sample::Origin::modelled)) return Basis::modelled;
+  return has(sample::Origin::scaled) ? Basis::scaled : Basis::counted;
+}
+
 class Join {
  public:
   Join(const NativePass& native, const sample::RunCounts& counted, std::vector<std::string>& notes)
@@ -68,12 +78,18 @@ class Join {
     return sum;
   }
 
+  // Their time is sampled, whatever their counts are.
+  [[nodiscard]] Basis basis_of_parts() const {
+    return basis_of(counted_) == Basis::modelled ? Basis::modelled : Basis::scaled;
+  }
+
   [[nodiscard]] Subject run() const {
     Subject subject;
     subject.name = native_.counts.target;
     std::vector<sample::Count> totals;
     for (const sample::CountedEvent& event : counted_.events) totals.push_back(event.total);
     subject.work = work_of(totals);
+    subject.basis = basis_of(counted_);
     subject.seconds = to_seconds(native_.counts.wall);
     if (subject.seconds > 0)
       subject.concurrency = std::max(1.0, native_.cpu_seconds() / subject.seconds);
@@ -109,7 +125,7 @@ class Join {
         subject.name = found->second->comm;
         subject.work = work_of(found->second->counts);
       }
-      subject.basis = Basis::scaled;
+      subject.basis = basis_of_parts();
       all.push_back(subject);
     }
     return all;
@@ -130,12 +146,12 @@ class Join {
     }
     const auto all_samples = static_cast<double>(samples());
     std::vector<Subject> all;
-    const auto subject_of = [](const FunctionKey& key) {
+    const auto subject_of = [this](const FunctionKey& key) {
       Subject subject;
       subject.scope = Scope::function;
       subject.name = key.first;
       subject.binary = key.second;
-      subject.basis = Basis::scaled;
+      subject.basis = basis_of_parts();
       return subject;
     };
     for (const auto& [key, sum] : sums) {
@@ -206,16 +222,18 @@ class Join {
 
 std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
   if (counts.size() < kRoofEventCount) return std::nullopt;
-  std::vector<double> values;
-  for (std::size_t i = 0; i < kRoofEventCount; ++i) {
+  std::vector<double> values{0};
+  for (std::size_t i = 1; i < kRoofEventCount; ++i) {
     if (!counts[i].is_available()) return std::nullopt;
     values.push_back(counts[i].value());
   }
+  std::optional<double> instructions;
+  if (counts[0].is_available()) instructions = counts[0].value();
   // Widths matter as proportions: instructions times lanes.
   const model::FlopsByWidth widths{values[5] + values[6], values[7] * 4 + values[8] * 2,
                                    values[9] * 8 + values[10] * 4,
                                    values[11] * 16 + values[12] * 8};
-  return Work{values[3], values[4], values[1] + values[2], values[0], widths, values[13]};
+  return Work{values[3], values[4], values[1] + values[2], instructions, widths, values[13]};
 }
 
 double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }

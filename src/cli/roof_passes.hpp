@@ -34,7 +34,8 @@ inline constexpr std::size_t kRoofEventCount = 14;
 inline constexpr std::string_view kEngineEvents =
     "branches,branches_indirect_jump,branches_indirect_call,branches_return";
 
-// Counts of kRoofEvents, and perhaps of others behind them, as work; nothing where one is missing.
+// Counts of kRoofEvents, and perhaps of others behind them, as work; nothing where one is missing,
+// but for the instructions, without which work is still work.
 [[nodiscard]] std::optional<model::Work> work_of(const std::vector<sample::Count>& counts);
 
 // Functions are the same when name and binary are, whatever address they had in either run. Two

@@ -141,7 +141,10 @@ Work& Work::operator+=(const Work& other) {
   flops_sp += other.flops_sp;
   flops_dp += other.flops_dp;
   bytes += other.bytes;
-  instructions += other.instructions;
+  if (instructions && other.instructions)
+    *instructions += *other.instructions;
+  else
+    instructions.reset();  // a sum that lacks a part would be a wrong number
   widths.scalar += other.widths.scalar;
   widths.bits128 += other.widths.bits128;
   widths.bits256 += other.widths.bits256;
@@ -153,8 +156,10 @@ Work& Work::operator+=(const Work& other) {
 Work Work::scaled_by(double factor) const {
   const FlopsByWidth by_width{widths.scalar * factor, widths.bits128 * factor,
                               widths.bits256 * factor, widths.bits512 * factor};
-  return {flops_sp * factor,     flops_dp * factor, bytes * factor,
-          instructions * factor, by_width,          flops_fma * factor};
+  Work scaled{flops_sp * factor, flops_dp * factor, bytes * factor,
+              instructions,      by_width,          flops_fma * factor};
+  if (scaled.instructions) *scaled.instructions *= factor;
+  return scaled;
 }
 
 RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top) {
@@ -188,7 +193,7 @@ std::string advice(const RoofChart& chart) {
   }
   if (run == nullptr || !run->subject.work) return {};
   const Work& work = *run->subject.work;
-  if (work.flops() < kHardlyAny * work.instructions)
+  if (work.instructions && work.flops() < kHardlyAny * *work.instructions)
     return "There is hardly any floating point in it: a roofline says little here; "
            "'loft record' and 'loft report' show where the time goes.";
   const RoofPoint& subject = heaviest != nullptr ? *heaviest : *run;

@@ -34,8 +34,8 @@ struct FlopsByWidth {
 struct Work {
   double flops_sp = 0;
   double flops_dp = 0;
-  double bytes = 0;  // loads and stores
-  double instructions = 0;
+  double bytes = 0;                        // loads and stores
+  std::optional<double> instructions = 0;  // nothing: not known
   FlopsByWidth widths;
   double flops_fma = 0;  // of them, by multiply-add instructions
 

@@ -141,7 +141,7 @@ void add_figures(PageData& page, const RoofReport& report, const std::string& la
            origin_of(point.subject.basis)});
     if (point.intensity)
       page.figures.push_back({label + "intensity", fmt::format("{:.3g} FLOP/B", *point.intensity),
-                              "bytes as the core sees them", origin_of(point.subject.basis)});
+                              "operations per byte", origin_of(point.subject.basis)});
     if (point.bytes_per_second)
       page.figures.push_back({label + "loads and stores",
                               with_si_prefix(*point.bytes_per_second, "B/s"), "",

@@ -253,10 +253,39 @@ TEST_F(RoofCommand, CountersOfTheMachineGiveOperationsAndBytesInOneRun) {
   EXPECT_GE(run["flops"].get<double>(), 1000.0 * 100);
   EXPECT_DOUBLE_EQ(run["bytes"].get<double>(), 4 * run["flops"].get<double>());
   EXPECT_DOUBLE_EQ(run["intensity"].get<double>(), 0.25);
+  EXPECT_EQ(run["kind"], "modelled") << "the width of loads and stores is assumed";
+  EXPECT_TRUE(run["instructions"].is_null() || run["instructions"].get<double>() > 0)
+      << "what is not known is not 0";
   // Samples are scaled to the count: functions and threads add up to the run, but for rounding.
   const double flops = run["flops"].get<double>();
   EXPECT_NEAR(sum_over(report, "function", "flops"), flops, 1e-3 * flops);
   EXPECT_NEAR(sum_over(report, "thread", "flops"), flops, 1e-3 * flops);
+}
+
+TEST_F(RoofCommand, TheRooflineOfMemoryHasTheRoofOfMemoryAlone) {
+  ASSERT_TRUE(replace_file(home_ + "/faults.metrics",
+                           "metric FLOPs [FLOP] = 1000 [FLOP] * 'page-faults'\n    \"faults\"\n"
+                           "metric DRAM_bytes [B] = 1 [B] * 'page-faults'\n    \"faults\"\n"));
+  const std::string path = home_ + "/dram.data";
+  const Said said = roof_of("--model dram -m " + home_ + "/faults.metrics -o " + path +
+                            " -- " LOFT_TEST_THREADS " 2");
+  if (said.status != 0) GTEST_SKIP() << "perf_events are not allowed here: " << said.notes;
+  const json report = points_of(path);
+  EXPECT_EQ(point(report, "run")["kind"], "scaled");
+  // The machine file would replace the roofs that were kept.
+  ASSERT_EQ(run_loft("roof -o " + home_ + "/dram.svg " + path, home_).status, 0);
+  const std::string drawing = read_file(home_ + "/dram.svg").value_or("");
+  EXPECT_THAT(drawing, HasSubstr("DRAM bandwidth"));
+  EXPECT_THAT(drawing, Not(HasSubstr("L1 bandwidth")));
+}
+
+TEST_F(RoofCommand, WhatCannotBeTogetherIsSaidBeforeTheProgramRuns) {
+  for (const char* flags :
+       {"--once --model dram", "--once --source counters", "--source virtual --model dram"}) {
+    const Said said = roof_of(std::string(flags) + " -- echo hello");
+    EXPECT_EQ(said.status, 125) << flags;
+    EXPECT_EQ(said.out, "") << flags;
+  }
 }
 
 TEST_F(RoofCommand, TheRooflineOfMemoryNeedsCounters) {
