@@ -7,19 +7,26 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace loft {
 
 Result<Fd> temporary_file() {
   const char* wanted = std::getenv("TMPDIR");
-  const std::string folder = wanted != nullptr && *wanted != '\0' ? wanted : "/var/tmp";
-  std::string path = folder + "/loft-XXXXXX";
-  Fd fd(::mkostemp(path.data(), O_CLOEXEC));
-  if (!fd.is_open())
-    return failure_of_errno(errno, "make a temporary file in '" + folder + "'",
-                            "set TMPDIR to a folder with room");
-  ::unlink(path.c_str());
-  return fd;
+  std::vector<std::string> folders{"/var/tmp", "/tmp"};  // small systems have only the second
+  if (wanted != nullptr && *wanted != '\0') folders = {wanted};
+  int error = 0;
+  for (const std::string& folder : folders) {
+    std::string path = folder + "/loft-XXXXXX";
+    Fd fd(::mkostemp(path.data(), O_CLOEXEC));
+    if (fd.is_open()) {
+      ::unlink(path.c_str());
+      return fd;
+    }
+    error = errno;
+  }
+  return failure_of_errno(error, "make a temporary file in '" + folders.back() + "'",
+                          "set TMPDIR to a folder with room");
 }
 
 Result<Fd> memory_file(const char* name) {

@@ -6,7 +6,7 @@
 
 namespace loft {
 
-// On disk, in $TMPDIR or /var/tmp: for what may be large.
+// On disk, in $TMPDIR, else /var/tmp or /tmp: for what may be large.
 [[nodiscard]] Result<Fd> temporary_file();
 
 // In memory. `name` is what /proc shows.

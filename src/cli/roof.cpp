@@ -14,11 +14,12 @@
 #include "cli/raster.hpp"
 #include "cli/roof_counters.hpp"
 #include "cli/roof_file.hpp"
+#include "cli/roof_measure.hpp"
 #include "cli/roof_once.hpp"
 #include "cli/roof_passes.hpp"
 #include "cli/roof_recording.hpp"
-#include "cli/roof_streams.hpp"
 #include "machine/file.hpp"
+#include "source/several_runs.hpp"
 #include "view/roof.hpp"
 
 namespace loft::cli {
@@ -26,6 +27,8 @@ namespace {
 
 struct RoofFlags {
   std::vector<std::string> command;  // or recordings
+  std::vector<pid_t> pids;
+  std::string runs = "1";
   std::string machine;
   std::string source = "auto";
   std::string model = "cache";
@@ -38,38 +41,19 @@ struct RoofFlags {
   OutputFlags output;
 };
 
+unsigned most_runs(const RoofFlags& flags) {
+  return flags.runs == "auto" ? source::kMostRuns
+                              : static_cast<unsigned>(parse_u64(flags.runs).value_or(1));
+}
+
+std::string runs_problem(const std::string& text) {
+  const auto number = parse_u64(text);
+  if (text == "auto" || (number && *number >= 1 && *number <= source::kMostRuns)) return {};
+  return fmt::format("a number from 1 to {} or auto was expected", source::kMostRuns);
+}
+
 bool ends_in(const OutputFlags& output, std::string_view extension) {
   return output.format.empty() && output.file.ends_with(extension);
-}
-
-// A program that fails, or does something else the second time, gives numbers of something else.
-Result<void> check_first(int exit_status, const RoofFlags& flags) {
-  if (exit_status == 0 || flags.keep_going) return {};
-  return failure(ErrorKind::invalid_input, "place '" + flags.command[0] + "' under its roof",
-                 fmt::format("it ended with status {}", exit_status),
-                 "use --keep-going if that is what it should do");
-}
-
-Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& counted,
-                          const TwiceStreams& streams, const RoofFlags& flags) {
-  if (!streams.note().empty()) native.notes.push_back(streams.note());
-  // A program may print its own timings; only a person can tell whether it did other work.
-  if (const auto difference = streams.difference())
-    native.notes.push_back(*difference +
-                           ": if it did other work, and did not just print other times, the rates "
-                           "are wrong");
-  if (counted.exit_status == native.exit_status) return {};
-  const std::string why =
-      fmt::format("it ended with status {} natively and {} under the virtual PMU",
-                  native.exit_status, counted.exit_status);
-  if (flags.keep_going) {
-    native.notes.push_back("the two runs differ: " + why);
-    return {};
-  }
-  const std::string words(trim(streams.last_words()));
-  return failure(ErrorKind::invalid_input, "join the two runs of '" + flags.command[0] + "'",
-                 why + (words.empty() ? "" : "; its last words were: " + words),
-                 "use --keep-going to take the counts all the same");
 }
 
 void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags) {
@@ -136,17 +120,26 @@ Result<void> write_reports(std::span<const view::RoofReport> runs, const RoofFla
   return write_result(flags.output, text, stream, terminal);
 }
 
+Failure usage(std::string why, std::string hint) {
+  return failure(ErrorKind::invalid_input, "draw a roofline", std::move(why), std::move(hint));
+}
+
 // Whatever is wrong with the flags is said before anything runs.
 Result<void> check(const RoofFlags& flags) {
-  if (flags.command.empty())
-    return failure(ErrorKind::invalid_input, "draw a roofline", "no program was given",
-                   "write it after --, as in: loft roof -- ./app");
+  if (flags.command.empty() && flags.pids.empty())
+    return usage("no program was given", "write it after --, as in: loft roof -- ./app");
   const bool is_dram = flags.model == "dram";
-  if ((flags.once && (is_dram || flags.source == "counters")) ||
-      (is_dram && flags.source == "virtual"))
-    return failure(ErrorKind::invalid_input, "draw a roofline",
-                   "the virtual PMU sees the bytes of the core, and is no counter of the machine",
-                   "leave out --once, --source virtual, or --model dram and --source counters");
+  const bool is_virtual = flags.once || flags.source == "virtual";
+  if ((flags.once && flags.source == "counters") || (is_dram && is_virtual))
+    return usage("the virtual PMU sees the bytes of the core, and is no counter of the machine",
+                 "leave out --once, --source virtual, or --model dram and --source counters");
+  if (!flags.pids.empty() && is_virtual)
+    return usage("the virtual PMU counts only what it starts itself",
+                 "leave out -p, or --once and --source virtual");
+  if (most_runs(flags) > 1 && (is_virtual || !flags.pids.empty()))
+    return usage(is_virtual ? "the virtual PMU counts everything in one run"
+                            : "only a program that loft starts can be repeated",
+                 "leave out --runs");
   for (const char* extension : {".svg", ".png", ".html", ".data"})
     if (ends_in(flags.output, extension)) return {};
   if (const auto format = choose_format(flags.output); !format)
@@ -184,49 +177,28 @@ model::Machine roofs_for(model::Machine machine, const RoofFlags& flags) {
   return machine;
 }
 
-// Time and counts of one run.
-struct Measured {
-  NativeRun first;
-  NativePass native;
-  sample::RunCounts counted;
-};
-
-Result<Measured> measure_once(const RoofFlags& flags, const WorkCounters& counters,
-                              const std::string& file) {
-  Measured measured;
-  LOFT_TRY(measured.first, run_natively(flags.command, {}, file, counters.events()));
-  LOFT_CHECK(check_first(measured.first.counts.exit_status, flags));
-  LOFT_TRY(measured.native, profile_of(measured.first));
-  measured.counted = counters.counted_in(measured.native);
-  std::ranges::move(counters.notes(), std::back_inserter(measured.native.counts.notes));
-  return measured;
-}
-
-// Time of one run, counts of another under the virtual PMU.
-Result<Measured> measure_twice(const RoofFlags& flags, const std::string& file) {
-  Measured measured;
-  LOFT_TRY(auto streams, TwiceStreams::prepare());
-  LOFT_TRY(measured.first, run_natively(flags.command, streams.first(), file));
-  LOFT_CHECK(check_first(measured.first.counts.exit_status, flags));
-  LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(measured.counted, run_counted(flags.command, second));
-  LOFT_CHECK(check_second(measured.first.counts, measured.counted, streams, flags));
-  LOFT_TRY(measured.native, profile_of(measured.first));
-  return measured;
+RoofTarget target_of(const RoofFlags& flags) {
+  return {.command = flags.command,
+          .pids = flags.pids,
+          .most_runs = most_runs(flags),
+          .keep_going = flags.keep_going,
+          .file = ends_in(flags.output, ".data") ? flags.output.file : std::string()};
 }
 
 Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   std::optional<WorkCounters> counters;
   if (flags.source != "virtual") {
     auto found = counters_at_hand(flags, terminal);
-    if (!found && (flags.source == "counters" || flags.model == "dram"))
+    if (!found && !flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
+      found.error().hint = "start the program with loft instead: loft roof -- COMMAND";
+    if (!found && (flags.source == "counters" || flags.model == "dram" || !flags.pids.empty()))
       return Failure(std::move(found).error());
     if (found) counters = *std::move(found);
   }
   LOFT_TRY(auto at_hand, machine_at_hand(flags.machine, terminal));
   const model::Machine machine = roofs_for(std::move(at_hand), flags);
-  const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
-  LOFT_TRY(auto run, counters ? measure_once(flags, *counters, file) : measure_twice(flags, file));
+  const RoofTarget target = target_of(flags);
+  LOFT_TRY(auto run, counters ? measure_by_counters(target, *counters) : measure_twice(target));
   run.first.run->add_feature(kWorkFeature, to_bytes(work_json(run.native.counts, run.counted)));
   run.first.run->add_feature(kMachineFeature, to_bytes(machine::to_json(machine)));
   LOFT_CHECK(run.first.run->keep());
@@ -254,9 +226,9 @@ view::RoofReport report_of(CountedRun run, const model::Machine& machine, const 
 
 Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
-  const std::string file = ends_in(flags.output, ".data") ? flags.output.file : std::string();
-  LOFT_TRY(CountedRun run, run_once(flags.command, file));
-  LOFT_CHECK(check_first(run.exit_status, flags));
+  const RoofTarget target = target_of(flags);
+  LOFT_TRY(CountedRun run, run_once(target.command, target.file));
+  LOFT_CHECK(check_status(run.exit_status, target));
   const view::RoofReport report = report_of(std::move(run), machine, flags);
   LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
   return report.exit_status;
@@ -287,7 +259,8 @@ Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
 
 Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
   LOFT_CHECK(check(flags));
-  if (std::ranges::all_of(flags.command, is_recording)) return show_recordings(flags, terminal);
+  if (flags.pids.empty() && std::ranges::all_of(flags.command, is_recording))
+    return show_recordings(flags, terminal);
   return flags.once ? run_program_once(flags, terminal) : run_program(flags, terminal);
 }
 
@@ -319,13 +292,24 @@ void add_roof(Command& app, Action& action) {
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
   command->add_flag("--threads", flags->by_thread, "also show each thread");
+  command->add_option("-p,--pid", flags->pids, "watch these running processes, with counters")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--runs", flags->runs,
+          "run the program at most so often, that events need not share counters; auto: as "
+          "often as it takes")
+      ->check(runs_problem);
   command->add_flag("--once", flags->once,
                     "run the program once, under the virtual PMU, and estimate its time");
   command->add_flag("--keep-going", flags->keep_going,
                     "go on when the program fails or its two runs differ");
   add_output_flags(*command, flags->output);
-  command->add_option("command", flags->command,
-                      "the program and its arguments, after --; or recordings of this command");
+  command->add_option(
+      "command", flags->command,
+      "the program and its arguments, after --; or recordings of this command; with -p a "
+      "program whose end ends the watching");
   command->positionals_at_end();
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_roof(*flags, terminal); };

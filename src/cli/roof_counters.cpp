@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "metric/asked.hpp"
 #include "metric/evaluation.hpp"
+#include "metric/run_counts.hpp"
 #include "source/perf_events/open.hpp"
 
 namespace loft::cli {
@@ -158,34 +159,30 @@ sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
     add(by_function[result.tree[entry.node].key], entry.event, period);
     add(by_thread[entry.tid], entry.event, period);
   }
-  // The events behind task-clock, in the order in which they were opened.
   const auto& events = native.counts.events;
   const auto set_of = [&](const Seen& seen) {
     metric::CountSet counts;
-    for (std::size_t i = 1; i < events.size(); ++i) {
-      if (!events[i].total.is_available()) {
-        counts.add(events[i].name, metric::Quantity::missing(events[i].total.why));
-        continue;
-      }
-      const double total = events[i].total.value() * events[i].scale;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const metric::Quantity total = metric::quantity_of(events[i]);
       const double sampled = i < all.size() ? all[i] : 0;
       const double mine = i < seen.size() ? seen[i] : 0;
-      if (total > 0 && sampled == 0) {
+      if (total.origin == Origin::missing)
+        counts.add(events[i].name, total);
+      else if (total.value.as_double() > 0 && sampled == 0)
         counts.add(events[i].name,
                    metric::Quantity::missing("no sample of it: whose it was is not known"));
-        continue;
-      }
-      const double part = total > 0 ? total * mine / sampled : 0;
-      counts.add(events[i].name, {metric::Number::real(part), Origin::scaled, {}});
+      else
+        counts.add(
+            events[i].name,
+            {metric::Number::real(sampled > 0 ? total.value.as_double() * mine / sampled : 0),
+             Origin::scaled,
+             {}});
     }
     return counts;
   };
   sample::RunCounts counted;
   counted.source = "perf_events";
-  metric::CountSet totals;
-  for (std::size_t i = 1; i < events.size(); ++i)
-    totals.add(events[i].name, metric::Quantity::of(events[i].total, events[i].scale));
-  const std::vector<Count> total = evaluate(totals);
+  const std::vector<Count> total = evaluate(metric::counts_of(native.counts));
   std::size_t next = 0;
   for (const std::string_view name : split(kRoofEvents, ',')) {
     sample::CountedEvent event;

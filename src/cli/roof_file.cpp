@@ -85,8 +85,12 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   kept.native.notes = fields.get<std::vector<std::string>>("notes");
   for (const ordered_json& each : fields.get<ordered_json>("energy")) {
     Fields part(each);
-    kept.native.energy.push_back({part.get<std::string>("meter"), part.get<double>("joules")});
+    sample::EnergyUsed used{part.get<std::string>("meter"), part.get<double>("joules"), {}};
+    for (const auto& [seconds, joules] :
+         part.get<std::vector<std::pair<double, double>>>("over_time"))
+      used.over_time.push_back({seconds, joules});
     if (!part.wrong().empty()) return damaged(path, part.wrong());
+    kept.native.energy.push_back(std::move(used));
   }
   const auto names = fields.get<std::vector<std::string>>("events");
   if (join(names, ",") != kRoofEvents) return damaged(path, "events");
@@ -139,8 +143,13 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
                     {"totals", ordered_json::array()},
                     {"threads", ordered_json::array()},
                     {"functions", ordered_json::array()}};
-  for (const sample::EnergyUsed& used : native.energy)
-    json["energy"].push_back({{"meter", used.meter}, {"joules", used.joules}});
+  for (const sample::EnergyUsed& used : native.energy) {
+    std::vector<std::pair<double, double>> over_time;
+    for (const sample::EnergySeen& seen : used.over_time)
+      over_time.emplace_back(seen.seconds, seen.joules);
+    json["energy"].push_back(
+        {{"meter", used.meter}, {"joules", used.joules}, {"over_time", over_time}});
+  }
   for (const sample::CountedEvent& event : counted.events) {
     json["events"].push_back(event.name);
     json["totals"].push_back(counts_json({event.total}).front());

@@ -27,6 +27,7 @@ using model::Work;
 constexpr std::uint64_t kFewSamples = 20;
 constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
+constexpr Nanoseconds kEnergyStep = std::chrono::milliseconds(100);  // meters move no faster
 
 // The samples of the run time; those of other events say what was done, not how long it took.
 std::vector<sample::TimelineEntry> times_of(const std::vector<sample::TimelineEntry>& timeline) {
@@ -249,17 +250,20 @@ std::string NativePass::name_of(std::uint32_t tid) const {
   return history.names()[history.comm_at(tid, ~std::uint64_t{0})];
 }
 
-Result<NativeRun> run_natively(const std::vector<std::string>& command, StandardStreams streams,
-                               const std::string& file, std::vector<event::Event> events) {
+Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& sampling) {
   NativeRun native;
-  LOFT_TRY(
-      native.run,
-      source::perf_events::SamplingRun::prepare(
-          {.command = command, .streams = streams, .events = std::move(events), .file = file}));
+  LOFT_TRY(native.run, source::perf_events::SamplingRun::prepare(sampling));
   source::CountRequest request;
-  request.command = command;
-  const auto energy = source::energy::EnergyUsage::start();
-  LOFT_TRY(native.counts, source::watch(*native.run, request, {}));
+  request.command = sampling.command;
+  request.pids = sampling.pids;
+  auto energy = source::energy::EnergyUsage::start();
+  source::WatchOptions options;
+  if (energy.has_gauges()) {
+    options.interval = kEnergyStep;
+    options.on_interval = [&](const auto&) { energy.look(); };
+  }
+  LOFT_TRY(native.counts, source::watch(*native.run, request, options));
+  native.counts.intervals.clear();
   native.counts.energy = energy.so_far();
   return native;
 }

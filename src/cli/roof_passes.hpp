@@ -1,7 +1,7 @@
 // The two runs behind a roofline where there are no hardware counters: one as it is, for time; one
 // under the virtual PMU, for what was done. Joined per function, per thread and per slice of time.
 //
-//   LOFT_TRY(const auto first, run_natively(command, streams.first(), file));
+//   LOFT_TRY(const auto first, run_natively({.command = command, .file = file}));
 //   LOFT_TRY(const auto native, profile_of(first));
 //   LOFT_TRY(const auto counted, run_counted(command, second_streams));
 //   const std::vector<model::Subject> subjects = join_passes(native, counted, notes);
@@ -53,15 +53,12 @@ struct NativePass {
   [[nodiscard]] std::string name_of(std::uint32_t tid) const;  // its last
 };
 
-// Runs the program natively, and counts and samples `events` beside its time. Its samples go to
-// `file`, or nowhere when that is empty.
+// A native run of a program, or a look at one that runs, with what was counted beside its time.
 struct NativeRun {
   std::unique_ptr<source::perf_events::SamplingRun> run;
   sample::RunCounts counts;
 };
-[[nodiscard]] Result<NativeRun> run_natively(const std::vector<std::string>& command,
-                                             StandardStreams streams, const std::string& file,
-                                             std::vector<event::Event> events = {});
+[[nodiscard]] Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& request);
 
 // The same program under the virtual PMU, with the events that a roofline needs.
 [[nodiscard]] Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,

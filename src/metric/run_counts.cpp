@@ -58,14 +58,16 @@ std::vector<std::optional<Interval>> event_intervals(const sample::RunCounts& ru
 
 }  // namespace
 
+Quantity quantity_of(const sample::CountedEvent& event) {
+  Quantity quantity = Quantity::of(event.total, base_scale(event));
+  if (event.spread && event.total.is_available())
+    quantity.value = Number::real(event.spread->mean * base_scale(event));
+  return quantity;
+}
+
 CountSet counts_of(const sample::RunCounts& run) {
   CountSet counts;
-  for (const sample::CountedEvent& event : run.events) {
-    Quantity quantity = Quantity::of(event.total, base_scale(event));
-    if (event.spread && event.total.is_available())
-      quantity.value = Number::real(event.spread->mean * base_scale(event));
-    counts.add(event.name, std::move(quantity));
-  }
+  for (const sample::CountedEvent& event : run.events) counts.add(event.name, quantity_of(event));
   counts.add("time", time_of(run, run.wall_spread ? run.wall_spread->mean : to_seconds(run.wall)));
   return counts;
 }

@@ -16,6 +16,9 @@
 
 namespace loft::metric {
 
+// The total of an event in base units: seconds, not nanoseconds.
+Quantity quantity_of(const sample::CountedEvent& event);
+
 // Totals by event name in base units, and the wall-clock time as "time".
 CountSet counts_of(const sample::RunCounts& run);
 

@@ -54,10 +54,17 @@ struct IntervalCounts {
   std::vector<Count> counts;
 };
 
+// What a meter had shown by some moment, both since the start.
+struct EnergySeen {
+  double seconds = 0;
+  double joules = 0;
+};
+
 // What a meter of the whole machine counted while a program ran.
 struct EnergyUsed {
   std::string meter;  // "package-0", "NVIDIA H200"
   double joules = 0;
+  std::vector<EnergySeen> over_time;  // in order of time
 };
 
 // How a total varied over repeated runs.

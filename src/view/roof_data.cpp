@@ -28,8 +28,13 @@ ordered_json run_json(const RoofReport& report) {
                     {"counts", report.counts_from},  {"time", report.time_from},
                     {"notes", report.notes},         {"advice", model::advice(report.chart)}};
   if (!report.label.empty()) json["run"] = report.label;
-  for (const sample::EnergyUsed& used : report.energy)
-    json["energy"].push_back({{"meter", used.meter}, {"joules", used.joules}});
+  for (const sample::EnergyUsed& used : report.energy) {
+    ordered_json over_time = ordered_json::array();
+    for (const sample::EnergySeen& seen : used.over_time)
+      over_time.push_back({seen.seconds, seen.joules});
+    json["energy"].push_back(
+        {{"meter", used.meter}, {"joules", used.joules}, {"over_time", std::move(over_time)}});
+  }
   return json;
 }
 

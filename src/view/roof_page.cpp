@@ -72,6 +72,25 @@ void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t
   page.time_lines.push_back(std::move(bytes));
 }
 
+// Power between two looks at a meter. Where only a moment lies between them, as at the end, both
+// belong to the step before.
+void add_power_lines(PageData& page, const RoofReport& report, std::uint32_t run) {
+  constexpr double kLeastStep = 0.02;  // seconds
+  for (const sample::EnergyUsed& used : report.energy) {
+    PageTimeLine line{"power, " + used.meter, "W", run, sample::Origin::counted, {}, {}, {}};
+    sample::EnergySeen before;
+    for (const sample::EnergySeen& seen : used.over_time) {
+      const double seconds = seen.seconds - before.seconds;
+      if (!(seconds >= kLeastStep)) continue;
+      line.start_s.push_back(before.seconds);
+      line.end_s.push_back(seen.seconds);
+      line.value.push_back((seen.joules - before.joules) / seconds);
+      before = seen;
+    }
+    if (!line.value.empty()) page.time_lines.push_back(std::move(line));
+  }
+}
+
 // One table of functions or threads, of all runs.
 PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> runs) {
   PageColumn run{.name = "run", .form = CellForm::text};
@@ -170,15 +189,19 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
       page.warnings.push_back({WarningKind::note, label + note});
     add_points(page, report.chart, run);
     add_time_lines(page, report.chart, run);
+    add_power_lines(page, report, run);
     for (PageFlame flame : report.flames) {
       flame.title = label + flame.title;
       page.flames.push_back(std::move(flame));
     }
     page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
   }
+  const bool has_slices = std::ranges::any_of(page.time_lines, [](const PageTimeLine& line) {
+    return line.origin == sample::Origin::modelled;
+  });
   page.schedule = first.schedule;
   page.threads = first.thread_names;
-  if (!page.time_lines.empty() && first.time_from != "estimated")
+  if (has_slices && first.time_from != "estimated")
     page.warnings.push_back(
         {WarningKind::estimated,
          "the work of a slice of time is modelled: each function's work is spread evenly over its "

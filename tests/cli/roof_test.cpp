@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/child_process.hpp"
 #include "cli/run_loft.hpp"
 #include "machine/file.hpp"
 #include "view/unpack_page.hpp"
@@ -262,6 +263,38 @@ TEST_F(RoofCommand, CountersOfTheMachineGiveOperationsAndBytesInOneRun) {
   EXPECT_NEAR(sum_over(report, "thread", "flops"), flops, 1e-3 * flops);
 }
 
+// Nanoseconds of run time stand in: a process that computes all the time does one a nanosecond.
+TEST_F(RoofCommand, ARunningProcessIsWatchedWithCounters) {
+  ASSERT_TRUE(replace_file(home_ + "/time.metrics",
+                           "metric FLOPs [FLOP] = 1e9 [FLOP/s] * 'task-clock'\n    \"time\"\n"
+                           "metric bytes [B] = 8e9 [B/s] * 'task-clock'\n    \"time\"\n"));
+  auto spinning = ChildProcess::prepare({"/bin/sh", "-c", "while :; do :; done"});
+  ASSERT_TRUE(spinning && spinning->start());
+  const Said said = roof_of("--format json --threads -m " + home_ + "/time.metrics -p " +
+                            std::to_string(spinning->pid()) + " -- sleep 0.3");
+  if (said.status != 0) GTEST_SKIP() << "perf_events are not allowed here: " << said.notes;
+  const json report = json::parse(said.notes, nullptr, false);
+  EXPECT_EQ(report["command"][0], "process " + std::to_string(spinning->pid()));
+  const json run = point(report, "run");
+  EXPECT_NEAR(run["flops"].get<double>(), 1e9 * report["cpu_s"].get<double>(), 1e6);
+  EXPECT_GT(run["flops"].get<double>(), 0);
+  EXPECT_LE(report["cpu_s"].get<double>(), 1.01 * report["wall_s"].get<double>());
+  EXPECT_DOUBLE_EQ(run["intensity"].get<double>(), 0.125);
+  ASSERT_EQ(point(report, "thread")["tid"], spinning->pid());
+  // What was mapped before anybody watched is known all the same.
+  const std::string shell = std::filesystem::canonical("/bin/sh");
+  EXPECT_TRUE(std::ranges::any_of(report["points"], [&](const json& each) {
+    return each["scope"] == "function" && each["binary"] == shell;
+  })) << report.dump();
+}
+
+TEST_F(RoofCommand, AProcessCannotBeWatchedWithoutCounters) {
+  const Said said = roof_of("-m /dev/null -p 1 -- sleep 0.1");
+  if (said.status == 0) GTEST_SKIP() << "this machine counts operations";
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("loft roof -- COMMAND"));
+}
+
 TEST_F(RoofCommand, TheRooflineOfMemoryHasTheRoofOfMemoryAlone) {
   ASSERT_TRUE(replace_file(home_ + "/faults.metrics",
                            "metric FLOPs [FLOP] = 1000 [FLOP] * 'page-faults'\n    \"faults\"\n"
@@ -281,7 +314,9 @@ TEST_F(RoofCommand, TheRooflineOfMemoryHasTheRoofOfMemoryAlone) {
 
 TEST_F(RoofCommand, WhatCannotBeTogetherIsSaidBeforeTheProgramRuns) {
   for (const char* flags :
-       {"--once --model dram", "--once --source counters", "--source virtual --model dram"}) {
+       {"--once --model dram", "--once --source counters", "--source virtual --model dram",
+        "--once -p 1", "--source virtual -p 1", "--source virtual --runs 2", "--once --runs auto",
+        "-p 1 --runs auto", "--runs 0", "--runs often"}) {
     const Said said = roof_of(std::string(flags) + " -- echo hello");
     EXPECT_EQ(said.status, 125) << flags;
     EXPECT_EQ(said.out, "") << flags;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/file.hpp"
 
@@ -17,8 +18,8 @@ class EnergyUsageTest : public testing::Test {
     ASSERT_NE(::mkdtemp(root_.data()), nullptr);
     ASSERT_TRUE(replace_file(zone("intel-rapl:0") + "/name", "package-0\n"));
     ASSERT_TRUE(replace_file(zone("intel-rapl:1") + "/name", "package-1\n"));
-    set("intel-rapl:0", "1000000");
-    set("intel-rapl:1", "5000000");
+    ASSERT_TRUE(replace_file(zone("intel-rapl:0") + "/energy_uj", "1000000\n"));
+    ASSERT_TRUE(replace_file(zone("intel-rapl:1") + "/energy_uj", "5000000\n"));
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 
@@ -26,32 +27,65 @@ class EnergyUsageTest : public testing::Test {
     return root_ + "/sys/class/powercap/" + name;
   }
   void set(const std::string& name, const std::string& microjoules) const {
-    ASSERT_TRUE(replace_file(zone(name) + "/energy_uj", microjoules + "\n"));
+    // In place: some file systems wait for the disk where a file is replaced.
+    std::fstream(zone(name) + "/energy_uj", std::ios::in | std::ios::out) << microjoules << '\n';
   }
-  // Those of the fake machine; a GPU of the real one may be among all.
-  static std::vector<sample::EnergyUsed> of_packages(std::vector<sample::EnergyUsed> all) {
-    std::erase_if(all, [](const auto& used) { return !used.meter.starts_with("package"); });
-    return all;
-  }
-
   std::string root_;
 };
 
 TEST_F(EnergyUsageTest, IsTheDifferenceOfTheMeters) {
-  const auto usage = EnergyUsage::start(SystemRoot{root_});
+  auto usage = EnergyUsage::start(SystemRoot{root_});
   set("intel-rapl:0", "3500000");
-  set("intel-rapl:1", "5000000");
-  const auto used = of_packages(usage.so_far());
+  set("intel-rapl:1", "5000001");
+  const auto used = usage.so_far();
   ASSERT_EQ(used.size(), 2u);
   EXPECT_DOUBLE_EQ(used[0].joules, 2.5);
-  EXPECT_DOUBLE_EQ(used[1].joules, 0);
+  EXPECT_NEAR(used[1].joules, 1e-6, 1e-12);
+}
+
+TEST_F(EnergyUsageTest, AMeterThatNeverMovedTellsNothing) {
+  auto usage = EnergyUsage::start(SystemRoot{root_});
+  set("intel-rapl:0", "3500000");
+  const auto used = usage.so_far();
+  ASSERT_EQ(used.size(), 1u);
+  EXPECT_THAT(used[0].meter, testing::HasSubstr("package-0"));
 }
 
 TEST_F(EnergyUsageTest, AMeterThatWentAroundOrIsGoneIsLeftOut) {
-  const auto usage = EnergyUsage::start(SystemRoot{root_});
+  auto usage = EnergyUsage::start(SystemRoot{root_});
   set("intel-rapl:0", "10");
   std::filesystem::remove_all(zone("intel-rapl:1"));
-  EXPECT_TRUE(of_packages(usage.so_far()).empty());
+  EXPECT_TRUE(usage.so_far().empty());
+}
+
+TEST_F(EnergyUsageTest, AMeterThatSaysWhereItBeginsAgainIsFollowedThere) {
+  ASSERT_TRUE(replace_file(zone("intel-rapl:0") + "/max_energy_range_uj", "4000000\n"));
+  auto usage = EnergyUsage::start(SystemRoot{root_});
+  for (const char* now : {"3900000", "100000", "3000000", "50000"}) {
+    set("intel-rapl:0", now);
+    usage.look();
+  }
+  const auto used = usage.so_far();
+  ASSERT_EQ(used.size(), 1u);
+  EXPECT_NEAR(used[0].joules, 2.9 + 0.2 + 2.9 + 1.05, 1e-9);
+}
+
+TEST_F(EnergyUsageTest, ItsCourseAddsUpAndStaysSmall) {
+  auto usage = EnergyUsage::start(SystemRoot{root_});
+  int microjoules = 1000000;
+  for (int i = 0; i < 10000; ++i) {
+    if (i % 100 == 0) set("intel-rapl:0", std::to_string(microjoules += 10000));
+    usage.look();
+  }
+  const auto used = usage.so_far();
+  ASSERT_EQ(used.size(), 1u);
+  const auto& course = used[0].over_time;
+  EXPECT_LE(course.size(), 4096u);
+  EXPECT_GE(course.size(), 1000u);
+  EXPECT_DOUBLE_EQ(course.back().joules, used[0].joules);
+  EXPECT_NEAR(used[0].joules, 1.0, 1e-9);
+  EXPECT_TRUE(std::ranges::is_sorted(course, {}, &sample::EnergySeen::seconds));
+  EXPECT_TRUE(std::ranges::is_sorted(course, {}, &sample::EnergySeen::joules));
 }
 
 }  // namespace

@@ -22,8 +22,11 @@ void add_powercap(const SystemRoot& root, std::vector<Meter>& found) {
     const std::string folder = join_path(top, zone);
     const std::string path = folder + "/energy_uj";
     if (!file_exists(path)) continue;
-    found.push_back(
-        {name_in(folder, zone) + " (" + zone + ")", "powercap", path, Meter::Quantity::energy});
+    const auto range = read_line(folder + "/max_energy_range_uj");
+    const auto microjoules = range ? parse_u64(trim(*range)) : std::nullopt;
+    found.push_back({name_in(folder, zone) + " (" + zone + ")", "powercap", path,
+                     Meter::Quantity::energy,
+                     static_cast<double>(microjoules.value_or(0)) * kMicro});
   }
 }
 
@@ -42,7 +45,7 @@ void add_hwmon(const SystemRoot& root, std::vector<Meter>& found) {
       if (!is_energy && !is_power) continue;
       const std::string sensor = file.substr(0, file.find('_'));
       found.push_back({name_in(folder, chip) + " " + sensor, "hwmon", join_path(folder, file),
-                       is_energy ? Meter::Quantity::energy : Meter::Quantity::power});
+                       is_energy ? Meter::Quantity::energy : Meter::Quantity::power, 0});
     }
   }
 }

@@ -2,8 +2,6 @@
 //
 //   for (const Meter& meter : energy::meters(root)) LOFT_TRY(const double joules,
 //   energy::read(meter));
-//
-// The perf "power" PMU is an ordinary event and needs nothing from here.
 #pragma once
 
 #include <string>
@@ -21,6 +19,7 @@ struct Meter {
   std::string origin;  // "powercap" or "hwmon"
   std::string path;    // the file that is read
   Quantity quantity = Quantity::energy;
+  double range = 0;  // joules after which it begins again; 0: not known
 };
 
 // Every meter below `root`, readable or not.

@@ -1,32 +1,47 @@
 #include "source/energy/usage.hpp"
 
 namespace loft::source::energy {
+namespace {
+
+// Enough for any screen; a longer course keeps every second step.
+constexpr std::size_t kMostSteps = 4096;
+
+void thin(std::vector<sample::EnergySeen>& steps) {
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < steps.size(); i += 2) steps[kept++] = steps[i];
+  steps.resize(kept);
+}
+
+}  // namespace
 
 EnergyUsage EnergyUsage::start(const SystemRoot& root) {
   EnergyUsage usage;
-  for (const Meter& meter : meters(root)) {
-    if (meter.quantity != Meter::Quantity::energy) continue;
-    if (const auto joules = read(meter)) usage.meters_.push_back({meter, *joules});
-  }
-  if (auto nvml = Nvml::load()) {
-    for (unsigned device = 0; device < nvml->devices(); ++device)
-      usage.gpu_joules_.push_back(nvml->energy(device).value_or(-1));
-    usage.nvml_ = *std::move(nvml);
-  }
+  usage.gauges_ = Gauges::open(root);
+  usage.start_ = now();
+  for (const std::string& name : usage.gauges_.names()) usage.used_.push_back({name, 0, {}});
+  usage.is_known_.resize(usage.used_.size(), true);
   return usage;
 }
 
-std::vector<sample::EnergyUsed> EnergyUsage::so_far() const {
+void EnergyUsage::look() {
+  const Nanoseconds at = now();
+  const auto joules = gauges_.advance(at);
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    if (!joules[i]) {
+      is_known_[i] = false;
+      continue;
+    }
+    used_[i].joules += *joules[i];
+    if (used_[i].over_time.size() >= kMostSteps) thin(used_[i].over_time);
+    used_[i].over_time.push_back({to_seconds(at - start_), used_[i].joules});
+  }
+}
+
+std::vector<sample::EnergyUsed> EnergyUsage::so_far() {
+  look();
   std::vector<sample::EnergyUsed> used;
-  const auto add = [&](std::string name, double before, double now) {
-    if (before >= 0 && now >= before) used.push_back({std::move(name), now - before});
-  };
-  for (const Running& running : meters_)
-    if (const auto joules = read(running.meter)) add(running.meter.name, running.joules, *joules);
-  for (unsigned device = 0; device < gpu_joules_.size(); ++device)
-    if (const auto joules = nvml_->energy(device))
-      add(nvml_->name(device).value_or("GPU " + std::to_string(device)), gpu_joules_[device],
-          *joules);
+  for (std::size_t i = 0; i < used_.size(); ++i)
+    if (is_known_[i] && used_[i].joules > 0) used.push_back(used_[i]);
   return used;
 }
 

@@ -1,38 +1,34 @@
-// The energy that a stretch of time took, by every meter of the machine that counts joules:
-// powercap, hwmon, and GPUs. No meter tells programs apart.
+// The energy that a stretch of time took, by every gauge of the machine, and when. No gauge tells
+// programs apart.
 //
-//   const auto usage = EnergyUsage::start();
-//   run();
+//   auto usage = EnergyUsage::start();
+//   while (running) usage.look();                 // every so often, for the course of it
 //   for (const sample::EnergyUsed& used : usage.so_far()) ...
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "base/places.hpp"
 #include "sample/counting.hpp"
-#include "source/energy/meters.hpp"
-#include "source/energy/nvml.hpp"
+#include "source/energy/gauges.hpp"
 
 namespace loft::source::energy {
 
 class EnergyUsage {
  public:
-  // A meter that cannot be read is left out.
   [[nodiscard]] static EnergyUsage start(const SystemRoot& root = {});
 
-  // Since the start. A meter that went around meanwhile is left out: how far is not known.
-  [[nodiscard]] std::vector<sample::EnergyUsed> so_far() const;
+  [[nodiscard]] bool has_gauges() const { return !used_.empty(); }
+  void look();
+
+  // Since the start, up to now. Left out are gauges that were not known all the time, and those
+  // that never moved: no machine runs without energy.
+  [[nodiscard]] std::vector<sample::EnergyUsed> so_far();
 
  private:
-  struct Running {
-    Meter meter;
-    double joules = 0;
-  };
-  std::vector<Running> meters_;
-  std::optional<Nvml> nvml_;
-  std::vector<double> gpu_joules_;  // by device; negative: cannot be read
+  Gauges gauges_;
+  Nanoseconds start_{};
+  std::vector<sample::EnergyUsed> used_;
+  std::vector<bool> is_known_;
 };
 
 }  // namespace loft::source::energy

@@ -1,6 +1,6 @@
-// A program run as it is, while the kernel notes where each of its threads is after every so many
-// nanoseconds of its own run time, and when it comes to a CPU and leaves it. The notes become a
-// recording.
+// A program run as it is, or one that runs already, while the kernel notes where each of its
+// threads is after every so many nanoseconds of its own run time, and when it comes to a CPU and
+// leaves it. The notes become a recording.
 //
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
 //   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
@@ -26,7 +26,8 @@ namespace loft::source::perf_events {
 struct SamplingRequest {
   std::vector<std::string> command;
   StandardStreams streams;
-  Nanoseconds period{1003009};       // of run time between two samples; no divisor of usual periods
+  std::vector<pid_t> pids;      // these instead, which run already; the command only says how long
+  Nanoseconds period{1003009};  // of run time between two samples; no divisor of usual periods
   std::vector<event::Event> events;  // to be counted, and sampled, beside the time
   std::string file;                  // where the recording stays, once finished; empty: nowhere
 };
@@ -39,8 +40,8 @@ class SamplingRun final : public CountingRun {
   std::string source_name() const override { return "perf_events"; }
   const std::vector<event::Event>& events() const override { return events_; }
   std::vector<std::string> notes() const override;
-  Result<void> start() override { return child_.start(); }
-  ChildProcess* program() override { return &child_; }
+  Result<void> start() override;
+  ChildProcess* program() override { return child_ ? &*child_ : nullptr; }
   void drain() override;
   std::vector<int> wake_fds() const override;
   Result<Reading> read() override;
@@ -53,8 +54,13 @@ class SamplingRun final : public CountingRun {
   [[nodiscard]] Result<void> keep();
 
  private:
+  // One task on one CPU.
+  struct Post {
+    pid_t task = 0;
+    std::vector<Fd> events;  // aligned with events_
+  };
   struct PerCpu {
-    std::vector<Fd> events;  // aligned with events_; the first owns the ring
+    std::vector<Post> posts;  // the first event of the first owns the ring
     RingBuffer ring;
   };
 
@@ -65,14 +71,18 @@ class SamplingRun final : public CountingRun {
     std::string beside;  // empty once it is in place
   };
 
-  SamplingRun(ChildProcess child, Output output)
-      : child_(std::move(child)), output_(std::move(output)) {}
+  explicit SamplingRun(Output output) : output_(std::move(output)) {}
   [[nodiscard]] static Result<Output> open_output(const std::string& path);
   [[nodiscard]] Result<void> open(const SamplingRequest& request);
   [[nodiscard]] Result<void> open_on_all_cpus();
+  [[nodiscard]] Result<PerCpu> open_on(int cpu, const std::vector<pid_t>& tasks);
   [[nodiscard]] Result<void> start_file();
+  [[nodiscard]] Result<void> describe(pid_t pid);
+  [[nodiscard]] Result<sample::Count> total_of(std::size_t event) const;
+  [[nodiscard]] bool is_attached() const { return !pids_.empty(); }
 
-  ChildProcess child_;
+  std::optional<ChildProcess> child_;
+  std::vector<pid_t> pids_;
   Output output_;
   std::vector<event::Event> events_;
   std::vector<perf_event_attr> attrs_;  // of the events
@@ -80,6 +90,7 @@ class SamplingRun final : public CountingRun {
   std::vector<PerCpu> cpus_;
   std::unique_ptr<format::perf::RecordingWriter> writer_;
   std::vector<std::byte> drained_;
+  Nanoseconds start_time_{};
   std::optional<Error> failed_;  // the first write that went wrong
 };
 

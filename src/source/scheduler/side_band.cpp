@@ -1,13 +1,12 @@
 #include "source/scheduler/side_band.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
+#include "source/perf_events/running_process.hpp"
 #include "source/perf_events/thread_rings.hpp"
 
 namespace loft::source::scheduler {
@@ -87,29 +86,12 @@ void SideBand::hand_over(TaskEvents& events, const std::function<bool(std::uint3
 }
 
 Result<void> describe_process(pid_t pid, RecordingFile& file) {
-  const auto process = static_cast<std::uint32_t>(pid);
-  LOFT_TRY(const auto threads, list_directory(fmt::format("/proc/{}/task", pid)));
-  for (const std::string& name : threads) {
-    const auto tid = parse_u64(name);
-    const auto comm = read_line(fmt::format("/proc/{}/task/{}/comm", pid, name));
-    if (tid && comm) file.take(Name{{}, {process, static_cast<std::uint32_t>(*tid)}, *comm});
-  }
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid));
-  if (!maps) return {};  // another user's: its functions will have no names
-  for (const std::string_view line : split(*maps, '\n')) {
-    // START-END PERMISSIONS OFFSET DEVICE INODE PATH
-    std::vector<std::string_view> words;
-    for (const std::string_view word : split(line, ' '))
-      if (!word.empty()) words.push_back(word);
-    if (words.size() < 6 || words[1].size() < 3 || words[1][2] != 'x') continue;
-    const auto range = split(words[0], '-');
-    const auto start = parse_hex(range.front());
-    const auto end = parse_hex(range.back());
-    const auto offset = parse_hex(words[2]);
-    if (!start || !end || !offset || *end < *start) continue;
-    const std::string path(line.substr(static_cast<std::size_t>(words[5].data() - line.data())));
-    file.take_map({process, process}, *start, *end - *start, *offset, false, path);
-  }
+  LOFT_TRY(const auto process, perf_events::look_at_process(pid));
+  const auto number = static_cast<std::uint32_t>(pid);
+  for (const perf_events::RunningThread& thread : process.threads)
+    file.take(Name{{}, {number, static_cast<std::uint32_t>(thread.tid)}, thread.name});
+  for (const perf_events::MappedCode& code : process.code)
+    file.take_map({number, number}, code.start, code.size, code.offset, false, code.path);
   return {};
 }
 

@@ -1,0 +1,105 @@
+#include "cli/roof_measure.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/roof_streams.hpp"
+#include "source/perf_events/counting.hpp"
+#include "source/several_runs.hpp"
+#include "source/watch.hpp"
+
+namespace loft::cli {
+namespace {
+
+// So does one that does something else the second time.
+Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& counted,
+                          const TwiceStreams& streams, const RoofTarget& target) {
+  if (!streams.note().empty()) native.notes.push_back(streams.note());
+  // A program may print its own timings; only a person can tell whether it did other work.
+  if (const auto difference = streams.difference())
+    native.notes.push_back(*difference +
+                           ": if it did other work, and did not just print other times, the rates "
+                           "are wrong");
+  if (counted.exit_status == native.exit_status) return {};
+  const std::string why =
+      fmt::format("it ended with status {} natively and {} under the virtual PMU",
+                  native.exit_status, counted.exit_status);
+  if (target.keep_going) {
+    native.notes.push_back("the two runs differ: " + why);
+    return {};
+  }
+  const std::string words(trim(streams.last_words()));
+  return failure(ErrorKind::invalid_input, "join the two runs of '" + target.command[0] + "'",
+                 why + (words.empty() ? "" : "; its last words were: " + words),
+                 "use --keep-going to take the counts all the same");
+}
+
+// What had to share a counter in the first run is counted again in others. Where the time went, and
+// how much of each event is whose, is still told by the samples of the first.
+Result<void> count_again(const RoofTarget& target, TwiceStreams& streams, NativeRun& first) {
+  source::CountRequest request;
+  request.command = target.command;
+  const auto& events = first.run->events();
+  request.events.assign(events.begin() + 1, events.end());  // the first is the time
+  for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
+  sample::RunCounts of_events = first.counts;
+  of_events.events.erase(of_events.events.begin());
+  const auto count = [&](source::CountRequest part) -> Result<sample::RunCounts> {
+    LOFT_TRY(part.streams, streams.second());
+    LOFT_TRY(const auto run, source::perf_events::prepare(part));
+    LOFT_TRY(auto counts, source::watch(*run, part, {}));
+    LOFT_CHECK(check_status(counts.exit_status, target));
+    return counts;
+  };
+  LOFT_TRY(auto joined,
+           source::count_in_several_runs(request, std::move(of_events), count, target.most_runs));
+  first.counts.events.resize(1);
+  std::ranges::move(joined.events, std::back_inserter(first.counts.events));
+  first.counts.notes = std::move(joined.notes);
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_status(int exit_status, const RoofTarget& target) {
+  if (exit_status == 0 || target.keep_going || !target.pids.empty()) return {};
+  return failure(ErrorKind::invalid_input, "place '" + target.command[0] + "' under its roof",
+                 fmt::format("it ended with status {}", exit_status),
+                 "use --keep-going if that is what it should do");
+}
+
+Result<Measured> measure_by_counters(const RoofTarget& target, const WorkCounters& counters) {
+  Measured measured;
+  std::optional<TwiceStreams> streams;
+  if (target.most_runs > 1) {
+    LOFT_TRY(streams, TwiceStreams::prepare());
+  }
+  LOFT_TRY(measured.first, run_natively({.command = target.command,
+                                         .streams = streams ? streams->first() : StandardStreams{},
+                                         .pids = target.pids,
+                                         .events = counters.events(),
+                                         .file = target.file}));
+  LOFT_CHECK(check_status(measured.first.counts.exit_status, target));
+  if (!target.pids.empty()) measured.first.counts.command = {measured.first.counts.target};
+  if (streams) LOFT_CHECK(count_again(target, *streams, measured.first));
+  LOFT_TRY(measured.native, profile_of(measured.first));
+  measured.counted = counters.counted_in(measured.native);
+  std::ranges::move(counters.notes(), std::back_inserter(measured.native.counts.notes));
+  return measured;
+}
+
+Result<Measured> measure_twice(const RoofTarget& target) {
+  Measured measured;
+  LOFT_TRY(auto streams, TwiceStreams::prepare());
+  LOFT_TRY(
+      measured.first,
+      run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
+  LOFT_CHECK(check_status(measured.first.counts.exit_status, target));
+  LOFT_TRY(const auto second, streams.second());
+  LOFT_TRY(measured.counted, run_counted(target.command, second));
+  LOFT_CHECK(check_second(measured.first.counts, measured.counted, streams, target));
+  LOFT_TRY(measured.native, profile_of(measured.first));
+  return measured;
+}
+
+}  // namespace loft::cli

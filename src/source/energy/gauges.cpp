@@ -1,0 +1,119 @@
+#include "source/energy/gauges.hpp"
+
+#include <memory>
+
+#include "base/file.hpp"
+#include "event/resolver.hpp"
+#include "source/energy/nvml.hpp"
+#include "source/perf_events/group.hpp"
+
+namespace loft::source::energy {
+namespace {
+
+template <class T>
+std::optional<T> value_of(Result<T> result) {
+  return result ? std::optional<T>(*std::move(result)) : std::nullopt;
+}
+
+// An event of the power PMU, on one CPU of each package.
+class PackageEvent {
+ public:
+  static std::shared_ptr<PackageEvent> open(const event::Event& event) {
+    auto opened = std::make_shared<PackageEvent>();
+    opened->scale_ = event.scale;
+    for (const int cpu : event.cpus)
+      if (!opened->cpus_.emplace_back().add(event, {-1, cpu}, {.disabled = false})) return nullptr;
+    return opened->cpus_.empty() ? nullptr : opened;
+  }
+
+  [[nodiscard]] std::optional<double> joules() const {
+    double sum = 0;
+    for (const perf_events::Group& group : cpus_) {
+      const auto reading = group.read();
+      if (!reading) return std::nullopt;
+      sum += static_cast<double>(reading->front().value) * scale_;
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<perf_events::Group> cpus_;
+  double scale_ = 1;
+};
+
+}  // namespace
+
+Gauges Gauges::open(const SystemRoot& root) {
+  Gauges gauges;
+  const bool has_powercap = gauges.add_files(root);
+  if (!root.is_live()) return gauges;
+  if (!has_powercap) gauges.add_power_pmu();
+  gauges.add_gpus();
+  return gauges;
+}
+
+bool Gauges::add(Gauge gauge) {
+  const auto first = gauge.read();
+  if (!first) return false;
+  gauge.last = *first;
+  gauge.last_time = now();
+  gauges_.push_back(std::move(gauge));
+  return true;
+}
+
+bool Gauges::add_files(const SystemRoot& root) {
+  bool has_powercap = false;
+  for (const Meter& meter : meters(root)) {
+    const bool added = add({.name = meter.name,
+                            .read = [meter] { return value_of(energy::read(meter)); },
+                            .is_power = meter.quantity == Meter::Quantity::power,
+                            .range = meter.range});
+    has_powercap |= added && meter.origin == "powercap";
+  }
+  return has_powercap;
+}
+
+void Gauges::add_power_pmu() {
+  const auto names = list_directory("/sys/bus/event_source/devices/power/events");
+  if (!names) return;
+  event::Resolver resolver;
+  for (const std::string& name : *names) {
+    if (!name.starts_with("energy-") || name.find('.') != std::string::npos) continue;
+    const auto event = resolver.resolve("power/" + name + "/");
+    if (!event) continue;
+    if (const auto opened = PackageEvent::open(*event))
+      add({.name = event->name, .read = [opened] { return opened->joules(); }});
+  }
+}
+
+void Gauges::add_gpus() {
+  const auto nvml = Nvml::load();
+  if (!nvml) return;
+  for (unsigned device = 0; device < nvml->devices(); ++device)
+    add({.name = nvml->name(device).value_or("GPU " + std::to_string(device)),
+         .read = [nvml = *nvml, device] { return value_of(nvml.energy(device)); }});
+}
+
+std::vector<std::string> Gauges::names() const {
+  std::vector<std::string> names;
+  for (const Gauge& gauge : gauges_) names.push_back(gauge.name);
+  return names;
+}
+
+std::vector<std::optional<double>> Gauges::advance(Nanoseconds at) {
+  std::vector<std::optional<double>> used;
+  for (Gauge& gauge : gauges_) {
+    used.emplace_back();
+    const auto value = gauge.read();
+    if (!value) continue;
+    const double seconds = to_seconds(at - gauge.last_time);
+    double joules = gauge.is_power ? (gauge.last + *value) / 2 * seconds : *value - gauge.last;
+    if (joules < 0 && gauge.range > 0) joules += gauge.range;
+    gauge.last = *value;
+    gauge.last_time = at;
+    if (joules >= 0) used.back() = joules;
+  }
+  return used;
+}
+
+}  // namespace loft::source::energy

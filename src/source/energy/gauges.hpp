@@ -1,0 +1,50 @@
+// Everything on a machine that tells energy, read together: powercap, hwmon, the perf power PMU
+// where powercap may not be read (both show the same counters), and GPUs.
+//
+//   auto gauges = Gauges::open();
+//   const auto joules = gauges.advance(now());   // of each, since the call before
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/places.hpp"
+#include "source/energy/meters.hpp"
+
+namespace loft::source::energy {
+
+class Gauges {
+ public:
+  // Those that can be read; none is no error.
+  [[nodiscard]] static Gauges open(const SystemRoot& root = {});
+
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  // Joules of each gauge since the call before, or since it was opened. Nothing where that is not
+  // known: it cannot be read, or went around and nobody knows how far. Power is taken to have
+  // changed evenly since the reading before.
+  [[nodiscard]] std::vector<std::optional<double>> advance(Nanoseconds at);
+
+ private:
+  struct Gauge {
+    std::string name;
+    std::function<std::optional<double>()> read;  // joules since some moment, or watts now
+    bool is_power = false;
+    double range = 0;  // joules after which it begins again; 0: not known
+    double last = 0;
+    Nanoseconds last_time{};
+  };
+  // Whether it could be read, and is there now.
+  bool add(Gauge gauge);
+  // Whether powercap is among them.
+  bool add_files(const SystemRoot& root);
+  void add_power_pmu();
+  void add_gpus();
+
+  std::vector<Gauge> gauges_;
+};
+
+}  // namespace loft::source::energy
