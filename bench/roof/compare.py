@@ -35,7 +35,7 @@ def cpu_seconds(*command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def passes_over(size, bytes_per_second, seconds=0.3):
+def passes_over(size, bytes_per_second, seconds=0.1):
     return max(1, int(seconds * bytes_per_second / size))
 
 

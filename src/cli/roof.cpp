@@ -74,8 +74,7 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   report.wall_seconds = to_seconds(native.counts.wall);
   report.cpu_seconds = native.cpu_seconds();
   report.threads = counted.threads.size();
-  report.counts_from = counted.source == "perf_events" ? "hardware counters" : "virtual PMU, exact";
-  report.time_from = "native run";
+  report.counts_from = is_by_counters(counted) ? "hardware counters" : "virtual PMU, exact";
   report.machine_identity = machine.identity;
   report.energy = native.counts.energy;
   report.notes = native.counts.notes;
@@ -216,7 +215,7 @@ view::RoofReport report_of(CountedRun run, const model::Machine& machine, const 
   report.cpu_seconds = run.cpu_seconds;
   report.threads = run.threads;
   report.counts_from = "virtual PMU, exact";
-  report.time_from = "estimated";
+  report.time_is_estimated = true;
   report.machine_identity = machine.identity;
   report.notes = std::move(run.notes);
   keep_wanted(run.subjects, flags);

@@ -181,7 +181,7 @@ sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
     return counts;
   };
   sample::RunCounts counted;
-  counted.source = "perf_events";
+  counted.source = kByCounters;
   const std::vector<Count> total = evaluate(metric::counts_of(native.counts));
   std::size_t next = 0;
   for (const std::string_view name : split(kRoofEvents, ',')) {

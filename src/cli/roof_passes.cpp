@@ -108,7 +108,7 @@ class Join {
     for (const sample::ThreadCounts& thread : counted_.threads)
       counted[static_cast<std::uint32_t>(thread.tid)] = &thread;
     std::vector<Subject> all;
-    const bool same_run = counted_.source == "perf_events";
+    const bool same_run = is_by_counters(counted_);
     if (!same_run && by_tid.size() != counted.size()) {
       notes_.push_back(
           fmt::format("threads are not shown: there were {} natively and {} under "
@@ -236,6 +236,8 @@ std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
                                    values[11] * 16 + values[12] * 8};
   return Work{values[3], values[4], values[1] + values[2], instructions, widths, values[13]};
 }
+
+bool is_by_counters(const sample::RunCounts& counted) { return counted.source == kByCounters; }
 
 double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }
 

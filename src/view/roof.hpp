@@ -20,8 +20,8 @@ struct RoofReport {
   double wall_seconds = 0;
   double cpu_seconds = 0;
   std::size_t threads = 0;
-  std::string counts_from;  // "virtual PMU, exact"
-  std::string time_from;    // "native run"
+  std::string counts_from;         // "virtual PMU, exact"
+  bool time_is_estimated = false;  // else measured, in a native run
   std::string machine_identity;
   std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
   std::vector<std::string> notes;          // what a reader of the numbers must know
@@ -30,6 +30,10 @@ struct RoofReport {
   std::vector<PageFlame> flames;
   std::optional<PageSchedule> schedule;
   std::vector<PageThread> thread_names;
+
+  [[nodiscard]] const char* time_from() const {
+    return time_is_estimated ? "estimated" : "native run";
+  }
 };
 
 std::string roof_text(std::span<const RoofReport> runs);

@@ -25,7 +25,7 @@ ordered_json run_json(const RoofReport& report) {
   ordered_json json{{"command", report.command},     {"exit", report.exit_status},
                     {"wall_s", report.wall_seconds}, {"cpu_s", report.cpu_seconds},
                     {"threads", report.threads},     {"machine", report.machine_identity},
-                    {"counts", report.counts_from},  {"time", report.time_from},
+                    {"counts", report.counts_from},  {"time", report.time_from()},
                     {"notes", report.notes},         {"advice", model::advice(report.chart)}};
   if (!report.label.empty()) json["run"] = report.label;
   for (const sample::EnergyUsed& used : report.energy) {

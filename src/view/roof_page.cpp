@@ -175,7 +175,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
   PageData page;
   page.title = first.command.empty() ? "roofline" : first.command.front();
   page.command = join(first.command, " ");
-  page.source = fmt::format("counts: {}; time: {}", first.counts_from, first.time_from);
+  page.source = fmt::format("counts: {}; time: {}", first.counts_from, first.time_from());
   page.rooflines = {first.chart.roofline};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RoofReport& report = runs[i];
@@ -201,7 +201,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
   });
   page.schedule = first.schedule;
   page.threads = first.thread_names;
-  if (has_slices && first.time_from != "estimated")
+  if (has_slices && !first.time_is_estimated)
     page.warnings.push_back(
         {WarningKind::estimated,
          "the work of a slice of time is modelled: each function's work is spread evenly over its "

@@ -68,7 +68,7 @@ std::string head(const RoofReport& report) {
   const std::string command = shortened(printable(join(report.command, " ")), 60);
   return fmt::format("{}   {} on {} thread{}   counts: {}   time: {}\n", command,
                      format_seconds(report.wall_seconds), report.threads,
-                     report.threads == 1 ? "" : "s", report.counts_from, report.time_from);
+                     report.threads == 1 ? "" : "s", report.counts_from, report.time_from());
 }
 
 std::string energy_lines(const RoofReport& report) {
