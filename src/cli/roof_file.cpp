@@ -85,7 +85,8 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   kept.native.notes = fields.get<std::vector<std::string>>("notes");
   for (const ordered_json& each : fields.get<ordered_json>("energy")) {
     Fields part(each);
-    sample::EnergyUsed used{part.get<std::string>("meter"), part.get<double>("joules"), {}};
+    sample::EnergyUsed used{
+        part.get<std::string>("meter"), part.get<double>("joules"), {}, part.get<bool>("gpu")};
     for (const auto& [seconds, joules] :
          part.get<std::vector<std::pair<double, double>>>("over_time"))
       used.over_time.push_back({seconds, joules});
@@ -147,8 +148,10 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
     std::vector<std::pair<double, double>> over_time;
     for (const sample::EnergySeen& seen : used.over_time)
       over_time.emplace_back(seen.seconds, seen.joules);
-    json["energy"].push_back(
-        {{"meter", used.meter}, {"joules", used.joules}, {"over_time", over_time}});
+    json["energy"].push_back({{"meter", used.meter},
+                              {"joules", used.joules},
+                              {"over_time", over_time},
+                              {"gpu", used.is_gpu}});
   }
   for (const sample::CountedEvent& event : counted.events) {
     json["events"].push_back(event.name);

@@ -27,7 +27,8 @@ using model::Work;
 constexpr std::uint64_t kFewSamples = 20;
 constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
-constexpr Nanoseconds kEnergyStep = std::chrono::milliseconds(100);  // meters move no faster
+// Some meters move ten times a second: a shorter step would show their steps, not the power.
+constexpr Nanoseconds kEnergyStep = std::chrono::milliseconds(200);
 
 // The samples of the run time; those of other events say what was done, not how long it took.
 std::vector<sample::TimelineEntry> times_of(const std::vector<sample::TimelineEntry>& timeline) {

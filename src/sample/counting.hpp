@@ -65,6 +65,7 @@ struct EnergyUsed {
   std::string meter;  // "package-0", "NVIDIA H200"
   double joules = 0;
   std::vector<EnergySeen> over_time;  // in order of time
+  bool is_gpu = false;                // counts no work that the CPU did
 };
 
 // How a total varied over repeated runs.

@@ -32,8 +32,10 @@ ordered_json run_json(const RoofReport& report) {
     ordered_json over_time = ordered_json::array();
     for (const sample::EnergySeen& seen : used.over_time)
       over_time.push_back({seen.seconds, seen.joules});
-    json["energy"].push_back(
-        {{"meter", used.meter}, {"joules", used.joules}, {"over_time", std::move(over_time)}});
+    json["energy"].push_back({{"meter", used.meter},
+                              {"joules", used.joules},
+                              {"over_time", std::move(over_time)},
+                              {"gpu", used.is_gpu}});
   }
   return json;
 }

@@ -72,20 +72,25 @@ void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t
   page.time_lines.push_back(std::move(bytes));
 }
 
-// Power between two looks at a meter. Where only a moment lies between them, as at the end, both
-// belong to the step before.
+// Power between two looks at a meter. What is left at the end, shorter than the steps of some
+// meters, belongs to the step before.
 void add_power_lines(PageData& page, const RoofReport& report, std::uint32_t run) {
-  constexpr double kLeastStep = 0.02;  // seconds
+  constexpr double kLeastStep = 0.15;  // seconds
   for (const sample::EnergyUsed& used : report.energy) {
     PageTimeLine line{"power, " + used.meter, "W", run, sample::Origin::counted, {}, {}, {}};
-    sample::EnergySeen before;
+    sample::EnergySeen before;  // the beginning of the step, and its end so far
+    sample::EnergySeen last;
     for (const sample::EnergySeen& seen : used.over_time) {
-      const double seconds = seen.seconds - before.seconds;
-      if (!(seconds >= kLeastStep)) continue;
-      line.start_s.push_back(before.seconds);
-      line.end_s.push_back(seen.seconds);
-      line.value.push_back((seen.joules - before.joules) / seconds);
-      before = seen;
+      if (!(seen.seconds > last.seconds)) continue;
+      if (line.value.empty() || seen.seconds - last.seconds >= kLeastStep) {
+        before = last;
+        line.start_s.push_back(before.seconds);
+        line.end_s.emplace_back();
+        line.value.emplace_back();
+      }
+      line.end_s.back() = seen.seconds;
+      line.value.back() = (seen.joules - before.joules) / (seen.seconds - before.seconds);
+      last = seen;
     }
     if (!line.value.empty()) page.time_lines.push_back(std::move(line));
   }

@@ -80,8 +80,10 @@ std::string energy_lines(const RoofReport& report) {
   for (const sample::EnergyUsed& used : report.energy) {
     text += fmt::format("energy: {}, {}", with_si_prefix(used.joules, "J"),
                         with_si_prefix(used.joules / report.wall_seconds, "W"));
-    if (flops > 0) text += fmt::format(", {} a FLOP", with_si_prefix(used.joules / flops, "J"));
-    text += fmt::format("   ({}, whole machine)\n", printable(used.meter));
+    if (flops > 0 && !used.is_gpu)
+      text += fmt::format(", {} a FLOP", with_si_prefix(used.joules / flops, "J"));
+    text += fmt::format("   ({}, {})\n", printable(used.meter),
+                        used.is_gpu ? "whoever used it" : "whole machine");
   }
   return text;
 }

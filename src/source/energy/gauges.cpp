@@ -91,13 +91,8 @@ void Gauges::add_gpus() {
   if (!nvml) return;
   for (unsigned device = 0; device < nvml->devices(); ++device)
     add({.name = nvml->name(device).value_or("GPU " + std::to_string(device)),
-         .read = [nvml = *nvml, device] { return value_of(nvml.energy(device)); }});
-}
-
-std::vector<std::string> Gauges::names() const {
-  std::vector<std::string> names;
-  for (const Gauge& gauge : gauges_) names.push_back(gauge.name);
-  return names;
+         .read = [nvml = *nvml, device] { return value_of(nvml.energy(device)); },
+         .is_gpu = true});
 }
 
 std::vector<std::optional<double>> Gauges::advance(Nanoseconds at) {

@@ -21,7 +21,9 @@ class Gauges {
   // Those that can be read; none is no error.
   [[nodiscard]] static Gauges open(const SystemRoot& root = {});
 
-  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] std::size_t size() const { return gauges_.size(); }
+  [[nodiscard]] const std::string& name(std::size_t gauge) const { return gauges_[gauge].name; }
+  [[nodiscard]] bool is_gpu(std::size_t gauge) const { return gauges_[gauge].is_gpu; }
 
   // Joules of each gauge since the call before, or since it was opened. Nothing where that is not
   // known: it cannot be read, or went around and nobody knows how far. Power is taken to have
@@ -33,6 +35,7 @@ class Gauges {
     std::string name;
     std::function<std::optional<double>()> read;  // joules since some moment, or watts now
     bool is_power = false;
+    bool is_gpu = false;
     double range = 0;  // joules after which it begins again; 0: not known
     double last = 0;
     Nanoseconds last_time{};

@@ -18,7 +18,8 @@ EnergyUsage EnergyUsage::start(const SystemRoot& root) {
   EnergyUsage usage;
   usage.gauges_ = Gauges::open(root);
   usage.start_ = now();
-  for (const std::string& name : usage.gauges_.names()) usage.used_.push_back({name, 0, {}});
+  for (std::size_t i = 0; i < usage.gauges_.size(); ++i)
+    usage.used_.push_back({usage.gauges_.name(i), 0, {}, usage.gauges_.is_gpu(i)});
   usage.is_known_.resize(usage.used_.size(), true);
   return usage;
 }

@@ -7,13 +7,13 @@ namespace loft::source::scheduler {
 EnergySampler EnergySampler::open(const SystemRoot& root) {
   EnergySampler sampler;
   sampler.gauges_ = energy::Gauges::open(root);
-  sampler.remainders_.resize(sampler.gauges_.names().size());
+  sampler.remainders_.resize(sampler.gauges_.size());
   return sampler;
 }
 
 std::vector<std::string> EnergySampler::names() const {
   std::vector<std::string> names;
-  for (const std::string& name : gauges_.names()) names.push_back("energy " + name);
+  for (std::size_t i = 0; i < gauges_.size(); ++i) names.push_back("energy " + gauges_.name(i));
   return names;
 }
 
