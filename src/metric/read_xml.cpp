@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "base/xml_text.hpp"
 #include "metric/reader.hpp"
 
 namespace loft::metric {
@@ -144,32 +145,8 @@ class XmlReader {
   unsigned line_ = 0;
 };
 
-// For text and attributes in double quotes. Characters that XML cannot hold become \xNN.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string attribute(std::string_view name, std::string_view value) {
-  return value.empty() ? std::string() : fmt::format(" {}=\"{}\"", name, escaped(value));
+  return value.empty() ? std::string() : fmt::format(" {}=\"{}\"", name, xml_text(value));
 }
 
 }  // namespace
@@ -187,7 +164,7 @@ std::string write_papi_xml(const MetricFile& file) {
     out += fmt::format("  <event{}{}{}>{}</event>\n", attribute("name", definition.name),
                        attribute("unit", definition.unit ? definition.unit->text : ""),
                        attribute("description", definition.description),
-                       escaped(to_rpn(definition.formula)));
+                       xml_text(to_rpn(definition.formula)));
   return out + "</user_events>\n";
 }
 

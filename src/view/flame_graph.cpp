@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/xml_text.hpp"
 #include "view/flame_graph_script.hpp"
 #include "view/stacks.hpp"
 
@@ -16,32 +17,6 @@ constexpr double kRow = 17;
 constexpr double kLetter = 6.6;     // width of one in the font below
 constexpr double kNarrowest = 0.4;  // narrower frames cannot be seen
 constexpr int kDeepest = 400;
-
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 // The same name has the same colour in every graph: kernel frames blue, user frames warm.
 std::string colour_of(const std::string& name, bool is_kernel) {

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/xml_text.hpp"
 
 namespace loft::view {
 namespace {
@@ -30,29 +31,6 @@ constexpr std::array<std::string_view, 4> kSeriesColours{"#CC3311", "#0077BB", "
 // Words stay readable where they cross a line.
 constexpr std::string_view kHalo =
     "stroke=\"#fff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 class Drawing {
  public:
@@ -125,7 +103,7 @@ double Drawing::y(double flops) const {
 
 void Drawing::text(double at_x, double at_y, std::string_view what, std::string_view more) {
   out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", at_x, at_y, more,
-                      escaped(what));
+                      xml_text(what));
 }
 
 void Drawing::grid() {
@@ -174,7 +152,7 @@ void Drawing::slopes() {
         "<text transform=\"translate({:.1f} {:.1f}) rotate({:.2f})\" dy=\"{}\" fill=\"{}\" "
         "{}>{}</text>\n",
         x(at), y(slope.bytes_per_second * at), angle * 180 / 3.14159265358979, crowded ? 14 : -5,
-        colour, kHalo, escaped(slope.name + " " + with_si_prefix(slope.bytes_per_second, "B/s")));
+        colour, kHalo, xml_text(slope.name + " " + with_si_prefix(slope.bytes_per_second, "B/s")));
   }
 }
 
@@ -211,8 +189,8 @@ void Drawing::marks() {
         "stroke=\"#fff\"><title>{}</title></circle>\n",
         x(point.intensity), y(point.flops_per_second), radius,
         kSeriesColours[static_cast<std::size_t>(point.series) % kSeriesColours.size()],
-        escaped(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
-                            with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
+        xml_text(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
+                             with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
     // Beside the point, on the side that has room.
     const bool at_edge = x(point.intensity) > size_.width - kRight - kRoomForName;
     text(x(point.intensity) + (at_edge ? -radius - 4 : radius + 4), y(point.flops_per_second) + 4,
@@ -236,7 +214,7 @@ std::string Drawing::draw() {
       "{1}\" "
       "font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n"
       "<title>roofline of {2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
-      size_.width, size_.height, escaped(roofline_.machine));
+      size_.width, size_.height, xml_text(roofline_.machine));
   title();
   grid();
   slopes();

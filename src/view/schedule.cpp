@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/xml_text.hpp"
 #include "view/csv.hpp"
 #include "view/json_text.hpp"
 #include "view/tasks.hpp"
@@ -108,22 +109,6 @@ std::string nothing_recorded() {
          "--switch-events)\n";
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 // Told apart by people who do not see all colours; what comes after them is grey.
 constexpr std::array<std::string_view, 8> kColours = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                                       "#56B4E9", "#D55E00", "#8A6D00", "#7F3F98"};
@@ -185,7 +170,7 @@ class Drawing {
 
   void text(double x, double y, const std::string& what, std::string_view more = "") {
     out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#222\"{}>{}</text>\n", x, y, more,
-                        escaped(what));
+                        xml_text(what));
   }
   void heading(const std::string& what) {
     text(16, 24, what, " font-size=\"15\" font-weight=\"bold\"");
