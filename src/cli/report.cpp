@@ -157,6 +157,7 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   }
   LOFT_TRY(auto options, profile_options(flags, *recording));
   options.tree = form.needs_tree || !flags.tree.empty();
+  options.rows = shows_rows(flags, form.form);
   options.timeline = form.needs_timeline;
   LOFT_TRY(const auto profiled, source::profile_recording(*recording, options, flags.symbols,
                                                           workers_of(flags), &progress));

@@ -41,7 +41,7 @@ ProfileWorker::ProfileWorker(const Profile::Context& context)
   recent_tids_.fill(kUnknownKey);
   const ProfileOptions& options = context.options;
   lets_all_ = options.filter.lets_all();
-  is_flat_ = is_by_function_ && lets_all_ && !options.inclusive && !options.tree;
+  is_flat_ = options.rows && is_by_function_ && lets_all_ && !options.inclusive && !options.tree;
 }
 
 TaskHistory::Root ProfileWorker::user_space(const Sample& sample) {
@@ -274,15 +274,28 @@ Trie::NodeId ProfileWorker::node_of_callers(const Collected& collected) {
   CallerMemo::Callers& callers = callers_[collected.callers];
   if (callers.event == event) return callers.node;
   callers.event = event;
+  callers.callee = CallerMemo::kNone;
   callers.node = tree_.child(Trie::kRoot, event);
   const auto path = callers_.functions_of(collected.callers);
   for (std::size_t i = path.size(); i-- > 0;) callers.node = tree_.child(callers.node, path[i]);
   return callers.node;
 }
 
+// Most often callers call the function again that they called last.
 void ProfileWorker::find_node(Collected& collected) {
   const auto path = own_frames(collected);
-  for (std::size_t i = path.size(); i-- > 0;) collected.node = tree_.child(collected.node, path[i]);
+  const bool is_plain = path.size() == 1 && collected.callers != CallerMemo::kNone &&
+                        callers_[collected.callers].event == collected.sample->event;
+  if (is_plain && callers_[collected.callers].callee == path[0]) {
+    collected.node = callers_[collected.callers].callee_node;
+  } else {
+    for (std::size_t i = path.size(); i-- > 0;)
+      collected.node = tree_.child(collected.node, path[i]);
+    if (is_plain) {
+      callers_[collected.callers].callee = path[0];
+      callers_[collected.callers].callee_node = collected.node;
+    }
+  }
   tree_.prefetch(collected.node);
 }
 
@@ -316,7 +329,7 @@ void ProfileWorker::collect(const Sample& sample, TaskHistory::Root space,
     tree_.prefetch_child(collected.node, own_frames(collected).back());
   }
   collected_.push_back(collected);
-  if (!is_by_function_) return;
+  if (!is_by_function_ || !context_.options.rows) return;
   auto& counts = by_function_[sample.event];
   const auto make_room = [&](std::span<const std::uint32_t> functions) {
     for (const std::uint32_t function : functions) {
@@ -366,7 +379,8 @@ void ProfileWorker::count(const Collected& collected) {
   ++sample_number_;
   const Weight weight{1, sample.period};
   count_sample(sample, weight);
-  is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
+  if (context_.options.rows)
+    is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
   if (!context_.options.tree) return;
   tree_.add(collected.node, weight);
   if (context_.options.timeline)

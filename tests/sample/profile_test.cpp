@@ -146,6 +146,23 @@ TEST_F(ProfileTest, BranchesOfEqualWeightAndNameKeepTheirOrderWhoeverComesFirst)
   EXPECT_EQ(callees(true), "main work ");
 }
 
+TEST_F(ProfileTest, TheTreesOfTwoEventsStayApartWhereTheirCallersAreTheSame) {
+  events.push_back(events[0]);
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    samples.push_back(sample({0x3000, 0x2010, 0x1010}));
+    samples.back().event = i % 2;
+  }
+  ProfileOptions options;
+  options.tree = true;
+  locations = std::make_unique<Locations>(history, store, Locations::Options{});
+  Profile profile(history, *locations, events, options);
+  profile.worker(0)->add_all(samples);  // at once, as a recording gives them
+  const auto tree = make_call_tree(profile.finish().tree, *locations, TreeOrder::from_callers);
+  ASSERT_EQ(tree.events.size(), 2u);
+  for (const auto event : tree.events) EXPECT_EQ(tree.nodes[event].total.samples, 3u);
+}
+
 TEST_F(ProfileTest, TheTreeTurnsAround) {
   ProfileOptions options;
   options.tree = true;

@@ -11,7 +11,8 @@ namespace {
 
 namespace perf = format::perf;
 
-constexpr std::size_t kBatch = 32;  // samples that a sink can look ahead
+constexpr std::size_t kBatch = 64;  // samples that a sink can look ahead
+constexpr std::size_t kAhead = 1024;
 
 void fill(const perf::BriefSample& brief, std::uint32_t event, const RawRecord& record,
           sample::Sample& out) {
@@ -44,6 +45,8 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink, Group
   std::size_t waiting = 0;
   perf::EventTable::Memo memo;
   while (walker.position() < chunk.end && walker.next(record)) {
+    // The processor's own looking ahead ends with each page.
+    __builtin_prefetch(record.body.data() + kAhead);
     if (record.type != RecordType::sample) continue;
     const auto event = events_.event_of_sample(record, memo);
     if (!event) {
