@@ -1,27 +1,21 @@
 // loft report: what is in a recording.
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
-#include <thread>
 
-#include "base/cpu_set.hpp"
 #include "base/file.hpp"
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/report_flags.hpp"
 #include "cli/report_form.hpp"
 #include "cli/report_page.hpp"
-#include "cli/report_tasks.hpp"
 #include "cli/stream_result.hpp"
-#include "format/perf/attr.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
 #include "source/file/profile_recording.hpp"
-#include "source/file/time_range.hpp"
 #include "view/recording_tables.hpp"
 #include "view/records.hpp"
 #include "view/report.hpp"
@@ -30,109 +24,13 @@
 namespace loft::cli {
 namespace {
 
-struct ReportFlags {
-  std::string file;
-  std::vector<std::string> by = {"function"};
-  std::string sort;
-  std::vector<std::string> comms, binaries, events;
-  std::vector<std::uint32_t> pids, tids;
-  std::string cpus;
-  std::string time;
-  std::size_t top = 0;
-  bool children = false;
-  bool inlines = false;
-  unsigned threads = 0;
-  source::SymbolSearch symbols;
-  std::string tree;  // "caller" or "callee" when asked for
-  double least_share = 0.5;
-  bool records = false;
-  TaskViewFlags tasks;
-  std::string csv;  // a folder
-  std::string format;
-  std::string output;
-};
-
 constexpr std::size_t kRowsOnScreen = 50;
-
-const std::map<std::string, sample::Dimension> kDimensions = {
-    {"function", sample::Dimension::function}, {"thread", sample::Dimension::thread},
-    {"process", sample::Dimension::process},   {"binary", sample::Dimension::binary},
-    {"line", sample::Dimension::line},         {"cpu", sample::Dimension::cpu},
-    {"comm", sample::Dimension::comm}};
-const std::map<std::string, sample::SortBy> kSorts = {{"period", sample::SortBy::period},
-                                                      {"samples", sample::SortBy::samples},
-                                                      {"inclusive", sample::SortBy::inclusive},
-                                                      {"name", sample::SortBy::name}};
-
-std::string default_file() {
-  for (const char* name : {"perf.data", "loft.data"})
-    if (file_exists(name)) return name;
-  return "perf.data";
-}
-
-Result<std::set<std::uint32_t>> find_events(const ReportFlags& flags,
-                                            const perf_data::Metadata& metadata) {
-  std::set<std::uint32_t> chosen;
-  std::vector<std::string> names;
-  for (const auto& event : metadata.events) names.push_back(event.name);
-  for (const auto& wanted : flags.events) {
-    const std::size_t before = chosen.size();
-    for (std::uint32_t i = 0; i < names.size(); ++i)
-      if (names[i] == wanted || names[i].substr(0, names[i].rfind(':')) == wanted) chosen.insert(i);
-    if (chosen.size() == before)
-      return failure(ErrorKind::not_found, "show event '" + wanted + "'",
-                     "the recording does not have it", "it has: " + join(names, ", "));
-  }
-  return chosen;
-}
-
-Result<void> check_cpus_are_known(const ReportFlags& flags, const perf_data::Metadata& metadata) {
-  for (const auto& event : metadata.events)
-    if ((event.attr.sample_type & format::perf::kCpu) != 0) return {};
-  return failure(ErrorKind::not_found, "show CPU " + flags.cpus,
-                 "the recording does not say on which CPU its samples were taken",
-                 "record with 'loft record', or 'perf record --sample-cpu'");
-}
-
-Result<sample::ProfileOptions> profile_options(const ReportFlags& flags,
-                                               const source::Recording& recording) {
-  sample::ProfileOptions options;
-  options.by.clear();
-  for (const auto& word : flags.by) options.by.push_back(kDimensions.at(word));
-  options.inclusive = flags.children || flags.sort == "inclusive";
-  options.inlines = flags.inlines;
-  options.arch = recording.metadata().arch;
-  if (options.inclusive && options.by.back() != sample::Dimension::function)
-    return failure(ErrorKind::invalid_input, "show what functions called",
-                   "--children needs function as the last of --by");
-  auto& filter = options.filter;
-  LOFT_TRY(filter.events, find_events(flags, recording.metadata()));
-  filter.pids.insert(flags.pids.begin(), flags.pids.end());
-  filter.tids.insert(flags.tids.begin(), flags.tids.end());
-  if (!flags.cpus.empty()) {
-    LOFT_TRY(const auto cpus, parse_cpu_list(flags.cpus));
-    for (const int cpu : cpus) filter.cpus.insert(static_cast<std::uint32_t>(cpu));
-    LOFT_CHECK(check_cpus_are_known(flags, recording.metadata()));
-  }
-  filter.comms = flags.comms;
-  filter.binaries = flags.binaries;
-  if (!flags.time.empty()) {
-    LOFT_TRY(const auto range, source::parse_time_range(flags.time, recording.time_range()));
-    filter.from = range.first;
-    filter.until = range.second;
-  }
-  return options;
-}
-
-unsigned workers_of(const ReportFlags& flags) {
-  return flags.threads != 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency());
-}
 
 // Names and source files are looked up for what will be shown, and for nothing else.
 bool shows_rows(const ReportFlags& flags, ReportForm form) {
-  const bool is_table = form == ReportForm::json || form == ReportForm::csv ||
-                        form == ReportForm::html ||
-                        (form == ReportForm::text && flags.tree.empty());
+  const bool is_table =
+      form == ReportForm::json || form == ReportForm::html ||
+      ((form == ReportForm::csv || form == ReportForm::text) && flags.tree.empty());
   return is_table || !flags.csv.empty();
 }
 
@@ -141,9 +39,8 @@ sample::ReportOptions shown_rows(const ReportFlags& flags, const sample::Profile
   sample::ReportOptions shown;
   shown.rows = shows_rows(flags, form);
   shown.by = options.by;
-  shown.sort = !flags.sort.empty() ? kSorts.at(flags.sort)
-               : options.inclusive ? sample::SortBy::inclusive
-                                   : sample::SortBy::period;
+  shown.sort = sort_of(flags).value_or(options.inclusive ? sample::SortBy::inclusive
+                                                         : sample::SortBy::period);
   shown.top = flags.top != 0 ? flags.top : is_cut_for_screen ? kRowsOnScreen : 0;
   return shown;
 }
@@ -196,16 +93,21 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
                            int columns) {
   const auto order =
       flags.tree == "callee" ? sample::TreeOrder::from_callees : sample::TreeOrder::from_callers;
+  const auto tree = [&] {
+    return sample::make_call_tree(profile.result.tree, profile.locations, order);
+  };
+  const double least = flags.least_share / 100;
   switch (form) {
     case ReportForm::json:
-      return view::report_json(report);
+      return flags.tree.empty() ? view::report_json(report)
+                                : view::report_json(report, {profile, tree(), least});
     case ReportForm::csv:
-      return view::report_csv(report);
+      return flags.tree.empty() ? view::report_csv(report)
+                                : view::tree_csv({profile, tree(), least});
     case ReportForm::folded:
       return view::folded_stacks(profile);
     case ReportForm::svg:
-      return view::flame_graph(
-          profile, sample::make_call_tree(profile.result.tree, profile.locations, order));
+      return view::flame_graph(profile, tree());
     case ReportForm::html:
       return view::page_html(report_page(page.recording, report, profile, order, page.filter));
     case ReportForm::pprof:
@@ -214,10 +116,7 @@ Result<std::string> render(const ReportFlags& flags, ReportForm form, const samp
       break;  // text; what is over time is written by write_over_time()
   }
   if (flags.tree.empty()) return view::report_text(report, {columns});
-  return view::recording_text(report) +
-         view::tree_text(profile,
-                         sample::make_call_tree(profile.result.tree, profile.locations, order),
-                         flags.least_share / 100);
+  return view::recording_text(report) + view::tree_text({profile, tree(), least});
 }
 
 bool is_over_time(ReportForm form) {
@@ -241,12 +140,13 @@ Result<int> write_over_time(const ReportFlags& flags, ReportForm form,
   return 0;
 }
 
-Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
+Result<int> run_report(ReportFlags flags, Terminal& terminal) {
+  LOFT_TRY(const auto file, take_file(flags));
   LOFT_TRY(const auto form, choose_report_form(flags.format, flags.output));
   source::Progress progress;
   std::optional<ProgressLine> line(std::in_place, terminal, "reading", progress);
   LOFT_TRY(const auto recording,
-           source::Recording::open(flags.file.empty() ? default_file() : flags.file, &progress));
+           source::Recording::open(file, &progress, {.workers = workers_of(flags)}));
   if (flags.tasks.any()) {
     line.reset();
     return show_tasks(flags.tasks, *recording, {flags.format, flags.output}, terminal);
@@ -257,6 +157,7 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   }
   LOFT_TRY(auto options, profile_options(flags, *recording));
   options.tree = form.needs_tree || !flags.tree.empty();
+  options.rows = shows_rows(flags, form.form);
   options.timeline = form.needs_timeline;
   LOFT_TRY(const auto profiled, source::profile_recording(*recording, options, flags.symbols,
                                                           workers_of(flags), &progress));
@@ -276,19 +177,12 @@ Result<int> run_report(const ReportFlags& flags, Terminal& terminal) {
   return 0;
 }
 
-template <class T>
-std::vector<std::string> words_of(const std::map<std::string, T>& meanings) {
-  std::vector<std::string> words;
-  for (const auto& [word, meaning] : meanings) words.push_back(word);
-  return words;
-}
-
 }  // namespace
 
 Result<void> write_report(const std::string& recording, const std::string& output,
                           Terminal& terminal) {
   ReportFlags flags;
-  flags.file = recording;
+  flags.words = {recording};
   flags.output = output;
   LOFT_TRY([[maybe_unused]] const int status, run_report(flags, terminal));
   return {};
@@ -297,69 +191,7 @@ Result<void> write_report(const std::string& recording, const std::string& outpu
 void add_report(Command& app, Action& action) {
   auto flags = std::make_shared<ReportFlags>();
   auto command = app.add_subcommand("report", "Show what is in a recording");
-  command->add_option("file", flags->file,
-                      "the recording (default: perf.data, then loft.data; - is standard input)");
-  command
-      ->add_option("--by", flags->by,
-                   "what rows are: function, thread, process, binary, line, cpu, comm; several, "
-                   "comma-separated")
-      ->delimiter(',')
-      ->check(one_of(words_of(kDimensions)))
-      ->allow_extra_args(false);
-  command->add_option("--sort", flags->sort, "period, samples, inclusive or name")
-      ->check(one_of(words_of(kSorts)));
-  command->add_option("--top", flags->top, "show so many rows per event")
-      ->check(between(1, 1'000'000'000));
-  command->add_option("--comm", flags->comms, "only threads of these names (patterns)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--pid", flags->pids, "only these processes")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--tid", flags->tids, "only these threads")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--cpu", flags->cpus, "only these CPUs (0-3,8)");
-  command->add_option("--dso", flags->binaries, "only code of these binaries (patterns)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--event", flags->events, "only these events")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--time", flags->time,
-                      "only from FROM to TO: seconds since the start, or the recording's clock");
-  command->add_flag("--children", flags->children,
-                    "count for each function what it called as well");
-  command->add_flag("--inline", flags->inlines,
-                    "show functions that were compiled into their callers");
-  command
-      ->add_option("-j,--jobs", flags->threads,
-                   "decode with so many threads (default: one per CPU)")
-      ->check(between(1u, 1024u));
-  command->add_option("--symbols", flags->symbols.paths, "look for binaries in these folders first")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--kallsyms", flags->symbols.kallsyms,
-                      "name kernel functions from this file");
-  command
-      ->add_flag("--tree{caller}", flags->tree, "show the call tree; --tree=callee turns it around")
-      ->check(one_of({"caller", "callee"}));
-  command
-      ->add_option("--least", flags->least_share,
-                   "leave branches below so many percent out of the tree")
-      ->check(between(0.0, 100.0));
-  add_task_view_flags(*command, flags->tasks);
-  command->add_flag("--records", flags->records, "show every record with every field");
-  command->add_option("--csv", flags->csv,
-                      "write stat, overview, processes and results.csv into this folder");
-  std::set<std::string> forms;
-  for (const auto& form : report_forms()) forms.emplace(form.name);
-  command
-      ->add_option("--format", flags->format, "the form of the result (default: by -o, else text)")
-      ->check(one_of({forms.begin(), forms.end()}));
-  command->add_option("-o,--output", flags->output,
-                      "write to this file; its ending picks the form: .txt, .json, .csv, .folded, "
-                      ".svg, .html, .pb.gz, .speedscope.json, .firefox.json, .pftrace");
+  add_report_flags(*command, *flags);
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_report(*flags, terminal); };
   });

@@ -36,14 +36,13 @@ class PageOfRecording {
     head();
     figures();
     warnings();
-    if (timeline_is_whole()) time_lines();
+    time_lines();
     schedule();
     thread_names();
     page_.flames = view::page_flames(
         profile_, sample::make_call_tree(profile_.result.tree, profile_.locations, order));
     page_.tables.push_back(function_table(report_));
-    if (!profile_.result.timeline.entries().empty() && timeline_is_whole())
-      page_.tables.push_back(thread_table(profile_));
+    if (!profile_.result.timeline.entries().empty()) page_.tables.push_back(thread_table(profile_));
     facts();
     return std::move(page_);
   }
@@ -51,7 +50,8 @@ class PageOfRecording {
  private:
   [[nodiscard]] const sample::RecordingSummary& summary() const { return recording_.summary(); }
 
-  [[nodiscard]] bool timeline_is_whole() const { return profile_.result.timeline.step() == 1; }
+  // Each moment that was kept stands for so many samples.
+  [[nodiscard]] std::uint32_t step() const { return profile_.result.timeline.step(); }
 
   // Second 0 of the page: the first moment that any of its parts shows.
   void find_start() {
@@ -130,12 +130,12 @@ class PageOfRecording {
          "samples of no known event or too short");
     warn(WarningKind::missing, summary().damaged_bytes, "bytes that are no record");
     warn(WarningKind::note, report_.filtered_out, "samples left out by filters");
-    if (!timeline_is_whole())
+    if (step() != 1)
       page_.warnings.push_back(
-          {WarningKind::missing,
-           fmt::format("time lines and threads: there are more than {} samples; choose a part with "
-                       "--time, --tid or --event",
-                       with_separators(sample::kMostTimeline))});
+          {WarningKind::estimated,
+           fmt::format("time lines and threads are estimated from 1 of {} samples, evenly chosen; "
+                       "--time, --tid or --event choose a part that is shown whole",
+                       step())});
     for (const auto& note : summary().notes) page_.warnings.push_back({WarningKind::note, note});
   }
 
@@ -144,22 +144,22 @@ class PageOfRecording {
     if (!report_.first_time || *report_.last_time == *report_.first_time) return;
     const double length = seconds_between(*report_.first_time, *report_.last_time);
     const double offset = seconds_between(*start_, *report_.first_time);
-    const double step = length / kSteps;
+    const double width = length / kSteps;
     for (const auto event : profile_.used_events()) {
       const auto& one = report_.events[event];
       view::PageTimeLine line;
       line.name = one.name;
       line.unit = !one.period_is_known ? "samples/s" : one.is_time ? "CPUs" : "1/s";
-      line.origin = one.period_is_known ? Origin::scaled : Origin::counted;
+      line.origin = one.period_is_known || step() != 1 ? Origin::scaled : Origin::counted;
       line.value.assign(kSteps, 0.0);
       for (std::size_t i = 0; i < kSteps; ++i) {
-        line.start_s.push_back(offset + step * static_cast<double>(i));
-        line.end_s.push_back(offset + step * static_cast<double>(i + 1));
+        line.start_s.push_back(offset + width * static_cast<double>(i));
+        line.end_s.push_back(offset + width * static_cast<double>(i + 1));
       }
-      const double scale = (one.period_is_known && one.is_time ? 1e-9 : 1) / step;
+      const double scale = (one.period_is_known && one.is_time ? 1e-9 : 1) * step() / width;
       for (const auto& entry : profile_.result.timeline.entries()) {
         if (entry.event != event) continue;
-        const double at = seconds_between(*report_.first_time, entry.time) / step;
+        const double at = seconds_between(*report_.first_time, entry.time) / width;
         const auto place = std::min(kSteps - 1, static_cast<std::size_t>(std::max(0.0, at)));
         line.value[place] += scale * (one.period_is_known ? static_cast<double>(entry.period) : 1);
       }

@@ -162,12 +162,13 @@ PageTable thread_table(const sample::NamedProfile& profile) {
     std::map<std::uint32_t, sample::Weight> events;
   };
   std::map<std::uint32_t, Thread> threads;
+  const std::uint64_t step = profile.result.timeline.step();  // samples that an entry stands for
   for (const auto& entry : profile.result.timeline.entries()) {
     Thread& thread = threads[entry.tid];
     thread.pid = entry.pid;
     const auto& attr = profile.summary.metadata.events[entry.event].attr;
     if ((attr.sample_type & format::perf::kCpu) != 0) thread.cpus.insert(entry.cpu);
-    thread.events[entry.event] += {1, entry.period};
+    thread.events[entry.event] += {step, step * entry.period};
   }
   PageColumn names{"thread", CellForm::text}, tids{"tid", CellForm::text},
       pids{"process", CellForm::text}, cpus{"CPUs", CellForm::count};
@@ -194,6 +195,9 @@ PageTable thread_table(const sample::NamedProfile& profile) {
                     : static_cast<double>(weight.samples) / static_cast<double>(one.total.samples));
       columns.samples.numbers.push_back(static_cast<double>(weight.samples));
     }
+    if (step != 1)
+      columns.share.origins = columns.samples.origins =
+          std::vector(threads.size(), sample::Origin::scaled);
     table.columns.push_back(std::move(columns.share));
     table.columns.push_back(std::move(columns.samples));
   }

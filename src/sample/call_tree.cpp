@@ -1,6 +1,7 @@
 #include "sample/call_tree.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace loft::sample {
@@ -52,7 +53,10 @@ CallTree sorted_tree(const Trie& trie, const Locations& locations) {
     const auto& right = result.nodes[b];
     if (left.total.period != right.total.period) return left.total.period > right.total.period;
     if (left.total.samples != right.total.samples) return left.total.samples > right.total.samples;
-    return locations.function(left.function).name < locations.function(right.function).name;
+    const Function& first = locations.function(left.function);
+    const Function& second = locations.function(right.function);
+    return std::tie(first.name, first.binary, first.address) <
+           std::tie(second.name, second.binary, second.address);
   };
   for (std::size_t i = 1; i < result.nodes.size(); ++i) {
     const auto first = result.children.begin() + result.nodes[i].first_child;

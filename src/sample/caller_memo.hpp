@@ -7,6 +7,7 @@
 //   if (callers == CallerMemo::kNone) callers = memo.add(key, functions);
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,8 +35,12 @@ class CallerMemo {
   };
   [[nodiscard]] static Key key_of(perf_data::U64View chain, std::size_t first, CpuMode mode,
                                   TaskHistory::Root user, TaskHistory::Root kernel) {
-    std::uint64_t hash = mixed(std::uint64_t{user} << 32 | kernel, static_cast<unsigned>(mode));
-    for (std::size_t i = first; i < chain.size(); ++i) hash = mixed(hash, chain[i]);
+    std::uint64_t hash = mixed(std::uint64_t{user} << 32 | kernel, static_cast<unsigned>(mode),
+                               chain.size() - first);
+    // Two at a time: a step waits for the one before it.
+    std::size_t i = first;
+    for (; chain.size() - i >= 2; i += 2) hash = mixed(hash, chain[i], chain[i + 1]);
+    if (i < chain.size()) hash = mixed(hash, chain[i], 0);
     return {chain, first, mode, user, kernel, hash};
   }
 
@@ -50,6 +55,9 @@ class CallerMemo {
     // Where their path ends in the tree of an event, once somebody has found out.
     std::uint32_t event = kNone;
     Trie::NodeId node = 0;
+    // The function that they called last, and its node of the same tree.
+    std::uint32_t callee = kNone;
+    Trie::NodeId callee_node = 0;
   };
 
   CallerMemo() : slots_(kFirstSlots) {}
@@ -96,9 +104,11 @@ class CallerMemo {
     std::uint32_t first_address = 0;
   };
 
-  [[nodiscard]] static std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  [[nodiscard]] static std::uint64_t mixed(std::uint64_t hash, std::uint64_t word,
+                                           std::uint64_t other) {
     __extension__ using Wide = unsigned __int128;
-    const Wide product = Wide{hash ^ word ^ 0x9E3779B97F4A7C15u} * 0xD6E8FEB86659FD93u;
+    const Wide product = Wide{hash ^ word ^ 0x9E3779B97F4A7C15u} *
+                         (std::rotl(hash, 32) ^ other ^ 0xD6E8FEB86659FD93u);
     return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
   }
   [[nodiscard]] std::size_t slot_of(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
@@ -106,10 +116,8 @@ class CallerMemo {
     if (callers.addresses != key.size() || callers.user != key.user ||
         callers.kernel != key.kernel || callers.mode != key.mode)
       return false;
-    const std::uint64_t* known = addresses_.data() + callers.first_address;
-    for (std::size_t i = 0; i < callers.addresses; ++i)
-      if (known[i] != key.chain[key.first + i]) return false;
-    return true;
+    return key.chain.is_same(key.first,
+                             {addresses_.data() + callers.first_address, callers.addresses});
   }
   void put(std::uint64_t hash, std::uint32_t number);
   void grow();

@@ -45,6 +45,7 @@ struct ProfileFilter {
 struct ProfileOptions {
   std::vector<Dimension> by = {Dimension::function};
   ProfileFilter filter;
+  bool rows = true;
   bool inclusive = false;  // rows also count what their functions called
   bool tree = false;
   bool timeline = false;  // keep each sample's moment: for views over time

@@ -39,6 +39,9 @@ ProfileWorker::ProfileWorker(const Profile::Context& context)
       event_weights_(context.events.size()),
       timeline_(context.options.most_timeline) {
   recent_tids_.fill(kUnknownKey);
+  const ProfileOptions& options = context.options;
+  lets_all_ = options.filter.lets_all();
+  is_flat_ = options.rows && is_by_function_ && lets_all_ && !options.inclusive && !options.tree;
 }
 
 TaskHistory::Root ProfileWorker::user_space(const Sample& sample) {
@@ -61,9 +64,14 @@ std::uint32_t ProfileWorker::comm_of(const Sample& sample) {
 }
 
 std::uint32_t ProfileWorker::locate(CpuMode mode, std::uint64_t ip, const Sample& sample) {
+  return locate_in(mode == CpuMode::kernel ? kernel_space(sample.time) : user_space(sample), mode,
+                   ip);
+}
+
+std::uint32_t ProfileWorker::locate_in(TaskHistory::Root space, CpuMode mode, std::uint64_t ip) {
   switch (mode) {
     case CpuMode::kernel:
-      return resolver_.kernel(kernel_space(sample.time), ip);
+      return resolver_.kernel(space, ip);
     case CpuMode::hypervisor:
       return Locations::kHypervisor;
     case CpuMode::guest_kernel:
@@ -73,7 +81,19 @@ std::uint32_t ProfileWorker::locate(CpuMode mode, std::uint64_t ip, const Sample
     case CpuMode::unknown:
       break;
   }
-  return resolver_.user(user_space(sample), ip);
+  return resolver_.user(space, ip);
+}
+
+TaskHistory::Root ProfileWorker::space_of(const Sample& sample) {
+  return sample.mode == CpuMode::kernel ? kernel_space(sample.time) : user_space(sample);
+}
+
+std::uint32_t ProfileWorker::innermost_function(std::uint32_t id) {
+  if (id < plain_functions_.size() && plain_functions_[id] != kNotPlain) [[likely]]
+    return plain_functions_[id];
+  functions_.clear();
+  push_location(id);
+  return functions_.front();
 }
 
 const Location& ProfileWorker::location(std::uint32_t id) {
@@ -254,32 +274,46 @@ Trie::NodeId ProfileWorker::node_of_callers(const Collected& collected) {
   CallerMemo::Callers& callers = callers_[collected.callers];
   if (callers.event == event) return callers.node;
   callers.event = event;
+  callers.callee = CallerMemo::kNone;
   callers.node = tree_.child(Trie::kRoot, event);
   const auto path = callers_.functions_of(collected.callers);
   for (std::size_t i = path.size(); i-- > 0;) callers.node = tree_.child(callers.node, path[i]);
   return callers.node;
 }
 
+// Most often callers call the function again that they called last.
 void ProfileWorker::find_node(Collected& collected) {
   const auto path = own_frames(collected);
-  for (std::size_t i = path.size(); i-- > 0;) collected.node = tree_.child(collected.node, path[i]);
+  const bool is_plain = path.size() == 1 && collected.callers != CallerMemo::kNone &&
+                        callers_[collected.callers].event == collected.sample->event;
+  if (is_plain && callers_[collected.callers].callee == path[0]) {
+    collected.node = callers_[collected.callers].callee_node;
+  } else {
+    for (std::size_t i = path.size(); i-- > 0;)
+      collected.node = tree_.child(collected.node, path[i]);
+    if (is_plain) {
+      callers_[collected.callers].callee = path[0];
+      callers_[collected.callers].callee_node = collected.node;
+    }
+  }
   tree_.prefetch(collected.node);
 }
 
 void ProfileWorker::prefetch(const Sample& sample) {
-  if (sample.mode == CpuMode::kernel) resolver_.prefetch(kernel_space(sample.time), sample.ip);
-  if (sample.mode == CpuMode::user) resolver_.prefetch(user_space(sample), sample.ip);
+  own_spaces_.push_back(space_of(sample));
+  resolver_.prefetch(own_spaces_.back(), sample.ip);
   if (!context_.needs_chain) return;
   keys_.push_back(callers_in(sample));
   callers_.prefetch(keys_.back());
 }
 
-void ProfileWorker::collect(const Sample& sample, const CallerMemo::Key& key) {
-  if (!passes(sample)) {
+void ProfileWorker::collect(const Sample& sample, TaskHistory::Root space,
+                            const CallerMemo::Key& key) {
+  if (!lets_all_ && !passes(sample)) {
     ++filtered_out_;
     return;
   }
-  Collected collected{&sample, functions_.size(), 0, locate(sample.mode, sample.ip, sample)};
+  Collected collected{&sample, functions_.size(), 0, locate_in(space, sample.mode, sample.ip)};
   if (!context_.options.filter.binaries.empty()) {
     const auto binary = context_.locations.binary_of(location(collected.leaf));
     if (binary == Function::kNoBinary || !context_.binary_passes[binary]) {
@@ -295,7 +329,7 @@ void ProfileWorker::collect(const Sample& sample, const CallerMemo::Key& key) {
     tree_.prefetch_child(collected.node, own_frames(collected).back());
   }
   collected_.push_back(collected);
-  if (!is_by_function_) return;
+  if (!is_by_function_ || !context_.options.rows) return;
   auto& counts = by_function_[sample.event];
   const auto make_room = [&](std::span<const std::uint32_t> functions) {
     for (const std::uint32_t function : functions) {
@@ -324,10 +358,7 @@ void ProfileWorker::collect_chain(const CallerMemo::Key& key, Collected& collect
   functions_.resize(first);
 }
 
-void ProfileWorker::count(const Collected& collected) {
-  const Sample& sample = *collected.sample;
-  ++sample_number_;
-  const Weight weight{1, sample.period};
+void ProfileWorker::count_sample(const Sample& sample, const Weight& weight) {
   event_weights_[sample.event] += weight;
   if ((context_.events[sample.event].attr.sample_type & kSampleTime) != 0) {
     first_time_ = std::min(first_time_, sample.time);
@@ -341,7 +372,15 @@ void ProfileWorker::count(const Collected& collected) {
   if (process.weight == nullptr || process.pid != sample.pid)
     process = {sample.pid, &processes_[sample.pid]};
   *process.weight += weight;
-  is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
+}
+
+void ProfileWorker::count(const Collected& collected) {
+  const Sample& sample = *collected.sample;
+  ++sample_number_;
+  const Weight weight{1, sample.period};
+  count_sample(sample, weight);
+  if (context_.options.rows)
+    is_by_function_ ? add_function(collected, weight) : add_row(collected, weight);
   if (!context_.options.tree) return;
   tree_.add(collected.node, weight);
   if (context_.options.timeline)
@@ -349,15 +388,37 @@ void ProfileWorker::count(const Collected& collected) {
                    collected.node, Timeline::dice_of(sample.place)});
 }
 
+void ProfileWorker::add_flat(std::span<const Sample> samples) {
+  flat_.clear();
+  for (const Sample& sample : samples) {
+    flat_.push_back(space_of(sample));
+    resolver_.prefetch(flat_.back(), sample.ip);
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    flat_[i] = innermost_function(locate_in(flat_[i], sample.mode, sample.ip));
+    auto& counts = by_function_[sample.event];
+    if (flat_[i] >= counts.size()) counts.resize(flat_[i] + 1024);
+    __builtin_prefetch(&counts[flat_[i]]);
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Weight weight{1, samples[i].period};
+    count_sample(samples[i], weight);
+    by_function_[samples[i].event][flat_[i]].self += weight;
+  }
+}
+
 void ProfileWorker::add_all(std::span<const Sample> samples) {
+  if (is_flat_) return add_flat(samples);
   functions_.clear();
   collected_.clear();
   keys_.clear();
+  own_spaces_.clear();
   if (callers_.is_full()) callers_.clear();
   for (const Sample& sample : samples) prefetch(sample);
   for (const CallerMemo::Key& key : keys_) callers_.prefetch_callers(key);
   keys_.resize(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) collect(samples[i], keys_[i]);
+  for (std::size_t i = 0; i < samples.size(); ++i) collect(samples[i], own_spaces_[i], keys_[i]);
   if (context_.options.tree)
     for (Collected& collected : collected_) find_node(collected);
   for (const Collected& collected : collected_) count(collected);

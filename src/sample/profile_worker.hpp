@@ -52,9 +52,13 @@ class ProfileWorker : public SampleSink {
 
   // Steps over some samples at once: each asks for the memory that the next will need.
   void prefetch(const Sample& sample);
-  void collect(const Sample& sample, const CallerMemo::Key& key);
+  void collect(const Sample& sample, TaskHistory::Root space, const CallerMemo::Key& key);
   void find_node(Collected& collected);
   void count(const Collected& collected);
+  void count_sample(const Sample& sample, const Weight& weight);
+  // The same for the innermost functions of samples that all count, and nothing else: what most
+  // people ask for.
+  void add_flat(std::span<const Sample> samples);
 
   // The chain of a sample from its callers on.
   [[nodiscard]] CallerMemo::Key callers_in(const Sample& sample);
@@ -66,6 +70,9 @@ class ProfileWorker : public SampleSink {
   [[nodiscard]] const symbols::MappedFile* mapped_file(TaskHistory::Root space,
                                                        std::uint64_t address);
   [[nodiscard]] std::uint32_t locate(CpuMode mode, std::uint64_t ip, const Sample& sample);
+  [[nodiscard]] std::uint32_t locate_in(TaskHistory::Root space, CpuMode mode, std::uint64_t ip);
+  [[nodiscard]] TaskHistory::Root space_of(const Sample& sample);
+  [[nodiscard]] std::uint32_t innermost_function(std::uint32_t id);
   [[nodiscard]] const Location& location(std::uint32_t id);
   void push_location(std::uint32_t id);
 
@@ -116,12 +123,16 @@ class ProfileWorker : public SampleSink {
   std::vector<std::uint32_t> functions_;  // of the samples at hand
   std::vector<Collected> collected_;
   CallerMemo callers_;
-  std::vector<CallerMemo::Key> keys_;  // of the samples at hand
+  std::vector<CallerMemo::Key> keys_;          // of the samples at hand
+  std::vector<TaskHistory::Root> own_spaces_;  // in which their addresses are looked up
+  std::vector<std::uint32_t> flat_;            // the same, then their functions
   symbols::Unwinder unwinder_;
   std::vector<symbols::UnwoundFrame> unwound_;
   std::unordered_map<const Mapping*, symbols::MappedFile> mapped_files_;
   // Rows that are functions alone, which is what most people ask for, need no trie.
   bool is_by_function_ = false;
+  bool is_flat_ = false;  // nothing else is asked, of all samples
+  bool lets_all_ = false;
   std::vector<std::vector<FunctionCount>> by_function_;  // by event
   Trie rows_;
   std::vector<Weight> inclusive_;

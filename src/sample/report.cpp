@@ -1,7 +1,6 @@
 #include "sample/report.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace loft::sample {
 namespace {
@@ -30,11 +29,17 @@ class RowNamer {
   }
 
   // Tells all rows apart, so that their order never depends on who counted what first.
-  using SortName = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>;
+  struct SortName {
+    std::string text;
+    std::vector<std::uint64_t> numbers;
+    auto operator<=>(const SortName&) const = default;
+  };
   SortName name_of(Trie::NodeId node) const {
     const RowKeys keys = keys_of(node);
-    return {keys.function + keys.comm + keys.binary + keys.file, keys.line,
-            keys.tid.value_or(keys.pid.value_or(0)), keys.cpu.value_or(0)};
+    SortName name{keys.function + keys.comm + keys.binary + keys.file, {keys.line}};
+    for (std::size_t i = options_.by.size(); i-- > 0; node = result_.rows[node].parent)
+      add_numbers(options_.by[i], result_.rows[node].key, name);
+    return name;
   }
 
  private:
@@ -63,6 +68,22 @@ class RowNamer {
         if (keys.comm.empty()) keys.comm = history_.names()[history_.comm_at(key, kAtTheEnd)];
         return;
     }
+  }
+
+  // Two functions of one name (static ones of two files) differ by their place, which no worker
+  // decides; the ids of functions and locations are given by whoever comes first.
+  void add_numbers(Dimension dimension, std::uint32_t key, SortName& name) const {
+    if (dimension == Dimension::function) return add_place(key, name);
+    if (dimension != Dimension::line) return name.numbers.push_back(key);
+    const Location location = locations_.at(key);
+    add_place(location.function, name);
+    for (std::uint32_t i = 0; i < location.inlined_count; ++i)
+      name.text += locations_.function(locations_.inlined_function(location, i)).name;
+  }
+
+  void add_place(std::uint32_t id, SortName& name) const {
+    const Function& function = locations_.function(id);
+    name.numbers.insert(name.numbers.end(), {function.binary, function.address});
   }
 
   void fill_function(std::uint32_t id, RowKeys& keys) const {

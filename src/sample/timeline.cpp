@@ -30,7 +30,7 @@ void Timeline::merge(const Timeline& other, const std::vector<Trie::NodeId>& nod
 
 void Timeline::sort() {
   std::sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.tid, a.time, a.event) < std::tie(b.tid, b.time, b.event);
+    return std::tie(a.tid, a.time, a.event, a.dice) < std::tie(b.tid, b.time, b.event, b.dice);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sample/report.hpp"
+#include "view/stacks.hpp"
 
 namespace loft::view {
 
@@ -20,8 +21,9 @@ std::string recording_text(const sample::Report& report);
 // The table for people, per event.
 std::string report_text(const sample::Report& report, const TableOptions& options);
 
-// One object, schema "loft.report/1".
+// One object, schema "loft.report/1"; with a tree, where one is given.
 std::string report_json(const sample::Report& report);
+std::string report_json(const sample::Report& report, const ShownTree& tree);
 
 // One line per row, with a header.
 std::string report_csv(const sample::Report& report);

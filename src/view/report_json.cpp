@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "view/report.hpp"
+#include "view/tree_walk.hpp"
 
 namespace loft::view {
 namespace {
@@ -74,9 +75,42 @@ ordered_json row_json(const Report& report, const ReportRow& row) {
   return json;
 }
 
-}  // namespace
+void add_weights(const sample::ReportEvent& event, const sample::CallTree::Node& node,
+                 const TreeWalk& walk, ordered_json& json) {
+  json["samples"] = node.self.samples;
+  json["period"] = period_json(event, node.self.period);
+  json["share"] = walk.share(node.self);
+  json["inclusive_samples"] = node.total.samples;
+  json["inclusive_period"] = period_json(event, node.total.period);
+  json["inclusive_share"] = walk.share(node.total);
+}
 
-std::string report_json(const Report& report) {
+void add_children(const ShownTree& shown, const TreeWalk& walk, const sample::CallTree::Node& node,
+                  int depth, ordered_json& json) {
+  ordered_json children = ordered_json::array();
+  const auto left_out = walk.each_child(node, depth, [&](const sample::CallTree::Node& child) {
+    ordered_json one{{"function", shown.profile.function_name(child.function)},
+                     {"binary", text_or_null(shown.profile.binary_path(child.function))}};
+    add_weights(walk.event(), child, walk, one);
+    add_children(shown, walk, child, depth + 1, one);
+    children.push_back(std::move(one));
+  });
+  if (!children.empty()) json["children"] = std::move(children);
+  if (left_out.count != 0) json["left_out"] = left_out.count;
+}
+
+ordered_json tree_json(const ShownTree& shown) {
+  ordered_json json = ordered_json::array();
+  for (const auto root : shown.tree.events) {
+    const TreeWalk walk(shown, root);
+    ordered_json event{{"event", walk.event().name}};
+    add_children(shown, walk, shown.tree.nodes[root], 0, event);
+    json.push_back(std::move(event));
+  }
+  return json;
+}
+
+ordered_json whole_json(const Report& report) {
   const auto& summary = report.summary;
   const auto& metadata = summary.metadata;
   ordered_json json{{"schema", "loft.report/1"}, {"file", summary.path}};
@@ -103,8 +137,22 @@ std::string report_json(const Report& report) {
   json["notes"] = summary.notes;
   json["rows"] = ordered_json::array();
   for (const auto& row : report.rows) json["rows"].push_back(row_json(report, row));
-  // Names come from files and processes: what is not UTF-8 is replaced, not thrown on.
+  return json;
+}
+
+// Names come from files and processes: what is not UTF-8 is replaced, not thrown on.
+std::string dumped(const ordered_json& json) {
   return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string report_json(const Report& report) { return dumped(whole_json(report)); }
+
+std::string report_json(const Report& report, const ShownTree& tree) {
+  ordered_json json = whole_json(report);
+  json["tree"] = tree_json(tree);
+  return dumped(json);
 }
 
 }  // namespace loft::view

@@ -10,9 +10,16 @@
 
 namespace loft::view {
 
-// An indented call tree; branches below `least_share` of their event are left out and counted.
-std::string tree_text(const sample::NamedProfile& profile, const sample::CallTree& tree,
-                      double least_share);
+// A call tree as it is shown: branches below `least_share` of their event are left out.
+struct ShownTree {
+  const sample::NamedProfile& profile;
+  sample::CallTree tree;
+  double least_share = 0;
+};
+// Indented; what is left out is counted.
+std::string tree_text(const ShownTree& shown);
+// A line per function with its depth, callers before what they called.
+std::string tree_csv(const ShownTree& shown);
 
 // "main;compute;sqrt 42" per line, for flame graph tools. With several events, the event comes
 // first.

@@ -1,6 +1,7 @@
 // The page of a recording that is built byte by byte.
 #include "cli/report_page.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "format/builders.hpp"
@@ -39,13 +40,15 @@ perf::Bytes recording_bytes() {
   return file.finish();
 }
 
-view::PageData page_of(const sample::ProfileFilter& filter = {}) {
+view::PageData page_of(const sample::ProfileFilter& filter = {},
+                       std::size_t most_timeline = sample::kMostTimeline) {
   const auto bytes = recording_bytes();
   const auto recording = source::Recording::of_bytes(bytes);
   EXPECT_TRUE(recording);
   sample::ProfileOptions options;
   options.tree = options.timeline = true;
   options.filter = filter;
+  options.most_timeline = most_timeline;
   const auto profiled = source::profile_recording(**recording, options, {}, 1);
   EXPECT_TRUE(profiled);
   const auto report = sample::make_report((*recording)->summary(), profiled->result,
@@ -100,6 +103,27 @@ TEST(ReportPage, FollowsFilters) {
   const auto later = page_of({.from = 1'250'000'000});
   ASSERT_TRUE(later.schedule);
   EXPECT_THAT(later.schedule->end_s, ElementsAre(0.25));
+}
+
+TEST(ReportPage, OfTooManySamplesAnEvenChoiceStandsForAllAndItSaysSo) {
+  const auto page = page_of({}, 3);
+  ASSERT_EQ(page.warnings.size(), 1u);
+  EXPECT_EQ(page.warnings[0].kind, view::WarningKind::estimated);
+  EXPECT_NE(page.warnings[0].text.find("1 of "), std::string::npos) << page.warnings[0].text;
+  ASSERT_EQ(page.time_lines.size(), 1u);
+  EXPECT_EQ(page.time_lines[0].origin, sample::Origin::scaled);
+  double sum = 0;
+  for (std::size_t i = 0; i < page.time_lines[0].value.size(); ++i)
+    sum +=
+        page.time_lines[0].value[i] * (page.time_lines[0].end_s[i] - page.time_lines[0].start_s[i]);
+  ASSERT_EQ(page.tables.size(), 2u);
+  const auto& samples = column(page.tables[1], "samples");
+  double counted = 0;
+  for (const double number : samples.numbers) counted += number;
+  EXPECT_GT(counted, 0);
+  EXPECT_NEAR(sum, counted * 1000e-9, 1e-12) << "both are made of the same choice";
+  EXPECT_THAT(samples.origins, testing::Each(sample::Origin::scaled));
+  EXPECT_EQ(samples.origins.size(), samples.numbers.size());
 }
 
 TEST(ReportPage, CanBeWritten) { EXPECT_TRUE(view::page_html(page_of())); }

@@ -128,6 +128,28 @@ TEST_F(ReportCommand, SeveralKeysStandBelowEachOther) {
   EXPECT_EQ(column_of("comm ", "cpu"), column_of("first", "cpu")) << said.out;
 }
 
+TEST_F(ReportCommand, TheOrderOfATreeMayStandApartFromItsFlag) {
+  const std::string tree = run_loft("report --tree=callee " + file()).out;
+  ASSERT_THAT(tree, HasSubstr("total"));
+  for (const std::string& said : {"--tree callee " + file(), file() + " --tree callee",
+                                  file() + " --tree=callee", "-i " + file() + " --tree callee"}) {
+    const Said answer = run_loft("report " + said);
+    EXPECT_EQ(answer.status, 0) << said << "\n" << answer.notes;
+    EXPECT_EQ(answer.out, tree) << said;
+  }
+  EXPECT_EQ(run_loft("report --tree " + file()).out,
+            run_loft("report --tree=caller " + file()).out);
+  const Said two = run_loft("report " + file() + " other.data");
+  EXPECT_EQ(two.status, 125);
+  EXPECT_THAT(two.notes, HasSubstr("loft compare"));
+}
+
+TEST_F(ReportCommand, ATreeInJsonIsATree) {
+  const auto said = json::parse(report("--tree --format json").out);
+  ASSERT_EQ(said["tree"].size(), 1u);
+  EXPECT_FALSE(said["tree"][0]["children"].empty());
+}
+
 TEST_F(ReportCommand, RowsCannotBeFewerThanNone) {
   EXPECT_NE(report("--top -1").status, 0);
   EXPECT_NE(report("--top 0").status, 0);

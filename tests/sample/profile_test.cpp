@@ -103,6 +103,66 @@ TEST_F(ProfileTest, TheNumberOfWorkersChangesNothing) {
   }
 }
 
+TEST_F(ProfileTest, RowsThatDifferOnlyByTheirBinaryKeepTheirOrderWhoeverComesFirst) {
+  for (std::uint64_t i = 0; i < 8; ++i)
+    history.add_map(
+        {0,
+         7,
+         {0x10000 + 0x1000 * i, 0x11000 + 0x1000 * i, 0,
+          history.intern(
+              {.path = "/bin/same", .build_id = std::to_string(i), .only_symbol = "same"})}});
+  const auto ids = [&](bool is_reversed) {
+    std::vector<Sample> samples;
+    for (std::uint64_t i = 0; i < 8; ++i)
+      samples.push_back(sample({0x10000 + 0x1000 * (is_reversed ? 7 - i : i)}));
+    std::string text;
+    for (const auto& row : run({}, samples).rows) text += row.keys.build_id;
+    return text;
+  };
+  EXPECT_EQ(ids(false), "01234567");
+  EXPECT_EQ(ids(true), "01234567");
+}
+
+TEST_F(ProfileTest, BranchesOfEqualWeightAndNameKeepTheirOrderWhoeverComesFirst) {
+  for (const std::uint64_t start : {0x10000u, 0x20000u})
+    history.add_map(
+        {0,
+         7,
+         {start, start + 0x1000, 0, history.intern({.path = "/bin/app", .only_symbol = "same"})}});
+  ProfileOptions options;
+  options.tree = true;
+  const auto callees = [&](bool is_reversed) {
+    std::vector<Sample> samples = {sample({0x1000, 0x10010}), sample({0x2000, 0x20010})};
+    if (is_reversed) std::swap(samples[0], samples[1]);
+    run(options, samples);
+    const auto tree = make_call_tree(result.tree, *locations, TreeOrder::from_callers);
+    std::string text;
+    for (const auto caller : tree.children_of(tree.nodes[tree.events[0]]))
+      for (const auto callee : tree.children_of(tree.nodes[caller]))
+        text += locations->function(tree.nodes[callee].function).name + " ";
+    return text;
+  };
+  EXPECT_EQ(callees(false), "main work ");
+  EXPECT_EQ(callees(true), "main work ");
+}
+
+TEST_F(ProfileTest, TheTreesOfTwoEventsStayApartWhereTheirCallersAreTheSame) {
+  events.push_back(events[0]);
+  std::vector<Sample> samples;
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    samples.push_back(sample({0x3000, 0x2010, 0x1010}));
+    samples.back().event = i % 2;
+  }
+  ProfileOptions options;
+  options.tree = true;
+  locations = std::make_unique<Locations>(history, store, Locations::Options{});
+  Profile profile(history, *locations, events, options);
+  profile.worker(0)->add_all(samples);  // at once, as a recording gives them
+  const auto tree = make_call_tree(profile.finish().tree, *locations, TreeOrder::from_callers);
+  ASSERT_EQ(tree.events.size(), 2u);
+  for (const auto event : tree.events) EXPECT_EQ(tree.nodes[event].total.samples, 3u);
+}
+
 TEST_F(ProfileTest, TheTreeTurnsAround) {
   ProfileOptions options;
   options.tree = true;

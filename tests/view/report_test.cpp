@@ -136,10 +136,43 @@ TEST_F(ReportViews, TheFlameGraphHasNoMarkupFromNames) {
 TEST_F(ReportViews, TheTreeIndentsCallees) {
   const auto tree =
       sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
-  const std::string text = tree_text(*named, tree, 0);
+  const std::string text = tree_text({*named, tree, 0});
   EXPECT_THAT(text, HasSubstr("100.00 %   33.33 %  main\n"));
   EXPECT_THAT(text, HasSubstr(" 66.67 %   66.67 %    evil"));
   expect_harmless(text);
+}
+
+TEST_F(ReportViews, TheTreeIsATreeInJsonAndHasDepthsInCsv) {
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
+  const auto json = nlohmann::json::parse(report_json(report, {*named, tree, 0}));
+  EXPECT_EQ(json["schema"], "loft.report/1");
+  EXPECT_FALSE(json["rows"].empty());
+  ASSERT_EQ(json["tree"].size(), 1u);
+  EXPECT_EQ(json["tree"][0]["event"], "cpu-clock");
+  ASSERT_EQ(json["tree"][0]["children"].size(), 1u);
+  const auto& main = json["tree"][0]["children"][0];
+  EXPECT_EQ(main["function"], "main");
+  EXPECT_EQ(main["binary"], "/bin/app");
+  EXPECT_EQ(main["samples"], 1);
+  EXPECT_EQ(main["inclusive_samples"], 3);
+  EXPECT_EQ(main["inclusive_period"], 3000000);
+  ASSERT_EQ(main["children"].size(), 1u);
+  EXPECT_EQ(main["children"][0]["samples"], 2);
+  EXPECT_FALSE(main["children"][0].contains("children"));
+  const std::string csv = tree_csv({*named, tree, 0});
+  EXPECT_THAT(csv, HasSubstr("cpu-clock,0,main,/bin/app,1,1000000,0.333333,3,3000000,1.000000\n"));
+  EXPECT_THAT(csv, HasSubstr("cpu-clock,1,\"evil"));
+}
+
+TEST_F(ReportViews, BranchesThatAreLeftOutOfATreeAreCounted) {
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
+  const auto json = nlohmann::json::parse(report_json(report, {*named, tree, 0.7}));
+  const auto& main = json["tree"][0]["children"][0];
+  EXPECT_EQ(main["left_out"], 1);
+  EXPECT_FALSE(main.contains("children"));
+  EXPECT_THAT(tree_text({*named, tree, 0.7}), HasSubstr(" 66.67 %              (1 more)\n"));
 }
 
 // What a view that is written piece by piece comes to.

@@ -30,6 +30,17 @@ class U64View {
     return swapped_ ? __builtin_bswap64(value) : value;
   }
 
+  // Whether those from `from` on are these, and no others.
+  [[nodiscard]] bool is_same(std::size_t from, std::span<const std::uint64_t> values) const {
+    if (count_ - from != values.size()) return false;
+    if (!swapped_)
+      return values.empty() ||
+             std::memcmp(first_ + from * 8, values.data(), values.size_bytes()) == 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if ((*this)[from + i] != values[i]) return false;
+    return true;
+  }
+
  private:
   const std::byte* first_ = nullptr;
   std::size_t count_ = 0;

@@ -5,24 +5,8 @@
 namespace loft::format::perf {
 namespace {
 
-// Sizes of the fixed parts, header included, by type; 0 for a type that has no name.
-constexpr std::array<std::uint16_t, 23> kKernelSizes = {0,  40, 24, 16, 32, 32, 32, 32, 16, 8,  72,
-                                                        32,  // up to AUX
-                                                        16, 16, 8,  16, 24, 24, 24, 16, 20, 16, 24};
-constexpr std::array<std::uint16_t, 23> kToolSizes = {72, 24, 12, 36, 8,  16, 16, 48, 32, 16, 10,
-                                                      16,  // up to STAT_CONFIG
-                                                      48, 24, 24, 32, 16, 8,  8,  16, 8,  8,  8};
-constexpr std::uint32_t kFirstTool = 64;
-constexpr std::uint32_t kHighestType = 255;  // unknown ones below are skipped, above are damage
-constexpr int kChain = 4;                    // records in a row that make a start believable
-constexpr std::size_t kMostDamages = 1024;   // kept one by one; the rest is added to the last
-
-std::uint16_t smallest_size(std::uint32_t type) {
-  if (type < kKernelSizes.size()) return kKernelSizes[type];
-  if (type >= kFirstTool && type - kFirstTool < kToolSizes.size())
-    return kToolSizes[type - kFirstTool];
-  return 0;
-}
+constexpr int kChain = 4;                   // records in a row that make a start believable
+constexpr std::size_t kMostDamages = 1024;  // kept one by one; the rest is added to the last
 
 // A start is believed when a chain of known records follows, or reaches the end exactly.
 bool chain_starts_at(std::span<const std::byte> bytes, ByteOrder order, std::uint64_t at) {
@@ -31,7 +15,7 @@ bool chain_starts_at(std::span<const std::byte> bytes, ByteOrder order, std::uin
     if (bytes.size() - at < kRecordHeader) return link > 1;  // cut off behind good ones
     const auto type = load<std::uint32_t>(bytes.data() + at, order);
     const auto size = load<std::uint16_t>(bytes.data() + at + 6, order);
-    if (smallest_size(type) == 0) return false;
+    if (type >= kSmallestSizes.size() || kSmallestSizes[type] == 0) return false;
     if (size > bytes.size() - at) return link > 1 && size % 8 == 0;
     if (!is_plausible(type, size, bytes.size() - at)) return false;
     at += size;
@@ -41,29 +25,24 @@ bool chain_starts_at(std::span<const std::byte> bytes, ByteOrder order, std::uin
 
 }  // namespace
 
-bool is_plausible(std::uint32_t type, std::uint16_t size, std::size_t available) {
-  if (size < kRecordHeader || size > available || type == 0 || type > kHighestType) return false;
-  const std::uint16_t smallest = smallest_size(type);
-  return smallest == 0 ? size % 8 == 0 : size >= smallest;
-}
-
 bool starts_records(std::span<const std::byte> bytes, ByteOrder order) {
   return chain_starts_at(bytes, order, 0);
 }
 
 // The kernel pads to 8 bytes from the first record on; compressed records alone break that, so the
 // search for every byte comes second, window by window: its cost follows the size of the damage.
-std::uint64_t RecordWalker::next_chain(std::uint64_t from) const {
+std::uint64_t find_records(std::span<const std::byte> bytes, ByteOrder order, std::uint64_t from,
+                           std::uint64_t until) {
   constexpr std::uint64_t kWindow = 1u << 16;
-  for (std::uint64_t first = from; first < bytes_.size(); first += kWindow) {
+  for (std::uint64_t first = from; first < until; first += kWindow) {
     for (const std::uint64_t step : {8u, 1u}) {
-      for (std::uint64_t at = first; at < first + kWindow; at += step) {
-        if (at + kRecordHeader > bytes_.size()) break;
-        if (chain_starts_at(bytes_, order_, at)) return at;
+      for (std::uint64_t at = first; at < first + kWindow && at < until; at += step) {
+        if (at + kRecordHeader > bytes.size()) break;
+        if (chain_starts_at(bytes, order, at)) return at;
       }
     }
   }
-  return bytes_.size();
+  return until;
 }
 
 void RecordWalker::note_damage(std::uint64_t from, std::uint64_t to) {

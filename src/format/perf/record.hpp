@@ -6,6 +6,7 @@
 //   for (const Damage& damage : walker.damages()) tell(damage);
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,12 +54,36 @@ struct Damage {
   bool is_tail = false;  // nothing good follows: cut off, or foreign text at the end
 };
 
+// Sizes of the fixed parts, header included, by type; 0 for a type that has no name.
+inline constexpr std::array<std::uint16_t, 256> kSmallestSizes = [] {
+  constexpr std::array<std::uint16_t, 23> kKernel = {0,  40, 24, 16, 32, 32, 32, 32, 16, 8,  72,
+                                                     32,  // up to AUX
+                                                     16, 16, 8,  16, 24, 24, 24, 16, 20, 16, 24};
+  constexpr std::array<std::uint16_t, 23> kTool = {72, 24, 12, 36, 8,  16, 16, 48, 32, 16, 10,
+                                                   16,  // up to STAT_CONFIG
+                                                   48, 24, 24, 32, 16, 8,  8,  16, 8,  8,  8};
+  std::array<std::uint16_t, 256> sizes{};
+  for (std::size_t i = 0; i < kKernel.size(); ++i) sizes[i] = kKernel[i];
+  for (std::size_t i = 0; i < kTool.size(); ++i) sizes[64 + i] = kTool[i];
+  return sizes;
+}();
+
 // Whether a header can be the start of a record of this type. `available` counts from the header
-// on.
-[[nodiscard]] bool is_plausible(std::uint32_t type, std::uint16_t size, std::size_t available);
+// on. Unknown types up to 255 are skipped, those above are damage.
+[[nodiscard]] inline bool is_plausible(std::uint32_t type, std::uint16_t size,
+                                       std::size_t available) {
+  if (size < kRecordHeader || size > available || type == 0 || type >= kSmallestSizes.size())
+    return false;
+  const std::uint16_t smallest = kSmallestSizes[type];
+  return smallest == 0 ? size % 8 == 0 : size >= smallest;
+}
 
 // Whether a chain of plausible records starts here; what tells records from other bytes.
 [[nodiscard]] bool starts_records(std::span<const std::byte> bytes, ByteOrder order);
+
+// The first place from `from` on, and before `until`, where such a chain starts; `until` if none.
+[[nodiscard]] std::uint64_t find_records(std::span<const std::byte> bytes, ByteOrder order,
+                                         std::uint64_t from, std::uint64_t until);
 
 class RecordWalker {
  public:
@@ -105,7 +130,9 @@ class RecordWalker {
   bool find_record();
   bool recover(RawRecord& record, std::uint64_t end);
   void take_payload(RawRecord& record, std::uint64_t end);
-  [[nodiscard]] std::uint64_t next_chain(std::uint64_t from) const;
+  [[nodiscard]] std::uint64_t next_chain(std::uint64_t from) const {
+    return find_records(bytes_, order_, from, bytes_.size());
+  }
   void note_damage(std::uint64_t from, std::uint64_t to);
 
   std::span<const std::byte> bytes_;

@@ -113,17 +113,6 @@ void read_variable(Cursor& in, const SampleLayout& layout, pd::Sample& sample) {
   }
 }
 
-// Steps over PERF_SAMPLE_READ without building it.
-bool skip_reading(Cursor& in, std::uint64_t format) {
-  const auto has = [&](std::uint64_t bit) { return (format & bit) != 0 ? 1u : 0u; };
-  const std::uint64_t times = has(kReadTotalTimeEnabled) + has(kReadTotalTimeRunning);
-  const std::uint64_t each = 1 + has(kReadId) + has(kReadLost);
-  const std::uint64_t count = has(kReadGroup) != 0 ? in.u64() : 1;
-  if (count > in.remaining() / 8) return false;
-  in.skip(8 * (times + each * count));
-  return in.ok();
-}
-
 }  // namespace
 
 std::optional<pd::Sample> read_sample(const RawRecord& record, const SampleLayout& layout) {
@@ -137,27 +126,13 @@ std::optional<pd::Sample> read_sample(const RawRecord& record, const SampleLayou
   return sample;
 }
 
-bool read_brief(const RawRecord& record, const SampleLayout& layout, BriefSample& sample) {
-  const auto& places = layout.places();
-  if (record.body.size() < places.size) return false;
-  const std::byte* body = record.body.data();
-  constexpr auto kAbsent = SampleLayout::kAbsent;
-  const auto u64_at = [&](std::uint16_t place) {
-    return place == kAbsent ? 0 : load<std::uint64_t>(body + place, record.order);
-  };
-  sample.ip = u64_at(places.ip);
-  sample.time = u64_at(places.time);
-  if (places.tid != kAbsent) {
-    sample.pid = load<std::uint32_t>(body + places.tid, record.order);
-    sample.tid = load<std::uint32_t>(body + places.tid + 4, record.order);
-  }
-  if (places.cpu != kAbsent) sample.cpu = load<std::uint32_t>(body + places.cpu, record.order);
-  sample.period = places.period == kAbsent ? layout.attr().sample_period : u64_at(places.period);
-  sample.call_chain = {};
-  if (!layout.has(kCallchain)) return true;
-  Cursor in(record.body.subspan(places.size), record.order);
-  if (layout.has(kRead) && !skip_reading(in, layout.attr().read_format)) return false;
-  sample.call_chain = take_numbers(in, in.count64(8));
+bool skip_reading(Cursor& in, std::uint64_t format) {
+  const auto has = [&](std::uint64_t bit) { return (format & bit) != 0 ? 1u : 0u; };
+  const std::uint64_t times = has(kReadTotalTimeEnabled) + has(kReadTotalTimeRunning);
+  const std::uint64_t each = 1 + has(kReadId) + has(kReadLost);
+  const std::uint64_t count = has(kReadGroup) != 0 ? in.u64() : 1;
+  if (count > in.remaining() / 8) return false;
+  in.skip(8 * (times + each * count));
   return in.ok();
 }
 

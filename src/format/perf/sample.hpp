@@ -74,6 +74,7 @@ class EventTable {
   };
   [[nodiscard]] std::optional<std::uint32_t> event_of_sample(const RawRecord& record,
                                                              Memo& memo) const {
+    if (layouts_.size() == 1) return 0;
     if (common_place_ == SampleLayout::kAbsent || record.body.size() < common_place_ + 8u)
       return event_of_sample(record);
     const auto id = load<std::uint64_t>(record.body.data() + common_place_, record.order);
@@ -116,7 +117,32 @@ struct BriefSample {
   std::uint32_t pid = 0, tid = 0, cpu = 0;
   pd::U64View call_chain;
 };
-[[nodiscard]] bool read_brief(const RawRecord& record, const SampleLayout& layout,
-                              BriefSample& sample);
+// Steps over PERF_SAMPLE_READ without building it.
+[[nodiscard]] bool skip_reading(Cursor& in, std::uint64_t format);
+
+[[nodiscard]] inline bool read_brief(const RawRecord& record, const SampleLayout& layout,
+                                     BriefSample& sample) {
+  const auto& places = layout.places();
+  if (record.body.size() < places.size) return false;
+  const std::byte* body = record.body.data();
+  constexpr auto kAbsent = SampleLayout::kAbsent;
+  const auto u64_at = [&](std::uint16_t place) {
+    return place == kAbsent ? 0 : load<std::uint64_t>(body + place, record.order);
+  };
+  sample.ip = u64_at(places.ip);
+  sample.time = u64_at(places.time);
+  if (places.tid != kAbsent) {
+    sample.pid = load<std::uint32_t>(body + places.tid, record.order);
+    sample.tid = load<std::uint32_t>(body + places.tid + 4, record.order);
+  }
+  if (places.cpu != kAbsent) sample.cpu = load<std::uint32_t>(body + places.cpu, record.order);
+  sample.period = places.period == kAbsent ? layout.attr().sample_period : u64_at(places.period);
+  if (!layout.has(kCallchain)) return true;
+  Cursor in(record.body.subspan(places.size), record.order);
+  if (layout.has(kRead) && !skip_reading(in, layout.attr().read_format)) return false;
+  const std::uint64_t count = in.count64(8);
+  sample.call_chain = {in.here(), static_cast<std::size_t>(count), record.order != kHostOrder};
+  return in.ok();
+}
 
 }  // namespace loft::format::perf

@@ -12,6 +12,7 @@
 
 #include "sample/symbols/debug_info.hpp"
 #include "sample/symbols/demangle.hpp"
+#include "sample/symbols/dwarf_line_index.hpp"
 #include "sample/symbols/dwarf_lines.hpp"
 #include "sample/symbols/dwarf_reader.hpp"
 #include "sample/symbols/dwarf_split.hpp"
@@ -64,6 +65,9 @@ class DwarfInfo : public DebugInfo {
   std::shared_ptr<const ElfFile> alternate_;
   DwarfSplit split_;
   NameStyle names_;
+
+  mutable std::once_flag index_once_;
+  mutable std::unique_ptr<const DwarfLineIndex> line_index_;  // where lines can be had without it
 
   mutable std::once_flag open_once_;
   mutable std::unique_ptr<const DwarfReader> reader_;

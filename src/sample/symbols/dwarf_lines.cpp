@@ -282,4 +282,21 @@ std::string_view DwarfLines::file(std::uint64_t number) const {
                                 : std::string_view();
 }
 
+bool DwarfLines::names_all_files() const {
+  return std::none_of(files_.begin(), files_.end(),
+                      [](const std::string& file) { return file.empty(); });
+}
+
+void DwarfLines::add_spans(std::uint32_t value, std::vector<Span>& into) const {
+  std::optional<std::uint64_t> start;
+  for (const Row& row : rows_) {
+    if (row.file != kEndOfSequence) {
+      start = start.value_or(row.address);
+    } else if (start) {
+      into.push_back({*start, row.address, value});
+      start.reset();
+    }
+  }
+}
+
 }  // namespace loft::sample::symbols

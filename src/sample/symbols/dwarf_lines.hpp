@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sample/symbols/dwarf_reader.hpp"
+#include "sample/symbols/interval_map.hpp"
 #include "sample/symbols/symbol_table.hpp"
 
 namespace loft::sample::symbols {
@@ -23,6 +24,10 @@ class DwarfLines {
 
   // The path behind a file number of this unit; empty for one that does not exist.
   [[nodiscard]] std::string_view file(std::uint64_t number) const;
+  [[nodiscard]] bool names_all_files() const;
+
+  // Where its code is, with `value` for each stretch.
+  void add_spans(std::uint32_t value, std::vector<Span>& into) const;
 
  private:
   class Program;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/file.hpp"
@@ -86,15 +87,19 @@ class RecordJoiner {
 }  // namespace
 
 void Region::release(std::uint64_t from, std::uint64_t to) const {
-  if (!is_mapped || from >= to) return;
   static const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  if (!is_mapped || from >= to) return;
   const auto start = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t first = (start + from + page - 1) & ~(page - 1);
-  const std::uintptr_t end = (start + to) & ~(page - 1);
+  // The pages at both ends are the file's own; what lies beyond them is somebody else's.
+  const std::uintptr_t lowest = start & ~(page - 1);
+  const std::uintptr_t highest = (start + bytes.size() + page - 1) & ~(page - 1);
+  const std::uintptr_t first = std::max(lowest, (start + from) & ~(kAround - 1));
+  const std::uintptr_t end = std::min(highest, (start + to) & ~(kAround - 1));
   if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 
-Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Progress* progress) {
+Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Progress* progress,
+                                                   const WalkOptions& walk) {
   auto recording = std::unique_ptr<Recording>(new Recording);
   recording->summary_.path = path;
   if (is_directory(path)) {
@@ -105,14 +110,15 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Prog
     LOFT_CHECK(recording->load(recording->mappings_.back().bytes()));
     recording->regions_.back().is_mapped = true;
   }
-  LOFT_CHECK(recording->survey_all(progress));
+  LOFT_CHECK(recording->survey_all(walk, progress));
   return recording;
 }
 
-Result<std::unique_ptr<Recording>> Recording::of_bytes(std::span<const std::byte> bytes) {
+Result<std::unique_ptr<Recording>> Recording::of_bytes(std::span<const std::byte> bytes,
+                                                       const WalkOptions& walk) {
   auto recording = std::unique_ptr<Recording>(new Recording);
   LOFT_CHECK(recording->load(bytes));
-  LOFT_CHECK(recording->survey_all(nullptr));
+  LOFT_CHECK(recording->survey_all(walk, nullptr));
   return recording;
 }
 

@@ -37,7 +37,12 @@ struct Region {
   std::uint64_t file_offset = 0;  // of its first byte, for messages
   bool is_mapped = false;         // a mapped file: what was read can be had again
 
-  // Gives the memory of a part back that will not be needed soon.
+  // A fault maps what lies around it as well, up to so many bytes, also what a neighbour has long
+  // given back.
+  static constexpr std::uint64_t kAround = 2u << 20;
+  // Gives the memory of a part back that will not be needed soon, in whole stretches of kAround:
+  // from the one that `from` is in to the one before that of `to`. Who still looks at it gets it
+  // again.
   void release(std::uint64_t from, std::uint64_t to) const;
 };
 
@@ -54,16 +59,23 @@ struct Progress {
   std::atomic<std::uint64_t> total{0};
 };
 
+// How the first walk is shared out.
+struct WalkOptions {
+  unsigned workers = 1;
+  std::uint64_t part = 32u << 20;  // bytes that one of them takes at a time
+};
+
 class GroupLedger;
 
 class Recording {
  public:
   // A file, a directory of `perf record --threads` or --kcore, a pipe, or "-" for standard input.
   [[nodiscard]] static Result<std::unique_ptr<Recording>> open(const std::string& path,
-                                                               Progress* progress = nullptr);
+                                                               Progress* progress = nullptr,
+                                                               const WalkOptions& walk = {});
   // Bytes that are in memory already; they must outlive the recording.
-  [[nodiscard]] static Result<std::unique_ptr<Recording>> of_bytes(
-      std::span<const std::byte> bytes);
+  [[nodiscard]] static Result<std::unique_ptr<Recording>> of_bytes(std::span<const std::byte> bytes,
+                                                                   const WalkOptions& walk = {});
 
   [[nodiscard]] const sample::RecordingSummary& summary() const { return summary_; }
   [[nodiscard]] const perf_data::Metadata& metadata() const { return summary_.metadata; }
@@ -103,8 +115,10 @@ class Recording {
   [[nodiscard]] Result<void> load_directory(const std::string& path);
   [[nodiscard]] Result<Mapping> unpack(const Region& region);
   void read_features(std::span<const std::byte> file, const format::perf::FileHeader& header);
-  [[nodiscard]] Result<void> survey_all(Progress* progress);
-  void survey(std::uint32_t index, Survey& survey, Progress* progress);
+  [[nodiscard]] Result<void> survey_all(const WalkOptions& options, Progress* progress);
+  [[nodiscard]] Result<void> survey(std::uint32_t index, const WalkOptions& options, Survey& survey,
+                                    Progress* progress);
+  void note_damages(const Region& region, const std::vector<format::perf::Damage>& damages);
   void take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey);
   void take_reading(const RawRecord& record, Survey& survey);
   void take_attr_record(const RawRecord& record);

@@ -11,11 +11,11 @@ namespace {
 
 namespace perf = format::perf;
 
-constexpr std::size_t kBatch = 32;  // samples that a sink can look ahead
+constexpr std::size_t kBatch = 64;  // samples that a sink can look ahead
+constexpr std::size_t kAhead = 1024;
 
-sample::Sample to_sample(const perf::BriefSample& brief, std::uint32_t event,
-                         perf_data::CpuMode mode) {
-  sample::Sample out;
+void fill(const perf::BriefSample& brief, std::uint32_t event, const RawRecord& record,
+          sample::Sample& out) {
   out.ip = brief.ip;
   out.time = brief.time;
   out.period = brief.period;
@@ -23,9 +23,9 @@ sample::Sample to_sample(const perf::BriefSample& brief, std::uint32_t event,
   out.pid = brief.pid;
   out.tid = brief.tid;
   out.cpu = brief.cpu;
-  out.mode = mode;
+  out.mode = record.mode();
+  out.place = record.offset;
   out.call_chain = brief.call_chain;
-  return out;
 }
 
 }  // namespace
@@ -45,6 +45,8 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink, Group
   std::size_t waiting = 0;
   perf::EventTable::Memo memo;
   while (walker.position() < chunk.end && walker.next(record)) {
+    // The processor's own looking ahead ends with each page.
+    __builtin_prefetch(record.body.data() + kAhead);
     if (record.type != RecordType::sample) continue;
     const auto event = events_.event_of_sample(record, memo);
     if (!event) {
@@ -57,16 +59,15 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink, Group
       ++unreadable;
       continue;
     }
-    auto sample = to_sample(brief, *event, record.mode());
-    sample.place = record.offset;
+    fill(brief, *event, record, batch[waiting]);
     const bool is_group = GroupLedger::is_about(layout);
     if (!layout.has(perf::kStackUser) && !is_group) {
-      batch[waiting++] = sample;
-      if (waiting < kBatch) continue;
+      if (++waiting < kBatch) continue;
       sink.add_all(batch);
       waiting = 0;
       continue;
     }
+    sample::Sample sample = batch[waiting];  // what it points to does not last as long as a batch
     const auto whole = perf::read_sample(record, layout);
     if (!whole) {
       ++unreadable;
@@ -100,7 +101,7 @@ void Recording::for_each_sample(unsigned workers,
     std::uint64_t unreadable = 0;
     for (std::size_t i = next++; i < chunks_.size(); i = next++) {
       decode_chunk(chunks_[i], sink, groups, unreadable);
-      regions_[chunks_[i].region].release(chunks_[i].start, chunks_[i].end);
+      regions_[chunks_[i].region].release(chunks_[i].start, chunks_[i].end + Region::kAround);
       if (progress != nullptr) progress->done += chunks_[i].end - chunks_[i].start;
     }
     sink.finish(unreadable);

@@ -1,5 +1,5 @@
-// The survey: one walk over all headers. It counts, finds the events of a pipe, notes where samples
-// can be cut into chunks, and collects the few records that tell about tasks and mappings.
+// The survey: after one walk over all headers, which counts and notes where samples can be cut into
+// chunks, it reads the few records that tell about events, tasks and mappings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 #include "format/perf/features.hpp"
 #include "source/file/history.hpp"
 #include "source/file/recording.hpp"
+#include "source/file/survey_walk.hpp"
 
 namespace loft::source {
 namespace {
 
 namespace perf = format::perf;
 
-constexpr std::uint64_t kChunk = 1u << 20;
 constexpr std::size_t kMostNotes = 20;
 
 std::string type_name(std::uint32_t type) {
@@ -30,7 +30,6 @@ std::string type_name(std::uint32_t type) {
 struct Recording::Survey {
   std::array<std::uint64_t, 256> counts{};
   std::vector<SideRecord> side;
-  bool found_packed = false;
   // The same loss is told up to three times: by the ring (LOST), by a recorder that asks its
   // counters at the end (LOST_SAMPLES), and in the readings themselves.
   std::uint64_t lost_by_ring = 0;
@@ -45,20 +44,13 @@ struct Recording::Survey {
   }
 };
 
-Result<void> Recording::survey_all(Progress* progress) {
+Result<void> Recording::survey_all(const WalkOptions& options, Progress* progress) {
   if (progress != nullptr) progress->total = summary_.bytes;
   Survey survey;
   for (std::uint32_t index = 0; index < regions_.size(); ++index) {
     first_numbers_.push_back(
         std::accumulate(survey.counts.begin(), survey.counts.end(), std::uint64_t{0}));
-    this->survey(index, survey, progress);
-    if (!survey.found_packed) continue;
-    survey.found_packed = false;
-    LOFT_TRY(auto unpacked, unpack(regions_[index]));
-    mappings_.push_back(std::move(unpacked));
-    regions_[index].bytes = mappings_.back().bytes();
-    regions_[index].is_mapped = true;
-    this->survey(index, survey, progress);
+    LOFT_CHECK(this->survey(index, options, survey, progress));
   }
   for (std::uint32_t type = 0; type < survey.counts.size(); ++type)
     if (survey.counts[type] != 0) summary_.records[type_name(type)] += survey.counts[type];
@@ -72,35 +64,36 @@ Result<void> Recording::survey_all(Progress* progress) {
   return {};
 }
 
-void Recording::survey(std::uint32_t index, Survey& survey, Progress* progress) {
-  const Region& region = regions_[index];
-  const Survey before = survey;
-  const sample::RecordingSummary summary_before = summary_;
-  perf::RecordWalker walker(region.bytes, region.order);
-  const std::size_t first_chunk = chunks_.size();
-  chunks_.push_back({index, 0, 0});
-  RawRecord record;
-  while (walker.next(record)) {
-    const auto type = static_cast<std::uint32_t>(record.type);
-    if (record.offset - chunks_.back().start >= kChunk) {
-      chunks_.back().end = record.offset;
-      region.release(chunks_.back().start, record.offset);
-      chunks_.push_back({index, record.offset, 0});
-      if (progress != nullptr) progress->done += kChunk;
-    }
-    ++survey.counts[type];
-    if (record.type == RecordType::sample || record.type == RecordType::finished_round) continue;
-    take_side_record(record, index, survey);
-    if (survey.found_packed) {  // the walk starts again over what is in them
-      chunks_.resize(first_chunk);
-      survey = before;
-      survey.found_packed = true;
-      summary_ = summary_before;
-      return;
-    }
+Result<void> Recording::survey(std::uint32_t index, const WalkOptions& options, Survey& survey,
+                               Progress* progress) {
+  auto walk = walk_region(regions_[index], options, progress);
+  if (walk.found_packed) {  // what counts is what is in them
+    // Behind the last packed record of a pipe stands what perf said to the terminal.
+    std::erase_if(walk.damages, [](const auto& damage) { return damage.is_tail; });
+    note_damages(regions_[index], walk.damages);
+    LOFT_TRY(auto unpacked, unpack(regions_[index]));
+    mappings_.push_back(std::move(unpacked));
+    regions_[index].bytes = mappings_.back().bytes();
+    regions_[index].is_mapped = true;
+    walk = walk_region(regions_[index], options, progress);
   }
-  chunks_.back().end = region.bytes.size();
-  for (const auto& damage : walker.damages()) {
+  note_damages(regions_[index], walk.damages);
+  const Region& region = regions_[index];
+  for (std::size_t type = 0; type < walk.counts.size(); ++type)
+    survey.counts[type] += walk.counts[type];
+  for (std::size_t i = 0; i < walk.cuts.size(); ++i)
+    chunks_.push_back(
+        {index, walk.cuts[i], i + 1 < walk.cuts.size() ? walk.cuts[i + 1] : region.bytes.size()});
+  RawRecord record;
+  for (const std::uint64_t offset : walk.told)
+    if (perf::RecordWalker(region.bytes, region.order, offset).next(record))
+      take_side_record(record, index, survey);
+  return {};
+}
+
+void Recording::note_damages(const Region& region,
+                             const std::vector<format::perf::Damage>& damages) {
+  for (const auto& damage : damages) {
     summary_.damaged_bytes += damage.size;
     if (summary_.notes.size() < kMostNotes)
       summary_.notes.push_back(fmt::format("{} bytes at offset {} are no record{}", damage.size,
@@ -129,10 +122,6 @@ void Recording::take_side_record(const RawRecord& record, std::uint32_t region, 
       break;
     case RecordType::read:
       take_reading(record, survey);
-      break;
-    case RecordType::compressed:
-    case RecordType::compressed2:
-      survey.found_packed = true;
       break;
     case RecordType::header_attr:
       take_attr_record(record);

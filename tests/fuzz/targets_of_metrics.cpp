@@ -1,25 +1,12 @@
-// The targets that read what lies beside a recording: binaries and metrics.
-#include "fuzz/targets.hpp"
-
+// The target that reads metrics.
 #include <cstdlib>
-#include <vector>
 
+#include "fuzz/targets.hpp"
 #include "metric/check.hpp"
 #include "metric/counts_file.hpp"
 #include "metric/reader.hpp"
-#include "symbols/interrogation.hpp"
 
 namespace loft::fuzz {
-
-void fuzz_elf(Bytes bytes) {
-  (void)sample::symbols::interrogate(std::vector<std::byte>(bytes.begin(), bytes.end()));
-}
-
-void fuzz_notes(Bytes bytes) {
-  using sample::symbols::ByteOrder;
-  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-    (void)sample::symbols::build_id_in_notes(bytes, order);
-}
 
 // What was read must be written and read again without complaint.
 void fuzz_metric(Bytes bytes) {

@@ -1,0 +1,19 @@
+// The targets that read the binaries of a recording.
+#include <vector>
+
+#include "fuzz/targets.hpp"
+#include "symbols/interrogation.hpp"
+
+namespace loft::fuzz {
+
+void fuzz_elf(Bytes bytes) {
+  (void)sample::symbols::interrogate(std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+void fuzz_notes(Bytes bytes) {
+  using sample::symbols::ByteOrder;
+  for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+    (void)sample::symbols::build_id_in_notes(bytes, order);
+}
+
+}  // namespace loft::fuzz
