@@ -109,6 +109,15 @@ const std::uint8_t* recorded_code(const BlockEntry& block) {
   return table<std::uint8_t>(kCodeOffset) + block.code_offset;
 }
 
+bool is_recorded_process(std::uint32_t process) {
+  std::uint32_t count = shared_header()->slots.load();
+  if (count > kMaxSlots) count = kMaxSlots;
+  const SlotEntry* slots = table<SlotEntry>(kSlotsOffset);
+  for (std::uint32_t i = 0; i < count && process != 0; ++i)
+    if (slots[i].process == process) return true;
+  return false;
+}
+
 SlotEntry& slot_of(const Context* context) { return table<SlotEntry>(kSlotsOffset)[context->slot]; }
 
 namespace {

@@ -42,7 +42,8 @@ constexpr int kSeen[] = {SYS_mmap,           SYS_munmap,        SYS_mprotect,
                          SYS_readlink,       SYS_readlinkat,    SYS_open,
                          SYS_openat,         SYS_close,         SYS_close_range,
                          SYS_dup2,           SYS_dup3,          SYS_modify_ldt,
-                         SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages};
+                         SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages,
+                         SYS_stat,           SYS_newfstatat,    SYS_statx};
 
 struct Call {
   Context* context;
@@ -103,6 +104,8 @@ long read_link(std::uint64_t buffer, std::uint64_t room) {
   return told;
 }
 
+std::uint64_t flags_of_stat(const Call& call) { return call.number == SYS_statx ? call.c : call.d; }
+
 long files(const Call& call) {
   const auto mine = static_cast<std::uint32_t>(shared_descriptor());
   switch (call.number) {
@@ -119,6 +122,14 @@ long files(const Call& call) {
       return names_own_executable(call.b)
                  ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
                  : call.in_kernel();
+    case SYS_stat:
+      return names_own_executable(call.a) ? kernel(SYS_stat, word(program_path()), call.b)
+                                          : call.in_kernel();
+    case SYS_newfstatat:
+    case SYS_statx:
+      if ((flags_of_stat(call) & AT_SYMLINK_NOFOLLOW) != 0 || !names_own_executable(call.b))
+        return call.in_kernel();
+      return kernel(call.number, call.a, word(program_path()), call.c, call.d, call.e);
     case SYS_close:
       return static_cast<std::uint32_t>(call.a) == mine ? -EBADF : call.in_kernel();
     case SYS_dup2:
@@ -136,9 +147,6 @@ long files(const Call& call) {
 }
 
 long execute(const Call& call) {
-  if (call.context->filters != nullptr)
-    stop(
-        Message("cannot follow a seccomp filter through exec, called at ").add_place(call.next_pc));
   char text[PATH_MAX];
   char* path = text;
   if (call.number == SYS_execve) {
@@ -249,6 +257,9 @@ long perform(const Call& call) {
     case SYS_close_range:
     case SYS_dup2:
     case SYS_dup3:
+    case SYS_stat:
+    case SYS_newfstatat:
+    case SYS_statx:
       return files(call);
     default:
       return call.in_kernel();
@@ -267,8 +278,17 @@ bool is_below_proc(std::uint64_t path) {
 // Whatever may wait must run in place, where signals reach the program. A file is opened by the
 // engine only where it may be one about the engine.
 bool runs_in_place(const Call& call) {
-  if (call.number == SYS_open) return !is_below_proc(call.a);
-  if (call.number == SYS_openat) return !is_below_proc(call.b);
+  switch (call.number) {
+    case SYS_open:
+    case SYS_stat:
+      return !is_below_proc(call.a);
+    case SYS_openat:
+    case SYS_newfstatat:
+    case SYS_statx:
+      return !is_below_proc(call.b);
+    default:
+      break;
+  }
   return g_sees_all && call.number >= 0 && call.number < 512 &&
          (g_in_place[call.number / 64] >> (call.number % 64) & 1) != 0;
 }
