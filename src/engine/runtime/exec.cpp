@@ -92,7 +92,7 @@ char** hide_variables(Words& words, std::uint64_t environment, long count) {
     std::memcpy(result, reinterpret_cast<void*>(environment), static_cast<std::size_t>(count) * 8);
   for (long i = 0; i < count; ++i) {
     char start[16] = {};
-    engine_safe_copy(start, result[i], sizeof start - 1);
+    copy_string(start, sizeof start, word(result[i]));
     if (is_for_a_loader(start)) result[i] = words.copy(result[i], kHiddenVariable);
   }
   result[count] = nullptr;

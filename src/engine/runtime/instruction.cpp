@@ -51,8 +51,10 @@ Flow flow_of(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
   switch (decoded.mnemonic) {
     case ZYDIS_MNEMONIC_SYSCALL:
       return Flow::syscall;
-    case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_INT:
+      if (decoded.raw.imm[0].value.u != 0x80) return Flow::trap;  // the others all fault
+      [[fallthrough]];
+    case ZYDIS_MNEMONIC_SYSENTER:
       return refused(instruction, "a system call by int or sysenter");
     case ZYDIS_MNEMONIC_IRET:
     case ZYDIS_MNEMONIC_IRETD:

@@ -193,7 +193,8 @@ void open_counters(Context* context) {
       kernel(SYS_mmap, word(context->counters()), kCountersPerSlot, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(g_descriptor),
              kCountersOffset + slot * kCountersPerSlot);
-  if (is_error(memory)) stop(Message("no address space is left for the counters of a thread"));
+  if (is_error(memory))
+    stop(Message("no address space is left for the counters of a thread (is ulimit -v set?)"));
   context->slot = slot;
   SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[slot];
   entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));

@@ -206,16 +206,16 @@ long install_filter(Context* context, std::uint64_t operation, std::uint64_t fla
     if (flags != 0 || context->filters != nullptr) return -EINVAL;
     filter = strict_filter();
   } else {
-    if ((flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0)
-      stop(Message("cannot run a seccomp filter that asks another process, set at ").add_place(pc));
-    constexpr std::uint64_t kKnown = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG |
-                                     SECCOMP_FILTER_FLAG_SPEC_ALLOW |
-                                     SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+    constexpr std::uint64_t kKnown =
+        SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG | SECCOMP_FILTER_FLAG_SPEC_ALLOW |
+        SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
     if ((flags & ~kKnown) != 0) return -EINVAL;
     if (!may_install()) return -EACCES;
     long error = 0;
     filter = copy_filter(argument, error);
-    if (filter == nullptr) return error;
+    if (filter == nullptr) return error;  // so libraries find out which flags there are
+    if ((flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0)
+      stop(Message("cannot run a seccomp filter that asks another process, set at ").add_place(pc));
   }
   filter->before = context->filters;
   see_all_syscalls();

@@ -113,6 +113,11 @@ std::uint32_t high_state_table() { return static_cast<std::uint32_t>(word(high_s
 
 std::uint32_t indirect_table() { return static_cast<std::uint32_t>(word(g_table)); }
 
+AddressRange table_range() {
+  constexpr std::uint64_t kPage = 4096;
+  return {word(g_table), (word(g_table) + kTableBytes + kPage - 1) & ~(kPage - 1)};
+}
+
 Trace* find_trace(std::uint64_t pc) { return slot_of(pc)->trace; }
 
 void add_trace(Trace* trace) {

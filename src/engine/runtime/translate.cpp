@@ -171,8 +171,8 @@ void Translation::emit_body() {
 
 std::uint32_t Translation::place_of_counter() const {
   // Code that may be rewritten promises nothing about what follows.
-  return region_.writable ? counter_position(block_, 0, 0)
-                          : counter_position(block_, region_.start, region_.end);
+  return region_.writable || region_.shared ? counter_position(block_, 0, 0)
+                                            : counter_position(block_, region_.start, region_.end);
 }
 
 // The whole trace so far is one block that jumps back to itself.
