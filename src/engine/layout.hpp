@@ -144,9 +144,10 @@ static_assert(kBlocksOffset + std::uint64_t{kMaxBlocks} * sizeof(BlockEntry) <= 
 static_assert(kTablesEnd <= kCountersOffset);
 
 // How the engine's executable is called: these words, then the program's own argv.
-//   loft-engine DESCRIPTOR PATH NAME argv[0] argv[1] ...
-// PATH is the file to load, NAME what the program was started as (AT_EXECFN). Their number is even
-// so that the program's stack stays aligned when they are dropped.
+//   loft-engine DESCRIPTOR[,FILTERS] PATH NAME argv[0] argv[1] ...
+// FILTERS is a descriptor with the seccomp filters that the program inherits, if any; PATH is the
+// file to load, NAME what the program was started as (AT_EXECFN). Their number is even so that the
+// program's stack stays aligned when they are dropped.
 inline constexpr int kEngineArguments = 4;
 
 // Variables that the engine's own loader must not obey travel with this in front of their name.

@@ -39,6 +39,9 @@ void apply(const StreamWord& word, std::span<const std::byte> bytes, RegisterSta
             static_cast<std::uint8_t>((value >> lane & 1) << 7);
       break;
     }
+    case StreamWord::Kind::tiles:
+      std::memcpy(state.tile_config.data(), bytes.data(), state.tile_config.size());
+      break;
     case StreamWord::Kind::vector:
       std::memcpy(state.vector[word.number & 31].data(), bytes.data(), word.bytes);
       break;

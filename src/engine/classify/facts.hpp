@@ -103,6 +103,7 @@ struct UnitSource {
   ZydisRegister reg = ZYDIS_REGISTER_NONE;  // opmask, vector, count register (rcx, ecx) or tile
   std::uint8_t lanes = 0;                   // how many of its bits or elements count
   std::uint8_t lane_bytes = 0;              // size of an element whose sign bit counts
+  std::uint8_t elements = 0;                // of mask_fold: how many the lanes repeat
 };
 
 struct InstructionFacts {
@@ -133,6 +134,14 @@ struct InstructionFacts {
 
 [[nodiscard]] InstructionFacts classify(const ZydisDecodedInstruction& instruction,
                                         const ZydisDecodedOperand* operands);
+
+// Lanes that repeat `elements` of memory, as the elements that at least one of them loads.
+[[nodiscard]] inline std::uint64_t fold_lanes(std::uint64_t lanes, unsigned count,
+                                              unsigned elements) {
+  std::uint64_t folded = 0;
+  for (unsigned at = 0; at < count; at += elements) folded |= lanes >> at;
+  return folded & ((1ull << elements) - 1);
+}
 
 // Bytes to add to the address of a bit_string access: the bit number, in an operand of
 // `operand_bytes`, is signed and selects a word before or after the address.

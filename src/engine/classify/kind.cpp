@@ -90,9 +90,9 @@ constexpr std::string_view kAccessSizes[] = {"none", "1",  "2",  "4",      "8", 
                                              "16",   "32", "64", "masked", "other"};
 constexpr std::string_view kForms[] = {"none",    "stack",   "absolute", "rip_relative", "base",
                                        "indexed", "segment", "string",   "vector",       "tile"};
-constexpr std::string_view kUnits[] = {"none",      "taken",      "iterations", "mask_lanes",
-                                       "mask_any",  "sign_lanes", "sign_any",   "state_bytes",
-                                       "tile_rows", "tile_bytes", "tile_ops"};
+constexpr std::string_view kUnits[] = {"none",        "taken",     "iterations", "mask_lanes",
+                                       "mask_any",    "mask_fold", "sign_lanes", "sign_any",
+                                       "state_bytes", "tile_rows", "tile_bytes", "tile_ops"};
 
 }  // namespace
 

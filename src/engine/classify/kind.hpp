@@ -214,6 +214,7 @@ enum class Unit : std::uint8_t {
   iterations,   // of a repeated string instruction: count register before minus after
   mask_lanes,   // set bits among the lowest `lanes` of an opmask register
   mask_any,     // 1 when at least one of them is set
+  mask_fold,    // elements in memory that at least one set bit selects: fold_lanes()
   sign_lanes,   // lanes of a vector register whose sign bit is set
   sign_any,     // 1 when at least one is set
   state_bytes,  // bytes of an xsave area: xsave_bytes()

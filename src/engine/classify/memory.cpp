@@ -184,6 +184,21 @@ bool is_compress_or_expand(const Subject& subject) {
          subject.name.starts_with("vpcompress") || subject.name.starts_with("vpexpand");
 }
 
+// vbroadcastf32x4 and its like: several elements, each loaded when one of its copies is active.
+void add_repeated_elements(const Subject& subject, MemoryAccess access, ZydisRegister mask,
+                           InstructionFacts& facts) {
+  const unsigned bytes = subject.name.find("32x") != std::string_view::npos ? 4 : 8;
+  const unsigned elements = access.size / bytes;
+  access.pattern = Pattern::masked;
+  access.size = static_cast<std::uint16_t>(bytes);
+  access.lanes = static_cast<std::uint8_t>(elements);
+  const UnitSource source{.unit = Unit::mask_fold,
+                          .reg = mask,
+                          .lanes = static_cast<std::uint8_t>(vector_bits(subject) / 8 / bytes),
+                          .elements = static_cast<std::uint8_t>(elements)};
+  add_masked(facts, access, source, Unit::mask_any);
+}
+
 void add_opmasked(const Subject& subject, const ZydisDecodedOperand& operand, ZydisRegister mask,
                   bool is_store, InstructionFacts& facts) {
   MemoryAccess access = access_of(subject, operand, is_store);
@@ -191,6 +206,8 @@ void add_opmasked(const Subject& subject, const ZydisDecodedOperand& operand, Zy
   const bool four_sources =
       subject.mnemonic.op == FpOp::quad_fma || subject.name.starts_with("vp4d");
   if (!is_store && ignores_mask_for_loads(subject)) return add_fixed(facts, access);
+  if (subject.name.starts_with("vbroadcast") && subject.name.find('x') != std::string_view::npos)
+    return add_repeated_elements(subject, access, mask, facts);
   if (broadcast || four_sources) {
     const ZydisDecodedOperand* data = first_vector_register(subject);
     const unsigned lanes = subject.mnemonic.is_scalar ? 1

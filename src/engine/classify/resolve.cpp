@@ -51,8 +51,12 @@ const std::uint8_t* bytes_of(ZydisRegister reg, const RegisterState& state) {
 // Bit i is set when lane i is active.
 std::uint64_t active_lanes(const UnitSource& source, const RegisterState& state) {
   const std::uint64_t all = source.lanes >= 64 ? ~0ull : (1ull << source.lanes) - 1;
-  if (source.unit == Unit::mask_lanes || source.unit == Unit::mask_any)
-    return state.opmask[static_cast<std::size_t>(ZydisRegisterGetId(source.reg)) & 7] & all;
+  if (source.unit <= Unit::mask_fold) {
+    const auto number = static_cast<std::size_t>(ZydisRegisterGetId(source.reg)) & 7;
+    const std::uint64_t active = state.opmask[number] & all;
+    return source.unit == Unit::mask_fold ? fold_lanes(active, source.lanes, source.elements)
+                                          : active;
+  }
   std::uint64_t active = 0;
   const std::uint8_t* const bytes = bytes_of(source.reg, state);
   for (unsigned lane = 0; lane < source.lanes; ++lane)
@@ -171,7 +175,7 @@ class Resolver {
   void add_tile(const MemoryAccess& access) {
     const TileShape shape = tile_shape(state_.tile_config, tile_number(facts_));
     const std::uint64_t stride = value_of(access.index, state_) * access.scale;
-    for (unsigned row = 0; row < shape.rows; ++row)
+    for (unsigned row = shape.start_row; row < shape.rows; ++row)
       touch(access, address(access) + row * stride, shape.row_bytes);
   }
   [[nodiscard]] std::uint64_t state_bytes() const {
@@ -226,6 +230,7 @@ std::uint64_t units_of(const InstructionFacts& facts, const UnitSource& source,
     case Unit::iterations:
       return iterations;
     case Unit::mask_lanes:
+    case Unit::mask_fold:
     case Unit::sign_lanes:
       return static_cast<std::uint64_t>(std::popcount(active_lanes(source, state)));
     case Unit::mask_any:
@@ -250,7 +255,7 @@ TileShape tile_shape(const std::array<std::uint8_t, 64>& config, int number) {
   if (number < 0 || number > 7 || config[0] == 0) return {};
   const auto at = static_cast<std::size_t>(number);
   const unsigned row_bytes = config[16 + at * 2] | config[17 + at * 2] << 8;
-  return {config[48 + at], row_bytes};
+  return {config[48 + at], row_bytes, config[1]};
 }
 
 std::uint64_t xsave_bytes(std::uint64_t components) {

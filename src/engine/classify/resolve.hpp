@@ -47,6 +47,7 @@ void resolve(const InstructionFacts& facts, const RegisterState& state, std::uin
 struct TileShape {
   unsigned rows = 0;
   unsigned row_bytes = 0;
+  unsigned start_row = 0;  // of a load or store that was interrupted, and goes on there
 };
 [[nodiscard]] TileShape tile_shape(const std::array<std::uint8_t, 64>& config, int number);
 

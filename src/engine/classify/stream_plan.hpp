@@ -25,9 +25,10 @@ struct StreamWord {
     opmask,
     signs,   // the sign bits of a vector register's lanes, as a number
     vector,  // a whole vector register
+    tiles,   // the tile configuration, as sttilecfg writes it
   };
   Kind kind = Kind::general;
-  std::uint8_t number = 0;  // of the register
+  std::uint8_t number = 0;  // of the register; of `tiles`, of the one that is moved
   bool is_mmx = false;      // of `signs`
   std::uint8_t lanes = 0;   // of `signs`
   std::uint8_t lane_bytes = 0;
@@ -39,7 +40,7 @@ class StreamPlanner {
   // Calls take(StreamWord) for the words of the block's next instruction.
   template <class Take>
   void add(const InstructionFacts& facts, Take&& take) {
-    for (const MemoryAccess& access : facts.memory()) add_access(access, take);
+    for (const MemoryAccess& access : facts.memory()) add_access(facts, access, take);
     if (facts.access_count != 0) add_mask(facts, take);
     known_ &= static_cast<std::uint16_t>(~facts.registers.written.general);
     knows_fs_ = false;
@@ -58,8 +59,14 @@ class StreamPlanner {
     take(StreamWord{.kind = kind, .number = static_cast<std::uint8_t>(number)});
   }
 
+  static StreamWord tiles_of(const InstructionFacts& facts) {
+    return {.kind = StreamWord::Kind::tiles,
+            .number = static_cast<std::uint8_t>(ZydisRegisterGetId(facts.sources[0].reg)),
+            .bytes = 64};
+  }
+
   template <class Take>
-  void add_access(const MemoryAccess& access, Take& take) {
+  void add_access(const InstructionFacts& facts, const MemoryAccess& access, Take& take) {
     for (const ZydisRegister reg : {access.base, access.index, access.bit})
       give(StreamWord::Kind::general, general_number(reg), take);
     if (access.pattern == Pattern::repeated) give(StreamWord::Kind::general, kRcx, take);
@@ -71,6 +78,7 @@ class StreamPlanner {
       knows_fs_ = true;
       take(StreamWord{.kind = StreamWord::Kind::fs_base});
     }
+    if (access.pattern == Pattern::tile_rows) take(tiles_of(facts));
     if (access.pattern == Pattern::vector)
       take(StreamWord{.kind = StreamWord::Kind::vector,
                       .number = static_cast<std::uint8_t>(vector_number(access.index)),

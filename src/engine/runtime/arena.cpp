@@ -91,6 +91,10 @@ Arena* arena_of(std::uint64_t address) {
   return nullptr;
 }
 
+const Arena* arena_number(std::uint32_t number) {
+  return number < __atomic_load_n(&g_count, __ATOMIC_ACQUIRE) ? &g_arenas[number] : nullptr;
+}
+
 std::uint8_t* take_cold(Arena& arena, std::uint32_t bytes) {
   arena.cold -= (bytes + 7) & ~7u;
   return arena.cold;

@@ -25,6 +25,9 @@ Arena* arena_near(std::uint64_t pc);
 // The arena that holds the address, or null.
 Arena* arena_of(std::uint64_t address);
 
+// All of them, one after the other; null behind the last.
+const Arena* arena_number(std::uint32_t number);
+
 // `bytes` of cold memory.
 std::uint8_t* take_cold(Arena& arena, std::uint32_t bytes);
 

@@ -70,6 +70,7 @@ struct Context {
 
   // The address stream, see stream.hpp.
   std::uint64_t stream_register;  // the program's value of the register that holds the buffer
+  std::uint8_t tiles[64];         // their configuration, while a tile instruction is counted
   std::uint64_t stream_base;
 
   std::uint64_t region_suspended;  // outside, in a signal handler: the limit to go back to, or 0
@@ -126,5 +127,6 @@ static_assert(offsetof(Context, region_outside) == CTX_REGION_OUTSIDE);
 static_assert(offsetof(Context, region_enter) == CTX_REGION_ENTER);
 static_assert(offsetof(Context, region_leave) == CTX_REGION_LEAVE);
 static_assert(offsetof(Context, stream_register) == CTX_STREAM_REGISTER);
+static_assert(offsetof(Context, tiles) == CTX_TILES);
 
 }  // namespace loft::engine::runtime

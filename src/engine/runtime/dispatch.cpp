@@ -3,9 +3,11 @@
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/region.hpp"
 #include "engine/runtime/signals.hpp"
+#include "engine/runtime/stop.hpp"
 #include "engine/runtime/syscalls.hpp"
 #include "engine/runtime/trace.hpp"
 #include "engine/runtime/translate.hpp"
+#include "engine/runtime/unknown.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -29,6 +31,9 @@ void follow_link(Context* context) {
     const Holding holding(cache_lock());
     pc = link_number(static_cast<std::uint32_t>(context->exit_link)).target;
   }
+  if ((pc & kBehindUnknown) != 0)
+    stop(Message("cannot count an instruction that is newer than the decoder, at ")
+             .add_place(pc & ~kBehindUnknown));
   go_to(context, pc, false);
   const Holding holding(cache_lock());
   if (const Trace* trace = find_trace(pc))

@@ -6,6 +6,7 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/translation.hpp"
+#include "engine/runtime/unknown.hpp"
 
 namespace loft::engine::runtime {
 
@@ -46,7 +47,12 @@ bool Translation::emit_end(const Instruction& last) {
       return false;
     case Flow::invalid:
       point(Point::clean);
-      emit_.put(0x0F, 0x0B);
+      if (last.length == 0) {
+        emit_.put(0x0F, 0x0B);
+        return false;
+      }
+      emit_.bytes(last.bytes, last.length);
+      emit_jump_to(last.pc | kBehindUnknown);
       return false;
     default:
       stop(Message("cannot run ").add(last.reason).add(" at ").add_place(last.pc));

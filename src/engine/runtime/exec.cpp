@@ -12,6 +12,7 @@
 #include "engine/layout.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
+#include "engine/runtime/seccomp.hpp"
 #include "engine/runtime/stop.hpp"
 
 namespace loft::engine::runtime {
@@ -91,7 +92,7 @@ char** hide_variables(Words& words, std::uint64_t environment, long count) {
     std::memcpy(result, reinterpret_cast<void*>(environment), static_cast<std::size_t>(count) * 8);
   for (long i = 0; i < count; ++i) {
     char start[16] = {};
-    engine_safe_copy(start, result[i], sizeof start - 1);
+    copy_string(start, sizeof start, word(result[i]));
     if (is_for_a_loader(start)) result[i] = words.copy(result[i], kHiddenVariable);
   }
   result[count] = nullptr;
@@ -120,6 +121,40 @@ bool is_privileged(const struct stat& status) {
   return other_user || other_group;
 }
 
+// The process that traces this one, as /proc tells; 0 for none.
+std::uint32_t tracer() {
+  char text[1024] = {};
+  const long file = kernel(SYS_open, word("/proc/self/status"), O_RDONLY | O_CLOEXEC);
+  if (is_error(file)) return 0;
+  kernel(SYS_read, static_cast<std::uint64_t>(file), word(text), sizeof text - 1);
+  kernel(SYS_close, static_cast<std::uint64_t>(file));
+  constexpr char kName[] = "TracerPid:\t";
+  const char* at = std::strstr(text, kName);
+  std::uint32_t number = 0;
+  if (at == nullptr) return 0;
+  for (at += sizeof kName - 1; *at >= '0' && *at <= '9'; ++at)
+    number = number * 10 + static_cast<std::uint32_t>(*at - '0');
+  return number;
+}
+
+long may_execute(const char* path) {
+  constexpr std::uint64_t kExecute = 1;
+  constexpr std::uint64_t kEffectiveIds = 0x200;
+  return kernel(SYS_faccessat2, static_cast<std::uint64_t>(AT_FDCWD), word(path), kExecute,
+                kEffectiveIds);
+}
+
+// Without the engine, as the kernel does it.
+long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment) {
+  if (may_execute(path) == 0)
+    note(Message("not counted, since another program of this run traces it: ").add(path));
+  const auto mine = static_cast<std::uint64_t>(shared_descriptor());
+  kernel(SYS_fcntl, mine, F_SETFD, FD_CLOEXEC);
+  const long result = kernel(SYS_execve, word(path), arguments, environment);
+  kernel(SYS_fcntl, mine, F_SETFD, 0);
+  return result;
+}
+
 }  // namespace
 
 void open_exec(const char* engine, const char* program) {
@@ -134,12 +169,7 @@ long inspect_program(const char* path, char* line, std::uint32_t room) {
   if (const long result = kernel(SYS_stat, word(path), word(&status)); is_error(result))
     return result;
   if (!S_ISREG(status.st_mode)) return -EACCES;
-  constexpr std::uint64_t kExecute = 1;
-  constexpr std::uint64_t kEffectiveIds = 0x200;
-  if (const long result = kernel(SYS_faccessat2, static_cast<std::uint64_t>(AT_FDCWD), word(path),
-                                 kExecute, kEffectiveIds);
-      is_error(result))
-    return result;
+  if (const long result = may_execute(path); is_error(result)) return result;
   const long file = kernel(SYS_open, word(path), O_RDONLY | O_CLOEXEC);
   if (is_error(file))
     stop(Message("cannot run a program that may be executed but not read: ").add(path));
@@ -164,6 +194,9 @@ long inspect_program(const char* path, char* line, std::uint32_t room) {
 
 long run_exec(Context* context, const char* path, std::uint64_t arguments,
               std::uint64_t environment) {
+  // A debugger looks for its program's own code and addresses, which a code cache does not have.
+  if (context->filters == nullptr && is_recorded_process(tracer()))
+    return run_outside(path, arguments, environment);
   const long argument_count = count_words(arguments);
   const long variable_count = count_words(environment);
   if (argument_count < 0) return argument_count;
@@ -197,17 +230,21 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
     *--first = interpreter;
     file = interpreter;
   }
-  char number[16];
-  char* digit = number + sizeof number - 1;
-  *digit = '\0';
-  for (int rest = shared_descriptor();
-       *--digit = static_cast<char>('0' + rest % 10), (rest /= 10) != 0;) {
+  Message descriptors("");
+  descriptors.add_number(static_cast<std::uint64_t>(shared_descriptor()));
+  long filters = -1;
+  if (context->filters != nullptr) {
+    filters = save_filters(context);
+    if (is_error(filters)) return filters;
+    descriptors.add(",").add_number(static_cast<std::uint64_t>(filters));
   }
   *--first = name;
   *--first = file;
-  *--first = digit;
+  *--first = const_cast<char*>(descriptors.text());
   *--first = g_engine;
-  return kernel(SYS_execve, word(g_engine), word(first), word(variables));
+  const long result = kernel(SYS_execve, word(g_engine), word(first), word(variables));
+  if (filters >= 0) kernel(SYS_close, static_cast<std::uint64_t>(filters));
+  return result;
 }
 
 }  // namespace loft::engine::runtime

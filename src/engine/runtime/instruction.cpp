@@ -3,6 +3,7 @@
 #include <Zydis/Zydis.h>
 
 #include "engine/classify/facts.hpp"
+#include "engine/runtime/unknown.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -50,8 +51,10 @@ Flow flow_of(const ZydisDecodedInstruction& decoded, Instruction& instruction) {
   switch (decoded.mnemonic) {
     case ZYDIS_MNEMONIC_SYSCALL:
       return Flow::syscall;
-    case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_INT:
+      if (decoded.raw.imm[0].value.u != 0x80) return Flow::trap;  // the others all fault
+      [[fallthrough]];
+    case ZYDIS_MNEMONIC_SYSENTER:
       return refused(instruction, "a system call by int or sysenter");
     case ZYDIS_MNEMONIC_IRET:
     case ZYDIS_MNEMONIC_IRETD:
@@ -143,14 +146,30 @@ bool is_state_move(ZydisInstructionCategory category, ZydisMnemonic mnemonic) {
          mnemonic != ZYDIS_MNEMONIC_XGETBV && mnemonic != ZYDIS_MNEMONIC_XSETBV;
 }
 
-UnitPlan plan_of(const UnitSource& source) {
-  return {source.unit, static_cast<std::uint8_t>(ZydisRegisterGetId(source.reg)), source.lanes,
-          source.lane_bytes};
+UnitPlan plan_of(const InstructionFacts& facts, const UnitSource& source) {
+  const int number =
+      source.unit == Unit::tile_ops ? facts.tiles[0] : ZydisRegisterGetId(source.reg);
+  return {source.unit,     static_cast<std::uint8_t>(number),
+          source.lanes,    source.lane_bytes,
+          source.elements, static_cast<std::uint8_t>(facts.tiles[1])};
+}
+
+bool changes_tiles(ZydisMnemonic mnemonic) {
+  switch (mnemonic) {
+    case ZYDIS_MNEMONIC_LDTILECFG:
+    case ZYDIS_MNEMONIC_TILERELEASE:
+    case ZYDIS_MNEMONIC_XRSTOR:
+    case ZYDIS_MNEMONIC_XRSTOR64:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool destroys_mask(const InstructionFacts& facts, const UnitSource& source) {
+  if (source.unit >= Unit::tile_rows) return false;
   const int number = ZydisRegisterGetId(source.reg);
-  const bool is_opmask = source.unit == Unit::mask_lanes || source.unit == Unit::mask_any;
+  const bool is_opmask = source.unit <= Unit::mask_fold;
   const std::uint32_t written =
       is_opmask ? facts.registers.written.opmask : facts.registers.written.vector;
   return (written >> number & 1) != 0;
@@ -176,9 +195,7 @@ void note_units(const ZydisDecodedInstruction& decoded, Instruction& instruction
       return;
     const InstructionFacts facts = classify(again, operands);
     for (const UnitSource& source : facts.unit_sources()) {
-      if (source.unit >= Unit::tile_rows)
-        instruction.flow = refused(instruction, "an AMX tile instruction");
-      instruction.units[instruction.unit_count++] = plan_of(source);
+      instruction.units[instruction.unit_count++] = plan_of(facts, source);
       if (destroys_mask(facts, source)) instruction.units_before = true;
     }
   }
@@ -231,6 +248,7 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
   if (!ZYAN_SUCCESS(
           ZydisDecoderDecodeInstruction(&g_decoder, &context, bytes, available, &decoded))) {
     instruction.flow = Flow::invalid;
+    instruction.length = length_of_unknown(bytes, available);
     return instruction;
   }
   instruction.length = decoded.length;
@@ -245,6 +263,7 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
   }
   if (instruction.rip_offset != 0 && decoded.address_width == 32)
     instruction.flow = refused(instruction, "an operand relative to eip");
+  instruction.changes_tiles = changes_tiles(decoded.mnemonic);
   note_flags(decoded, instruction);
   note_units(decoded, instruction);
   note_gs(decoded, instruction);

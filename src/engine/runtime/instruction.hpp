@@ -19,7 +19,7 @@ enum class Flow : std::uint8_t {
   ret,
   syscall,
   trap,     // int3, ud2: the kernel looks at the place
-  invalid,  // no instruction: faults when it is executed
+  invalid,  // not decoded: faults when it is executed, or is newer than the decoder (unknown.hpp)
   refused,  // the engine cannot run it; `reason` says why
 };
 
@@ -29,9 +29,11 @@ inline constexpr std::uint32_t kArithmeticFlags = 0x8D5;  // CF PF AF ZF SF OF
 // Something about an instruction that only its run shows, and where to read it.
 struct UnitPlan {
   Unit unit = Unit::none;
-  std::uint8_t reg = 0;  // number of the mask or vector register
+  std::uint8_t reg = 0;  // number of the mask, vector or tile register
   std::uint8_t lanes = 0;
   std::uint8_t lane_bytes = 0;  // of a vector register whose sign bits count
+  std::uint8_t elements = 0;    // of mask_fold: how many the lanes repeat
+  std::uint8_t left = 0;        // of tile_ops: number of the left factor
 };
 
 struct Instruction {
@@ -48,8 +50,9 @@ struct Instruction {
   std::uint16_t pop_bytes = 0;  // of ret n
   const char* reason = nullptr;
   std::uint8_t unit_count = 0;
-  bool units_before = false;  // the instruction destroys the mask: look before it runs
-  bool uses_gs = false;       // the segment or its base, which is the engine's while it runs
+  bool units_before = false;   // the instruction destroys the mask: look before it runs
+  bool changes_tiles = false;  // the tile configuration
+  bool uses_gs = false;        // the segment or its base, which is the engine's while it runs
   UnitPlan units[kMaxUnits];
 
   [[nodiscard]] std::uint64_t next_pc() const { return pc + length; }

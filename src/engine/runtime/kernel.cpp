@@ -3,27 +3,39 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "engine/runtime/stop.hpp"
 
 namespace loft::engine::runtime {
 
 bool copy_string(char* to, std::size_t room, std::uint64_t from) {
-  const long got =
-      engine_safe_copy(to, reinterpret_cast<const void*>(from), static_cast<long>(room - 1));
-  if (got <= 0) return false;
-  to[got] = '\0';
-  return true;
+  // Page by page: behind the string there may be nothing, and who traces us would see the fault.
+  constexpr std::uint64_t kPage = 4096;
+  std::uint64_t size = 0;
+  while (size + 1 < room) {
+    std::uint64_t piece = kPage - ((from + size) & (kPage - 1));
+    if (piece > room - 1 - size) piece = room - 1 - size;
+    const long got = engine_safe_copy(to + size, reinterpret_cast<const void*>(from + size),
+                                      static_cast<long>(piece));
+    if (std::memchr(to + size, '\0', static_cast<std::size_t>(got)) != nullptr) return true;
+    size += static_cast<std::uint64_t>(got);
+    if (static_cast<std::uint64_t>(got) != piece) break;
+  }
+  to[size] = '\0';
+  return size != 0;
 }
 
 namespace {
 
-constexpr std::uint64_t kReserveStart = 0x200000000000;
+// Where neither the kernel nor the shadow memory of any sanitizer is.
+constexpr std::uint64_t kReserveStart = 0x400000000000;
 std::uint64_t g_reserve_next = kReserveStart;
 
 }  // namespace
 
-bool is_reserved(std::uint64_t address) {
-  return address >= kReserveStart && address < __atomic_load_n(&g_reserve_next, __ATOMIC_RELAXED);
+AddressRange reserved_range() {
+  return {kReserveStart, __atomic_load_n(&g_reserve_next, __ATOMIC_RELAXED)};
 }
 
 void* reserve(std::uint64_t bytes) {

@@ -39,7 +39,11 @@ bool copy_string(char* to, std::size_t room, std::uint64_t from);
 // apart from where the kernel puts libraries, so that code and its copies stay within reach of each
 // other.
 void* reserve(std::uint64_t bytes);
-bool is_reserved(std::uint64_t address);
+struct AddressRange {
+  std::uint64_t start;
+  std::uint64_t end;
+};
+AddressRange reserved_range();
 
 // Memory of the engine's own: page-wise from the kernel, never given back, zero.
 void* allocate(std::size_t bytes, std::size_t alignment = 16);

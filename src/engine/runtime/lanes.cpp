@@ -14,7 +14,7 @@ constexpr std::uint32_t kMmx = 32;
 constexpr std::uint32_t kXmm = 160;
 constexpr std::uint32_t kHeader = 512;
 constexpr std::uint32_t kYmmHigh = 576;
-enum Component : std::uint32_t { kSse = 1, kAvx = 2, kOpmask = 5 };
+enum Component : std::uint32_t { kSse = 1, kAvx = 2, kOpmask = 5, kTiles = 17 };
 
 const std::uint8_t* area_of(const ucontext_t& user) {
   return reinterpret_cast<const std::uint8_t*>(user.uc_mcontext.fpregs);
@@ -65,12 +65,17 @@ std::uint64_t signs_of(const ucontext_t& user, unsigned number, unsigned lanes, 
   return signs;
 }
 
+unsigned tile_start_row(const ucontext_t& user) {
+  return has(user, kTiles) ? area_of(user)[offset_of(kTiles) + 1] : 0;
+}
+
 std::uint64_t lanes_of(const ucontext_t& user, const UnitPlan& plan) {
-  const bool is_opmask = plan.unit == Unit::mask_lanes || plan.unit == Unit::mask_any;
+  const bool is_opmask = plan.unit <= Unit::mask_fold;
   const bool is_mmx = plan.lane_bytes == 1 && plan.lanes == 8;
   std::uint64_t bits = is_opmask ? opmask_of(user, plan.reg)
                                  : signs_of(user, plan.reg, plan.lanes, plan.lane_bytes, is_mmx);
   if (plan.lanes < 64) bits &= (1ull << plan.lanes) - 1;
+  if (plan.unit == Unit::mask_fold) bits = fold_lanes(bits, plan.lanes, plan.elements);
   const bool is_any = plan.unit == Unit::mask_any || plan.unit == Unit::sign_any;
   return is_any ? (bits != 0 ? 1u : 0u) : static_cast<std::uint64_t>(std::popcount(bits));
 }

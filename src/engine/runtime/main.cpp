@@ -19,6 +19,7 @@
 #include "engine/runtime/loader.hpp"
 #include "engine/runtime/own_maps.hpp"
 #include "engine/runtime/record.hpp"
+#include "engine/runtime/seccomp.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/syscalls.hpp"
@@ -173,6 +174,8 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   const LoadedProgram loaded = load_program(path);
   Context* context = open_first_context(engine_fs);
   context->xsave_compact = has_compact_xsave() ? 1 : 0;
+  if (const char* filters = std::strchr(arguments[1], ','); filters != nullptr)
+    restore_filters(context, std::atoi(filters + 1));
   const char* variables_end = show_variables(stack.environment);
   describe_program(stack.auxiliary, loaded, name);
   show_arguments(arguments[kEngineArguments], variables_end, stack.auxiliary);

@@ -27,6 +27,7 @@
 #define CTX_REGION_ENTER 0x128
 #define CTX_REGION_LEAVE 0x130
 #define CTX_STREAM_REGISTER 0x138
+#define CTX_TILES 0x140 /* 64 bytes */
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0

@@ -4,18 +4,21 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/maps_file.hpp"
+#include "engine/runtime/record.hpp"
+#include "engine/runtime/stop.hpp"
 #include "engine/runtime/trace.hpp"
 
 namespace loft::engine::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxOwn = 64;
-std::uint64_t g_own[kMaxOwn];  // where the engine's mappings start
+AddressRange g_own[kMaxOwn];  // the engine's executable and libraries, and what they had mapped
 std::uint32_t g_count = 0;
 
 // The kernel's own: the stack, the heap, the vdso, which are the program's now.
@@ -23,11 +26,14 @@ bool is_named_by_kernel(const char* line, std::size_t size) {
   return size != 0 && line[size - 1] == ']';
 }
 
+void meet(std::uint64_t start, std::uint64_t end, const AddressRange& own, AddressRange& first) {
+  if (own.end <= start || own.start >= end || own.start >= first.start) return;
+  first = {own.start < start ? start : own.start, own.end > end ? end : own.end};
+}
+
 bool is_own(std::uint64_t start) {
-  for (std::uint32_t i = 0; i < g_count; ++i)
-    if (g_own[i] == start) return true;
-  return is_reserved(start) || arena_of(start) != nullptr ||
-         (start & ~0xFFFull) == (indirect_table() & ~0xFFFull);
+  AddressRange ignored{};
+  return find_own_range(start, start + 1, ignored);
 }
 
 // Field number `wanted` of /proc/self/stat.
@@ -45,9 +51,24 @@ std::uint64_t field_of(const char* text, int wanted) {
 
 void remember_own_maps() {
   for_each_map([](const char* line, std::size_t size) {
-    if (!is_named_by_kernel(line, size)) g_own[g_count++] = parse_hex(line);
+    if (is_named_by_kernel(line, size)) return true;
+    AddressRange& own = g_own[g_count++];
+    own.start = parse_hex(line);
+    own.end = parse_hex(++line);
     return g_count < kMaxOwn;
   });
+}
+
+bool find_own_range(std::uint64_t start, std::uint64_t end, AddressRange& found) {
+  constexpr std::uint64_t kNone = ~0ull;
+  AddressRange first{kNone, kNone};
+  meet(start, end, reserved_range(), first);
+  meet(start, end, table_range(), first);
+  for (std::uint32_t i = 0; i < g_count; ++i) meet(start, end, g_own[i], first);
+  for (std::uint32_t i = 0; const Arena* arena = arena_number(i); ++i)
+    meet(start, end, {word(arena->start), word(arena->end)}, first);
+  found = first;
+  return first.start != kNone;
 }
 
 void show_arguments(const char* first_argument, const char* variables_end,
@@ -75,6 +96,45 @@ void show_arguments(const char* first_argument, const char* variables_end,
   map.auxv_size = static_cast<std::uint32_t>(count * sizeof(Elf64_auxv_t));
   map.exe_fd = ~0u;
   kernel(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, word(&map), sizeof map, 0);
+}
+
+bool lists_descriptors(std::uint64_t directory) {
+  Message link("/proc/self/fd/");
+  link.add_number(directory);
+  char path[64] = {};
+  if (kernel(SYS_readlink, word(link.text()), word(path), sizeof path - 1) <= 0) return false;
+  if (std::strncmp(path, "/proc/", 6) != 0) return false;
+  const char* last = std::strrchr(path, '/');
+  if (std::strcmp(last, "/fd") != 0 && std::strcmp(last, "/fdinfo") != 0) return false;
+  return is_recorded_process(static_cast<std::uint32_t>(std::atoi(path + 6)));
+}
+
+long list_descriptors(std::uint64_t directory, std::uint64_t buffer, std::uint64_t bytes) {
+  // linux_dirent64: the length of an entry, and its name
+  constexpr std::uint64_t kLength = 16;
+  constexpr std::uint64_t kName = 19;
+  Message own("");
+  own.add_number(static_cast<std::uint64_t>(shared_descriptor()));
+  long left = 0;
+  bool is_cut = true;
+  while (is_cut && left == 0) {  // nothing left would be the end of the list
+    left = kernel(SYS_getdents64, directory, buffer, bytes);
+    is_cut = false;
+    auto* entry = reinterpret_cast<std::uint8_t*>(buffer);
+    for (long rest = left; rest > 0;) {
+      std::uint16_t length = 0;
+      std::memcpy(&length, entry + kLength, sizeof length);
+      rest -= length;
+      if (std::strcmp(reinterpret_cast<const char*>(entry + kName), own.text()) != 0) {
+        entry += length;
+        continue;
+      }
+      std::memmove(entry, entry + length, static_cast<std::size_t>(rest));
+      left -= length;
+      is_cut = true;
+    }
+  }
+  return left;
 }
 
 long open_maps(std::uint64_t flags) {

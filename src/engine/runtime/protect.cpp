@@ -23,6 +23,9 @@ struct Page {
   std::uint64_t address;
   Use* uses;
   bool is_protected;
+  bool watches_aliases;    // of shared code: where else it can be written is protected
+  bool is_executable;      // of an alias
+  std::uint64_t alias_of;  // the page of code that is written here, or 0
 };
 
 Page* g_pages = nullptr;
@@ -73,7 +76,44 @@ void forget_uses(Page& page) {
   }
 }
 
+bool g_has_aliases = false;
+
+void watch_aliases(const Region& region, Page& code) {
+  Alias aliases[kMaxAliases];
+  const std::uint64_t address = code.address;
+  const std::uint32_t count = find_aliases(region, address, aliases);
+  code.watches_aliases = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Page& page = add_page(aliases[i].address);
+    page.alias_of = address;
+    page.is_executable = aliases[i].executable;
+    page.is_protected = true;
+    kernel(SYS_mprotect, page.address, kPage, PROT_READ | (page.is_executable ? PROT_EXEC : 0));
+    g_has_aliases = true;
+  }
+}
+
+// What is written there is other code from now on.
+void forget_written(Page& alias) {
+  alias.is_protected = false;
+  forget_uses(alias);  // it may be code itself
+  Page* code = find_page(alias.alias_of);
+  if (code == nullptr) return;
+  forget_uses(*code);
+  code->watches_aliases = false;
+}
+
+bool unprotect_alias(Page& alias) {
+  if (!alias.is_protected) return is_writable(alias.address);  // another thread was quicker
+  forget_written(alias);
+  kernel(SYS_mprotect, alias.address, kPage,
+         PROT_READ | PROT_WRITE | (alias.is_executable ? PROT_EXEC : 0));
+  return true;
+}
+
 }  // namespace
+
+bool has_aliases() { return g_has_aliases; }
 
 bool is_protected(std::uint64_t address) {
   const Page* page = find_page(address);
@@ -85,6 +125,7 @@ void note_pages(Trace& trace) {
     Page& page = add_page(address);
     add_use(page, trace);
     const Region* region = known_region(address < trace.pc ? trace.pc : address);
+    if (region != nullptr && region->shared && !page.watches_aliases) watch_aliases(*region, page);
     if (region == nullptr || !region->writable || page.is_protected) continue;
     page.is_protected = true;
     kernel(SYS_mprotect, address, kPage, PROT_READ | PROT_EXEC);
@@ -105,6 +146,7 @@ void forget_traces(std::uint64_t start, std::uint64_t end) {
 bool unprotect_code(std::uint64_t address) {
   Page* page = find_page(address);
   if (page == nullptr) return false;
+  if (page->alias_of != 0) return unprotect_alias(*page);
   if (!page->is_protected) {
     // Another thread may have been quicker: then the page is writable, and trying again is right.
     const Region* region = find_region(address);
@@ -119,7 +161,11 @@ bool unprotect_code(std::uint64_t address) {
 void forget_protection(std::uint64_t start, std::uint64_t end) {
   for (std::uint64_t address = start & ~(kPage - 1);
        address < end && address - start < kMaxPages * kPage; address += kPage)
-    if (Page* page = find_page(address)) page->is_protected = false;
+    if (Page* page = find_page(address)) {
+      page->is_protected = false;
+      if (page->alias_of != 0) forget_written(*page);
+      page->alias_of = 0;
+    }
 }
 
 }  // namespace loft::engine::runtime

@@ -2,7 +2,8 @@
 //
 // Code that can be written: its pages lose their write permission when they are translated. The
 // first write faults; the engine then forgets the page's translations and gives the permission
-// back.
+// back. Where the same memory is mapped elsewhere to be written (compilers that never have pages
+// both writable and executable do so), it is the pages there that lose the permission.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,8 @@ void forget_traces(std::uint64_t start, std::uint64_t end);
 bool is_protected(std::uint64_t address);
 // True when a write to `address` faulted because of us and can be tried again.
 bool unprotect_code(std::uint64_t address);
+// True when memory that is no code is watched for writes to code.
+bool has_aliases();
 // The program maps or protects the range anew: what was protected there is so no more.
 void forget_protection(std::uint64_t start, std::uint64_t end);
 

@@ -109,6 +109,15 @@ const std::uint8_t* recorded_code(const BlockEntry& block) {
   return table<std::uint8_t>(kCodeOffset) + block.code_offset;
 }
 
+bool is_recorded_process(std::uint32_t process) {
+  std::uint32_t count = shared_header()->slots.load();
+  if (count > kMaxSlots) count = kMaxSlots;
+  const SlotEntry* slots = table<SlotEntry>(kSlotsOffset);
+  for (std::uint32_t i = 0; i < count && process != 0; ++i)
+    if (slots[i].process == process) return true;
+  return false;
+}
+
 SlotEntry& slot_of(const Context* context) { return table<SlotEntry>(kSlotsOffset)[context->slot]; }
 
 namespace {
@@ -184,7 +193,8 @@ void open_counters(Context* context) {
       kernel(SYS_mmap, word(context->counters()), kCountersPerSlot, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(g_descriptor),
              kCountersOffset + slot * kCountersPerSlot);
-  if (is_error(memory)) stop(Message("no address space is left for the counters of a thread"));
+  if (is_error(memory))
+    stop(Message("no address space is left for the counters of a thread (is ulimit -v set?)"));
   context->slot = slot;
   SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[slot];
   entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));

@@ -27,6 +27,9 @@ std::uint32_t record_extra_fall(std::uint32_t block);
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);
 const std::uint8_t* recorded_code(const BlockEntry& block);
+// Whether a process of that number runs, or ran, under the engine in this run.
+bool is_recorded_process(std::uint32_t process);
+
 SlotEntry& slot_of(const Context* context);
 
 // A number for a mapping of code. What is met again unchanged keeps its number.

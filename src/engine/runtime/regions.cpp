@@ -24,6 +24,9 @@ struct MapsLine {
   std::uint64_t offset;
   bool writable;
   bool executable;
+  bool shared;
+  std::uint64_t device;
+  std::uint64_t inode;
   const char* path;
 };
 
@@ -34,12 +37,12 @@ MapsLine parse_line(const char* text) {
   line.end = parse_hex(text);
   line.writable = text[2] == 'w';
   line.executable = text[3] == 'x';
+  line.shared = text[4] == 's';
   text += 6;
   line.offset = parse_hex(text);
-  for (int fields = 0; fields < 2; ++fields) {
-    while (*text == ' ') ++text;
-    while (*text != ' ' && *text != '\0') ++text;
-  }
+  line.device = parse_hex(++text) << 32;
+  line.device |= parse_hex(++text);
+  line.inode = parse_hex(++text);  // decimal, but all that matters is whether two are the same
   while (*text == ' ') ++text;
   line.path = text;
   return line;
@@ -60,6 +63,10 @@ Region* add_region(std::uint64_t pc, const MapsLine& line) {
   region->start = line.start;
   region->end = line.end;
   region->writable = line.writable || is_protected(pc);
+  region->shared = line.shared;
+  region->device = line.device;
+  region->inode = line.inode;
+  region->offset_from_start = line.offset - line.start;
   std::size_t size = std::strlen(line.path);
   if (size >= kMaxPath) size = kMaxPath - 1;
   std::memcpy(region->path, line.path, size);
@@ -90,6 +97,33 @@ const Region* find_region(std::uint64_t pc) {
     return false;
   });
   return region;
+}
+
+std::uint32_t find_aliases(const Region& region, std::uint64_t address, Alias* found) {
+  const std::uint64_t offset = region.offset_from_start + address;
+  std::uint32_t count = 0;
+  for_each_map([&](const char* text, std::size_t) {
+    const MapsLine line = parse_line(text);
+    if (!line.shared || !line.writable || line.inode != region.inode ||
+        line.device != region.device || offset < line.offset ||
+        offset - line.offset >= line.end - line.start)
+      return true;
+    const std::uint64_t place = line.start + offset - line.offset;
+    if (place != address) found[count++] = {place, line.executable};
+    return count < kMaxAliases;
+  });
+  return count;
+}
+
+bool is_writable(std::uint64_t address) {
+  bool writable = false;
+  for_each_map([&](const char* text, std::size_t) {
+    const MapsLine line = parse_line(text);
+    if (address < line.start || address >= line.end) return true;
+    writable = line.writable;
+    return false;
+  });
+  return writable;
 }
 
 bool forget_regions(std::uint64_t start, std::uint64_t end) {

@@ -26,6 +26,8 @@ struct Filter {
 
 namespace {
 
+std::uint64_t bytes_of(std::uint32_t size) { return sizeof(Filter) + size * sizeof(sock_filter); }
+
 constexpr std::uint32_t kWords = sizeof(seccomp_data) / 4;
 
 // The instructions that the kernel lets into a filter of system calls.
@@ -165,8 +167,7 @@ Filter* copy_filter(std::uint64_t argument, long& error) {
     return nullptr;
   error = -EINVAL;
   if (wanted.len == 0 || wanted.len > BPF_MAXINSNS) return nullptr;
-  auto* filter = static_cast<Filter*>(
-      allocate(sizeof(Filter) + wanted.len * sizeof(sock_filter), alignof(Filter)));
+  auto* filter = static_cast<Filter*>(allocate(bytes_of(wanted.len), alignof(Filter)));
   const auto bytes = static_cast<long>(wanted.len * sizeof(sock_filter));
   error = -EFAULT;
   if (engine_safe_copy(filter->code, wanted.filter, bytes) != bytes) return nullptr;
@@ -183,7 +184,7 @@ Filter* copy_filter(std::uint64_t argument, long& error) {
 Filter* strict_filter() {
   constexpr int kAllowed[] = {SYS_read, SYS_write, SYS_exit, SYS_rt_sigreturn};
   constexpr std::uint32_t kSize = 1 + 4 + 2;
-  auto* filter = static_cast<Filter*>(allocate(sizeof(Filter) + kSize * sizeof(sock_filter)));
+  auto* filter = static_cast<Filter*>(allocate(bytes_of(kSize), alignof(Filter)));
   filter->size = kSize;
   filter->is_strict = true;
   filter->code[0] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
@@ -205,22 +206,55 @@ long install_filter(Context* context, std::uint64_t operation, std::uint64_t fla
     if (flags != 0 || context->filters != nullptr) return -EINVAL;
     filter = strict_filter();
   } else {
-    if ((flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0)
-      stop(Message("cannot run a seccomp filter that asks another process, set at ").add_place(pc));
-    constexpr std::uint64_t kKnown = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG |
-                                     SECCOMP_FILTER_FLAG_SPEC_ALLOW |
-                                     SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+    constexpr std::uint64_t kKnown =
+        SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG | SECCOMP_FILTER_FLAG_SPEC_ALLOW |
+        SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
     if ((flags & ~kKnown) != 0) return -EINVAL;
     if (!may_install()) return -EACCES;
     long error = 0;
     filter = copy_filter(argument, error);
-    if (filter == nullptr) return error;
+    if (filter == nullptr) return error;  // so libraries find out which flags there are
+    if ((flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0)
+      stop(Message("cannot run a seccomp filter that asks another process, set at ").add_place(pc));
   }
   filter->before = context->filters;
   see_all_syscalls();
   context->filters = filter;
   if ((flags & SECCOMP_FILTER_FLAG_TSYNC) != 0) share_filters(context);
   return 0;
+}
+
+// One after the other, the newest first. The pointers among them mean nothing to the next program.
+long save_filters(const Context* context) {
+  const long file = kernel(SYS_memfd_create, word("filters"), 0);
+  if (is_error(file)) return file;
+  for (const Filter* filter = context->filters; filter != nullptr; filter = filter->before) {
+    const std::uint64_t bytes = bytes_of(filter->size);
+    const long written = kernel(SYS_write, static_cast<std::uint64_t>(file), word(filter), bytes);
+    if (written == static_cast<long>(bytes)) continue;
+    kernel(SYS_close, static_cast<std::uint64_t>(file));
+    return is_error(written) ? written : -ENOMEM;
+  }
+  return file;
+}
+
+void restore_filters(Context* context, int descriptor) {
+  const auto file = static_cast<std::uint64_t>(descriptor);
+  const Filter** next = &context->filters;
+  std::uint64_t at = 0;
+  Filter front{};
+  while (kernel(SYS_pread64, file, word(&front), sizeof front, at) == sizeof front) {
+    const std::uint64_t bytes = bytes_of(front.size);
+    auto* filter = static_cast<Filter*>(allocate(bytes, alignof(Filter)));
+    if (kernel(SYS_pread64, file, word(filter), bytes, at) != static_cast<long>(bytes))
+      stop(Message("the seccomp filters of the program before this one are cut off"));
+    filter->before = nullptr;
+    *next = filter;
+    next = &filter->before;
+    at += bytes;
+  }
+  kernel(SYS_close, file);
+  see_all_syscalls();
 }
 
 Judgement judge_call(const Context* context, long number, const std::uint64_t* arguments,

@@ -21,6 +21,11 @@ struct Judgement {
       data;  // of `fail`: the error; of `trap`: for the signal's si_errno; else the signal
 };
 
+// Through an exec: a descriptor that holds the thread's filters, or an error; and there, its
+// filters out of it, which is closed.
+long save_filters(const Context* context);
+void restore_filters(Context* context, int descriptor);
+
 // What the thread's filters say about a call. `pc` is behind it.
 Judgement judge_call(const Context* context, long number, const std::uint64_t* arguments,
                      std::uint64_t pc);

@@ -136,7 +136,7 @@ void StreamEmitter::store(const StreamWord& word) {
   const int into = (scratch_ & 7) << 3;
   const bool spills = word.kind != StreamWord::Kind::general &&
                       word.kind != StreamWord::Kind::general_after &&
-                      word.kind != StreamWord::Kind::vector;
+                      word.kind != StreamWord::Kind::vector && word.kind != StreamWord::Kind::tiles;
   if (spills) emit_.store_context(CTX_SPILL2, scratch_);
   switch (word.kind) {
     case StreamWord::Kind::general:
@@ -169,6 +169,10 @@ void StreamEmitter::store(const StreamWord& word) {
       break;
     case StreamWord::Kind::vector:
       store_vector(word);
+      break;
+    case StreamWord::Kind::tiles:  // sttilecfg [buffer + offset]
+      emit_.put(0xC4, buffer_ >= 8 ? 0xC2 : 0xE2, 0x79, 0x49, 0x80 | (buffer_ & 7));
+      emit_.put_32(offset_);
       break;
   }
   if (spills) emit_.load_context(scratch_, CTX_SPILL2);
@@ -246,7 +250,8 @@ bool hand_over(Context* context, ucontext_t* user, std::uint64_t address) {
 namespace {
 
 // The words of the last instruction of a begun block, as what it has done: the registers that a
-// string instruction has moved, the lanes that a gather has struck off its mask.
+// string instruction has moved, the lanes that a gather has struck off its mask, the rows of a
+// tile.
 void complete_words(const BlockEntry& block, const ucontext_t* user, std::uint8_t* words) {
   StreamPlanner planner;
   const std::uint8_t* bytes = recorded_code(block);
@@ -261,6 +266,11 @@ void complete_words(const BlockEntry& block, const ucontext_t* user, std::uint8_
       if (!is_last) return;
       std::uint64_t value = 0;
       std::memcpy(&value, at, sizeof value);
+      if (word.kind == StreamWord::Kind::tiles) {
+        constexpr std::uint32_t kRows = 48;
+        at[kRows + word.number] = static_cast<std::uint8_t>(tile_start_row(*user));
+        return;
+      }
       if (word.kind == StreamWord::Kind::general_after) {
         value = reg(const_cast<ucontext_t*>(user), kGreg[word.number]);
       } else if (word.kind == StreamWord::Kind::opmask) {
@@ -273,6 +283,17 @@ void complete_words(const BlockEntry& block, const ucontext_t* user, std::uint8_
       std::memcpy(at, &value, sizeof value);
     });
   }
+}
+
+// The instruction at the point is a tile load or store that did some of its rows.
+bool has_moved_rows(const Trace& trace, const MapPoint& point, const ucontext_t& user) {
+  if (tile_start_row(user) == 0) return false;
+  const BlockPoint& block = trace.block[point.block];
+  const BlockEntry& entry = recorded_block(block.number);
+  const std::uint32_t before = point.pc - block.pc;
+  InstructionFacts facts;
+  return describe_instruction(recorded_code(entry) + before, entry.size - before, facts) &&
+         facts.access_count != 0 && facts.accesses[0].pattern == Pattern::tile_rows;
 }
 
 // Up to the instruction at the point, which had begun.
@@ -301,7 +322,9 @@ void leave_stream(Context* context, ucontext_t* user, const Trace& trace, const 
     return;  // it has not begun
   }
   std::uint64_t number = part;
-  if (is_unfinished && (point.point == Point::repeating || point.ahead != 0)) {
+  const bool has_begun =
+      point.point == Point::repeating || point.ahead != 0 || has_moved_rows(trace, point, *user);
+  if (is_unfinished && has_begun) {
     const std::uint32_t begun = record_begun(trace, point);
     if (begun != 0) {
       number = begun;

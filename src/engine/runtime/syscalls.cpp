@@ -41,8 +41,9 @@ constexpr int kSeen[] = {SYS_mmap,           SYS_munmap,        SYS_mprotect,
                          SYS_rseq,           SYS_prctl,         SYS_seccomp,
                          SYS_readlink,       SYS_readlinkat,    SYS_open,
                          SYS_openat,         SYS_close,         SYS_close_range,
-                         SYS_dup2,           SYS_dup3,          SYS_modify_ldt,
-                         SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages};
+                         SYS_dup2,           SYS_dup3,          SYS_getdents64,
+                         SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages,
+                         SYS_stat,           SYS_newfstatat,    SYS_statx};
 
 struct Call {
   Context* context;
@@ -57,9 +58,31 @@ struct Call {
 void forget_code(std::uint64_t start, std::uint64_t bytes) {
   const std::uint64_t end = start + bytes;
   const Holding holding(cache_lock());
-  if (!forget_regions(start, end)) return;
+  if (!forget_regions(start, end) && !has_aliases()) return;
   forget_protection(start, end);
   forget_traces(start, end);
+}
+
+// The program does not know where the engine is, and may map over it what it believes to be a hole.
+// Its part of the range is changed, ours is left alone.
+long around_engine(const Call& call) {
+  std::uint64_t at = call.a;
+  const std::uint64_t end = call.a + call.b;
+  AddressRange own{};
+  if (!find_own_range(at, end, own)) return call.in_kernel();
+  while (at < end) {
+    const bool found = find_own_range(at, end, own);
+    const std::uint64_t piece_end = found ? own.start : end;
+    if (at < piece_end) {
+      Call piece = call;
+      piece.a = at;
+      piece.b = piece_end - at;
+      if (call.number == SYS_mmap && (call.d & MAP_ANONYMOUS) == 0) piece.f += at - call.a;
+      if (const long result = piece.in_kernel(); is_error(result)) return result;
+    }
+    at = found ? own.end : end;
+  }
+  return call.number == SYS_mmap ? static_cast<long>(call.a) : 0;
 }
 
 long change_memory(const Call& call) {
@@ -67,7 +90,9 @@ long change_memory(const Call& call) {
   const bool replaces =
       call.number != SYS_mmap || (call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
   if (replaces) forget_code(call.a, call.b);
-  const long result = call.in_kernel();
+  const bool may_hit_engine = replaces && call.number != SYS_mremap &&
+                              (call.number != SYS_mmap || (call.d & MAP_FIXED) != 0);
+  const long result = may_hit_engine ? around_engine(call) : call.in_kernel();
   if (call.number == SYS_mremap && !is_error(result))
     forget_code(static_cast<std::uint64_t>(result), call.c);
   if (call.number == SYS_mmap && !is_error(result))
@@ -103,6 +128,8 @@ long read_link(std::uint64_t buffer, std::uint64_t room) {
   return told;
 }
 
+std::uint64_t flags_of_stat(const Call& call) { return call.number == SYS_statx ? call.c : call.d; }
+
 long files(const Call& call) {
   const auto mine = static_cast<std::uint32_t>(shared_descriptor());
   switch (call.number) {
@@ -119,6 +146,16 @@ long files(const Call& call) {
       return names_own_executable(call.b)
                  ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
                  : call.in_kernel();
+    case SYS_stat:
+      return names_own_executable(call.a) ? kernel(SYS_stat, word(program_path()), call.b)
+                                          : call.in_kernel();
+    case SYS_newfstatat:
+    case SYS_statx:
+      if ((flags_of_stat(call) & AT_SYMLINK_NOFOLLOW) != 0 || !names_own_executable(call.b))
+        return call.in_kernel();
+      return kernel(call.number, call.a, word(program_path()), call.c, call.d, call.e);
+    case SYS_getdents64:
+      return list_descriptors(call.a, call.b, call.c);
     case SYS_close:
       return static_cast<std::uint32_t>(call.a) == mine ? -EBADF : call.in_kernel();
     case SYS_dup2:
@@ -136,9 +173,6 @@ long files(const Call& call) {
 }
 
 long execute(const Call& call) {
-  if (call.context->filters != nullptr)
-    stop(
-        Message("cannot follow a seccomp filter through exec, called at ").add_place(call.next_pc));
   char text[PATH_MAX];
   char* path = text;
   if (call.number == SYS_execve) {
@@ -239,8 +273,6 @@ long perform(const Call& call) {
     case SYS_rseq:
       return -ENOSYS;  // restartable sequences cannot be restarted in copied code; libc does
                        // without
-    case SYS_modify_ldt:
-      stop(Message("cannot run modify_ldt, called at ").add_place(call.next_pc));
     case SYS_readlink:
     case SYS_readlinkat:
     case SYS_open:
@@ -249,6 +281,10 @@ long perform(const Call& call) {
     case SYS_close_range:
     case SYS_dup2:
     case SYS_dup3:
+    case SYS_stat:
+    case SYS_newfstatat:
+    case SYS_statx:
+    case SYS_getdents64:
       return files(call);
     default:
       return call.in_kernel();
@@ -259,16 +295,27 @@ std::uint64_t g_in_place[8];  // what engine_harmless_syscalls was before there 
 bool g_sees_all = false;
 
 bool is_below_proc(std::uint64_t path) {
-  char start[8] = {};
-  engine_safe_copy(start, reinterpret_cast<const void*>(path), 6);
+  char start[7] = {};
+  copy_string(start, sizeof start, path);
   return std::strcmp(start, "/proc/") == 0;
 }
 
 // Whatever may wait must run in place, where signals reach the program. A file is opened by the
 // engine only where it may be one about the engine.
 bool runs_in_place(const Call& call) {
-  if (call.number == SYS_open) return !is_below_proc(call.a);
-  if (call.number == SYS_openat) return !is_below_proc(call.b);
+  switch (call.number) {
+    case SYS_open:
+    case SYS_stat:
+      return !is_below_proc(call.a);
+    case SYS_openat:
+    case SYS_newfstatat:
+    case SYS_statx:
+      return !is_below_proc(call.b);
+    case SYS_getdents64:
+      return !lists_descriptors(call.a);
+    default:
+      break;
+  }
   return g_sees_all && call.number >= 0 && call.number < 512 &&
          (g_in_place[call.number / 64] >> (call.number % 64) & 1) != 0;
 }

@@ -82,6 +82,13 @@ void leave_syscall(Context* context, std::uint64_t result, std::uint64_t next_pc
   context->next_pc = next_pc;
 }
 
+// The kernel gives a new thread or process the state of its parent but for what the tiles hold.
+void forget_tile_data(Context* context) {
+  constexpr std::uint64_t kHeader = 512;
+  constexpr std::uint64_t kTileData = 1u << 18;
+  *reinterpret_cast<std::uint64_t*>(context->xsave_area + kHeader) &= ~kTileData;
+}
+
 // A context that starts as a copy of its parent's state after the system call.
 Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack,
                     std::uint64_t next_pc) {
@@ -98,6 +105,7 @@ Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack,
   child->actions = (flags & CLONE_SIGHAND) != 0 ? parent->actions : copy_actions(*parent->actions);
   std::memcpy(reinterpret_cast<void*>(child->xsave_area),
               reinterpret_cast<void*>(parent->xsave_area), kXsaveBytes);
+  forget_tile_data(child);
   if ((flags & CLONE_VFORK) != 0) child->program_stack = parent->program_stack;
   if (stack != 0) child->regs[kRsp] = stack;
   leave_syscall(child, 0, next_pc);
@@ -116,6 +124,7 @@ void release_child(Context* child) {
 // In the child of a fork: it is alone, and counts for itself.
 void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls_or_0) {
   if (tls_or_0 != 0) context->program_fs = tls_or_0;
+  forget_tile_data(context);
   asm volatile("wrfsbase %0" : : "r"(context->engine_fs));
   for (Context* other = g_contexts; other != nullptr; other = other->next)
     if (other != context && other != context->region_other) other->state = kFree;

@@ -34,7 +34,9 @@ constexpr std::uint64_t kTableEntries = 65536;
 constexpr std::uint64_t kTablePlaces[] = {0x7fe00000, 0x7f000000, 0x70000000, 0x60000000,
                                           0x38000000};
 constexpr std::uint64_t kStates = 1024;
-constexpr std::uint64_t kTableBytes = kTableEntries * 8 + kStates * 2;
+constexpr unsigned kFirstHighState = 17;
+constexpr std::uint64_t kHighStates = 8;
+constexpr std::uint64_t kTableBytes = kTableEntries * 8 + (kStates + kHighStates) * 2;
 std::uint64_t* g_table = nullptr;
 
 Slot* slot_of(std::uint64_t pc) {
@@ -51,6 +53,21 @@ void grow_slots(std::uint64_t capacity) {
   for (std::uint64_t i = 0; i < old_capacity; ++i)
     if (old[i].pc != 0) *slot_of(old[i].pc) = old[i];
   if (old != nullptr) kernel(SYS_munmap, word(old), old_capacity * sizeof(Slot));
+}
+
+std::uint16_t* low_states() { return reinterpret_cast<std::uint16_t*>(g_table + kTableEntries); }
+std::uint16_t* high_states() { return low_states() + kStates; }
+
+// Sums of the components' bytes, by a mask of those from `first` on, onto what states[0] is.
+void fill_states(std::uint16_t* states, std::uint64_t count, unsigned first) {
+  // Each component is asked for once: under a hypervisor cpuid takes microseconds.
+  const std::uint64_t enabled = __builtin_ia32_xgetbv(0);
+  const std::uint64_t without_any = xsave_bytes(0);
+  for (std::uint64_t bit = 1; bit < count; bit *= 2) {
+    const std::uint64_t more = xsave_bytes(bit << first & enabled) - without_any;
+    for (std::uint64_t i = 0; i < bit; ++i)
+      states[bit + i] = static_cast<std::uint16_t>(states[i] + more);
+  }
 }
 
 // Replaces the first five bytes of a trace by a jump, in one store: others may be running it.
@@ -82,21 +99,24 @@ void open_cache() {
   if (g_table == nullptr)
     stop(Message("no memory below 2 GiB is free for the engine's branch table"));
   for (std::uint64_t i = 0; i < kTableEntries; ++i) g_table[i] = word(&engine_indirect_miss);
-  auto* states = reinterpret_cast<std::uint16_t*>(g_table + kTableEntries);
-  // Each component is asked for once: under a hypervisor cpuid takes microseconds.
-  const std::uint64_t enabled = __builtin_ia32_xgetbv(0);
-  const std::uint64_t without_any = xsave_bytes(0);
-  states[0] = static_cast<std::uint16_t>(without_any);
-  for (std::uint64_t bit = 1; bit < kStates; bit *= 2) {
-    const std::uint64_t more = xsave_bytes(bit & enabled) - without_any;
-    for (std::uint64_t i = 0; i < bit; ++i)
-      states[bit + i] = static_cast<std::uint16_t>(states[i] + more);
-  }
+  std::uint16_t* states = low_states();
+  states[0] = static_cast<std::uint16_t>(xsave_bytes(0));
+  fill_states(states, kStates, 0);
+  fill_states(high_states(), kHighStates, kFirstHighState);
 }
 
-std::uint32_t state_table() { return static_cast<std::uint32_t>(word(g_table + kTableEntries)); }
+std::uint32_t state_table() { return static_cast<std::uint32_t>(word(low_states())); }
+
+bool has_high_states() { return high_states()[kHighStates - 1] != 0; }
+
+std::uint32_t high_state_table() { return static_cast<std::uint32_t>(word(high_states())); }
 
 std::uint32_t indirect_table() { return static_cast<std::uint32_t>(word(g_table)); }
+
+AddressRange table_range() {
+  constexpr std::uint64_t kPage = 4096;
+  return {word(g_table), (word(g_table) + kTableBytes + kPage - 1) & ~(kPage - 1)};
+}
 
 Trace* find_trace(std::uint64_t pc) { return slot_of(pc)->trace; }
 

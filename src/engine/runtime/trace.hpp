@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "engine/runtime/kernel.hpp"
+
 namespace loft::engine::runtime {
 
 struct Arena;
@@ -63,7 +65,6 @@ struct Link {
 };
 
 // All below is guarded by cache_lock(), but for find_trace_at().
-class Lock;
 Lock& cache_lock();
 
 Trace* find_trace(std::uint64_t pc);
@@ -85,10 +86,14 @@ void enter_in_table(Trace& trace);
 void forget_trace(Trace& trace);
 
 void open_cache();
-// The address that `jmp [rcx * 8 + table]` uses.
+// The address that `jmp [rcx * 8 + table]` uses, and all that lies with it.
 std::uint32_t indirect_table();
+AddressRange table_range();
 // A table of the bytes of an xsave area, 16 bits each, by the lowest ten bits of its component
 // mask.
 std::uint32_t state_table();
+// The same for components 17 to 19, which are added to it; most machines have none of them.
+bool has_high_states();
+std::uint32_t high_state_table();
 
 }  // namespace loft::engine::runtime

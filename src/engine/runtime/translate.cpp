@@ -95,6 +95,7 @@ bool Translation::add_block() {
   falls_from_ = 0;
   block_points_[blocks_++] = {
       number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1, kNoStream, 0, 0};
+  knows_tiles_ = false;
   if (blocks_ == 1 && is_entry(next_pc_)) emit_region_entry();
   next_pc_ += block_.size;
   if (is_short_loop()) {
@@ -170,8 +171,8 @@ void Translation::emit_body() {
 
 std::uint32_t Translation::place_of_counter() const {
   // Code that may be rewritten promises nothing about what follows.
-  return region_.writable ? counter_position(block_, 0, 0)
-                          : counter_position(block_, region_.start, region_.end);
+  return region_.writable || region_.shared ? counter_position(block_, 0, 0)
+                                            : counter_position(block_, region_.start, region_.end);
 }
 
 // The whole trace so far is one block that jumps back to itself.
@@ -242,6 +243,7 @@ void Translation::emit_counter(std::uint32_t number, std::uint32_t position, std
 }
 
 void Translation::emit_plain(const Instruction& instruction) {
+  if (instruction.changes_tiles) knows_tiles_ = false;
   if (instruction.unit_count == 0) return emit_copy(instruction);
   std::uint32_t* numbers = units_ + unit_count_;
   if (unit_count_ + instruction.unit_count > kMaxUnitsOfTrace)
@@ -261,13 +263,24 @@ void Translation::emit_plain(const Instruction& instruction) {
   } else {
     if (!instruction.units_before) emit_copy(instruction);
     point(Point::ours);
-    for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
-      units.add(instruction.units[i], counter_offset(numbers[i]));
+    emit_units(instruction, numbers);
     ahead_ = static_cast<std::uint8_t>(unit_count_ + 1);
     if (instruction.units_before) emit_copy(instruction);
     ahead_ = 0;
   }
   unit_count_ += instruction.unit_count;
+}
+
+// A tile instruction has just run, so the configuration may be asked for. Where the block is left
+// and entered again, it is another block that asks again.
+void Translation::emit_units(const Instruction& instruction, const std::uint32_t* numbers) {
+  UnitEmitter units(emit_);
+  if (instruction.units[0].unit >= Unit::tile_rows && !knows_tiles_) {
+    units.store_tiles();
+    knows_tiles_ = true;
+  }
+  for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
+    units.add(instruction.units[i], counter_offset(numbers[i]));
 }
 
 void Translation::emit_copy(const Instruction& instruction) {

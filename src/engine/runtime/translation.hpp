@@ -41,6 +41,7 @@ class Translation {
   [[nodiscard]] std::uint32_t place_of_counter() const;
   bool emit_end(const Instruction& last);
   void emit_plain(const Instruction& instruction);
+  void emit_units(const Instruction& instruction, const std::uint32_t* numbers);
   void emit_copy(const Instruction& instruction);
   void emit_far_operand(const Instruction& instruction);
   void emit_gs(const Instruction& instruction);
@@ -75,6 +76,7 @@ class Translation {
   std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one
   std::uint8_t round_ = 0;        // of an unrolled loop
   std::uint8_t ahead_ = 0;        // as in MapPoint
+  bool knows_tiles_ = false;      // the block has put their configuration into the context
   bool indirect_;
   bool has_region_;
   bool has_stream_;

@@ -17,11 +17,17 @@ class UnitEmitter {
   void add_iterations(std::uint32_t counter);
   void take_back_iterations(std::uint32_t counter);
 
-  // Any other unit.
+  // Any other unit. Those of tiles need the configuration that store_tiles() puts into the context.
   void add(const UnitPlan& plan, std::uint32_t counter);
+  void store_tiles();
 
  private:
   void load_mask(const UnitPlan& plan);
+  void fold_mask(const UnitPlan& plan);
+  void load_state_bytes();
+  void load_tile(const UnitPlan& plan);
+  void load_rows(unsigned tile);
+  void multiply_by_row_bytes(unsigned tile);
 
   Emitter& emit_;
 };

@@ -121,7 +121,7 @@ std::uint8_t* map(std::size_t size, int protection, int flags = 0) {
 // Asked once: a virtual machine takes long to answer.
 std::size_t component_offset(std::size_t number) {
   static const auto offsets = [] {
-    std::array<std::size_t, 8> found{};
+    std::array<std::size_t, 19> found{};
     for (unsigned i = 2; i < found.size(); ++i) {
       unsigned size = 0, offset = 0, c = 0, d = 0;
       __get_cpuid_count(0xD, i, &size, &offset, &c, &d);

@@ -105,6 +105,17 @@ TEST_F(Resolve, MaskedBroadcastLoadsOnceOrNotAtAll) {
   EXPECT_THAT(touched_by("62f16c5a5808"), IsEmpty());
 }
 
+TEST_F(Resolve, MaskedBroadcastOfSeveralElementsLoadsThoseThatAreUsed) {
+  state_.opmask[1] = 0b0010'0000'0000'0001;  // copies of the first and the second
+  EXPECT_THAT(touched_by("62f27d491a08"), ElementsAre(load(0x10000, 8)));  // vbroadcastf32x4
+  state_.opmask[1] = 0b0000'1000'0000'0001;
+  EXPECT_THAT(touched_by("62f27d491a08"), ElementsAre(load(0x10000, 4), load(0x1000C, 4)));
+  state_.opmask[1] = 0b0010'0000;
+  EXPECT_THAT(touched_by("62f2fdc91b08"), ElementsAre(load(0x10008, 8)));  // vbroadcastf64x4 {z}
+  state_.opmask[1] = 0x100;                                                // beyond the lanes
+  EXPECT_THAT(touched_by("62f2fd491b08"), IsEmpty());
+}
+
 TEST_F(Resolve, CompressAndExpandPackWhatIsActive) {
   state_.opmask[1] = 0b1010'0001;
   EXPECT_THAT(touched_by("62f2fd498a08"), ElementsAre(store(0x10000, 24)));  // vcompresspd

@@ -101,6 +101,8 @@ class Stepper {
       if ((state.xcr0 & 4) != 0) std::memcpy(state.vector[i].data() + 16, area + high + 16 * i, 16);
     }
     for (std::size_t i = 0; i < 8; ++i) std::memcpy(&state.mmx[i], area + 32 + 16 * i, 8);
+    if ((state.xcr0 >> 17 & 1) != 0)
+      std::memcpy(state.tile_config.data(), area + component_offset(17), 64);
     if ((state.xcr0 & 0xE0) != 0xE0) return;
     std::memcpy(state.opmask.data(), area + component_offset(5), 64);
     for (std::size_t i = 0; i < 16; ++i) {

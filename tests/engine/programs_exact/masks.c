@@ -89,6 +89,18 @@ AVX512 void no_lanes(double* x, const double* y, __mmask8 mask) {
                                              _mm512_maskz_loadu_pd(mask, y), _mm512_set1_pd(1)));
 }
 
+// Copies of four numbers: of each mask, the numbers that have a copy in it.
+AVX512 void broadcast_opmask(float* x, const float* y) {
+  __m512 sum = _mm512_setzero_ps();
+  asm volatile(
+      "kmovw %2, %%k1; vbroadcastf32x4 (%1), %0%{%%k1%}%{z%};"
+      "kmovw %3, %%k1; vbroadcastf32x4 (%1), %0%{%%k1%}"
+      : "+v"(sum)
+      : "r"(y), "r"(0x1001), "r"(0x0021)
+      : "k1", "memory");
+  _mm512_storeu_ps(x, sum);
+}
+
 static void run_avx512(void) {
   const long n = 103, vectors = (n + 7) / 8;
   triad_opmask((int)n, a, b, c, 3);
@@ -104,6 +116,9 @@ static void run_avx512(void) {
   const long kept = compress(104, a, b);
   expect("compress", "store_bytes_masked", 8 * kept);
   expect("compress", "loads_64", 104 / 8);
+  broadcast_opmask((float*)a, (const float*)b);
+  expect("broadcast_opmask", "loads_masked", 2);
+  expect("broadcast_opmask", "load_bytes_masked", 4 + 8);
   no_lanes(a, b, 0);
   expect("no_lanes", "flops_dp", 0);
   expect("no_lanes", "loads_masked", 0);

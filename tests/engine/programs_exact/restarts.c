@@ -1,15 +1,18 @@
 // Instructions that fault in their middle and start again: a gather, a masked load over its own
-// mask, a string instruction. What they had done is done, and only the rest is left. Prints "expect
-// FUNCTION EVENT VALUE" as kernels.c does.
+// mask, a string instruction, a load of a tile. What they had done is done, and only the rest is
+// left. Prints "expect FUNCTION EVENT VALUE" as kernels.c does.
 #define _GNU_SOURCE
+#include <cpuid.h>
 #include <immintrin.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "expect.h"
 
 #define PLAIN __attribute__((noinline, noipa))
+#define TILES __attribute__((noinline, noipa, target("amx-tile")))
 #define AVX2 __attribute__((noinline, noipa, target("avx2")))
 
 enum { kPage = 4096 };
@@ -53,6 +56,30 @@ AVX2 static void run_avx2(void) {
   expect("load_over_mask", "load_bytes_masked", 12);
 }
 
+// Sixteen rows of 64 bytes, of which the last eleven are behind the fault.
+TILES void tile_twice(const void* shape, const char* from) {
+  _tile_loadconfig(shape);
+  _tile_loadd(1, from, 64);
+}
+
+static int has_tiles(void) {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d >> 24 & 1) == 0) return 0;
+  const int kRequest = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+}
+
+static void run_tiles(void) {
+  unsigned char shape[64] = {1};
+  shape[16 + 2] = 64;  // bytes per row of tile 1
+  shape[48 + 1] = 16;  // its rows
+  close_second_page();
+  tile_twice(shape, pages + kPage - 5 * 64);
+  expect("tile_twice", "loads_tile", 16);
+  expect("tile_twice", "load_bytes_tile", 16 * 64);
+  expect("tile_twice", "op_tileloadd", 1);
+}
+
 int main(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -67,6 +94,8 @@ int main(void) {
   expect("copy_twice", "load_bytes_string", 300);
   expect("copy_twice", "store_bytes_string", 300);
   if (__builtin_cpu_supports("avx2")) run_avx2();
-  if (faults != (__builtin_cpu_supports("avx2") ? 3 : 1)) return 1;
+  const int tiles = has_tiles();
+  if (tiles) run_tiles();
+  if (faults != (__builtin_cpu_supports("avx2") ? 3 : 1) + tiles) return 1;
   return say_expectations();
 }

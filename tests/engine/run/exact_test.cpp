@@ -6,6 +6,8 @@
 namespace loft::engine {
 namespace {
 
+constexpr int kNotHere = 77;
+
 std::string program(const std::string& name) {
   return std::string(LOFT_EXACT_PROGRAMS) + "/exact_" + name;
 }
@@ -74,6 +76,7 @@ TEST_P(ExactKernels, CountWhatTheyPromiseUnderTheEngine) {
   ASSERT_TRUE(functions);
   const auto ran = under_engine({path});
   ASSERT_TRUE(ran.run);
+  if (ran.outcome.status == kNotHere) GTEST_SKIP() << "this processor has no tiles";
   ASSERT_EQ(ran.outcome.status, 0) << ran.outcome.output;
   Tally tally(ran.run->shared());
   const auto expected = lines_of(ran.outcome.output, "expect ");
@@ -91,7 +94,8 @@ TEST_P(ExactKernels, CountWhatTheyPromiseUnderTheEngine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ExactKernels, testing::Values("kernels", "masks", "restarts"),
+INSTANTIATE_TEST_SUITE_P(All, ExactKernels,
+                         testing::Values("kernels", "masks", "restarts", "tiles"),
                          [](const auto& which) { return std::string(which.param); });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// seccomp filters: every answer that a filter can give, in processes and threads.
+// seccomp filters: every answer that a filter can give, in processes and threads, and behind exec.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -122,9 +122,30 @@ static void is_invalid(void) {
   printf("invalid %ld errno %d\n", result, errno);
 }
 
-int main(void) {
-  void (*const parts[])(void) = {fails,     traps, traps_unhandled, kills,
-                                 is_strict, waits, is_inherited,    is_invalid};
+// What comes after an exec has the filters of what was before, and may add its own.
+static void survives_exec(void) {
+  filter(SYS_mkdir, SECCOMP_RET_ERRNO | EXDEV, 0);
+  filter(SYS_rmdir, SECCOMP_RET_ERRNO | ENOTUNIQ, 0);
+  execl("/no/such/program", "x", (char*)NULL);
+  printf("failed exec, errno %d\n", errno);
+  execl("/proc/self/exe", "filters", "after exec", (char*)NULL);
+}
+
+static int after_exec(void) {
+  printf("mode %d\n", prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
+  printf("mkdir %d errno %d\n", mkdir("/nowhere/at/all", 0700), errno);
+  filter(SYS_getppid, SECCOMP_RET_ERRNO | EDOM, 0);
+  printf("rmdir %d errno %d\n", rmdir("/nowhere/at/all"), errno);
+  printf("getppid %ld errno %d\n", syscall(SYS_getppid), errno);
+  printf("next descriptor %d\n", dup(0));
+  return 0;
+}
+
+int main(int count, char** arguments) {
+  (void)arguments;
+  if (count > 1) return after_exec();
+  void (*const parts[])(void) = {fails, traps,        traps_unhandled, kills,        is_strict,
+                                 waits, is_inherited, is_invalid,      survives_exec};
   setvbuf(stdout, NULL, _IONBF, 0);
   for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
     if (fork() == 0) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void write_return(unsigned char* at, unsigned value) {
   at[0] = 0xB8;  // mov eax, value; ret
@@ -19,6 +20,25 @@ static void* compile(void* memory) {
     if (((unsigned (*)(void))at)() != i) printf("wrong at %u\n", i);
   }
   return NULL;
+}
+
+// The same memory twice: to be written at one place, to be run at the other.
+static void run_twin(void) {
+  const int file = memfd_create("code", 0);
+  if (file < 0 || ftruncate(file, 8192) != 0) return;
+  unsigned char* writable = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  unsigned char* code = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 300; ++i) {
+    write_return(writable + 4096, i * 11);
+    sum += ((unsigned (*)(void))(code + 4096))();
+    if (i % 3 == 0) write_return(writable + 4096 + 64, i);
+    if (i % 50 == 0) {  // the place to write moves
+      munmap(writable, 8192);
+      writable = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+  }
+  printf("twin: %u\n", sum);
 }
 
 int main(void) {
@@ -65,5 +85,6 @@ int main(void) {
     sum += ((unsigned (*)(void))(memory + 4096 - 3))();
   }
   printf("across: %u\n", sum);
+  run_twin();
   return 0;
 }

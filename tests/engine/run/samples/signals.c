@@ -38,6 +38,21 @@ static void on_division(int number, siginfo_t* info, void* context) {
   user->uc_mcontext.gregs[REG_RAX] = 77;
 }
 
+static void on_illegal(int number, siginfo_t* info, void* context) {
+  (void)number;
+  ucontext_t* user = context;
+  printf("illegal at the interrupted place: %d\n",
+         (unsigned long)info->si_addr == (unsigned long)user->uc_mcontext.gregs[REG_RIP]);
+  user->uc_mcontext.gregs[REG_RIP] += user->uc_mcontext.gregs[REG_RAX];
+}
+
+static void on_interrupt(int number, siginfo_t* info, void* context) {
+  (void)number;
+  ucontext_t* user = context;
+  printf("refused interrupt: code %d, address %p\n", info->si_code, info->si_addr);
+  user->uc_mcontext.gregs[REG_RIP] += user->uc_mcontext.gregs[REG_RAX];
+}
+
 static void on_user(int number) {
   char here;
   stack_t stack;
@@ -102,6 +117,17 @@ static void faults(void) {
   printf("quotient: %ld\n", quotient);
 }
 
+// What no processor knows, in an old and in a new form; and an interrupt that is the kernel's. rax
+// is the length.
+static void illegal(void) {
+  handle_info(SIGILL, on_illegal);
+  asm volatile("mov $2, %%eax; .byte 0x0f, 0x0b" : : : "rax");
+  handle_info(SIGSEGV, on_interrupt);
+  asm volatile("mov $2, %%eax; int $0x20" : : : "rax");
+  asm volatile("mov $5, %%eax; .byte 0xc4, 0xe2, 0x79, 0xff, 0xc0" : : : "rax");
+  asm volatile("mov $8, %%eax; .byte 0x62, 0xf2, 0x7d, 0x48, 0xff, 0x44, 0x24, 0x01" : : : "rax");
+}
+
 static void stacks_and_masks(void) {
   const stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
   sigaltstack(&stack, NULL);
@@ -128,6 +154,7 @@ int main(void) {
   setvbuf(stdout, NULL, _IONBF, 0);
   timers();
   faults();
+  illegal();
   stacks_and_masks();
   return 3;
 }
