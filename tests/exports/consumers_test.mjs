@@ -1,0 +1,82 @@
+// What loft report writes, opened by the tools that it is written for. sample_recording.cpp says what
+// the recording holds. LOFT_EXPORTS is the folder with the files and the tools.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+
+const folder = process.env.LOFT_EXPORTS;
+const require = createRequire(`${folder}/`);
+
+test("pprof-format finds every sample and every reference", () => {
+  const { Profile } = require("pprof-format");
+  const profile = Profile.decode(gunzipSync(readFileSync(`${folder}/sample.pb.gz`)));
+  const text = (index) => profile.stringTable.strings[Number(index)];
+  assert.deepEqual(profile.sampleType.map((type) => `${text(type.type)}/${text(type.unit)}`),
+    ["samples/count", "cpu-clock/nanoseconds"]);
+  const sums = [0, 1].map((i) => profile.sample.reduce((sum, sample) => sum + Number(sample.value[i]), 0));
+  assert.deepEqual(sums, [4, 4_000_000]);
+  const places = new Map(profile.location.map((location) => [Number(location.id), location]));
+  const functions = new Map(profile.function.map((one) => [Number(one.id), text(one.name)]));
+  for (const sample of profile.sample) {
+    assert.equal(sample.locationId.length, 3);
+    for (const id of sample.locationId)
+      assert.match(functions.get(Number(places.get(Number(id)).line[0].functionId)), /^app\+0x/);
+  }
+});
+
+test("Firefox's profiler loads the profile and knows its threads", () => {
+  const program = join(folder, "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js");
+  const home = mkdtempSync(join(tmpdir(), "loft-firefox-"));
+  const ask = (...words) =>
+    execFileSync(process.execPath, [program, ...words], { env: { ...process.env, HOME: home }, encoding: "utf8" });
+  ask("load", `${folder}/sample.firefox.json`);
+  try {
+    const threads = ask("thread", "list");
+    assert.match(threads, /first/);
+    assert.match(threads, /second/);
+    assert.match(ask("thread", "samples"), /app\+0x/);
+  } finally {
+    ask("stop");
+  }
+});
+
+// The built app of speedscope and the profile, for a browser.
+function serve() {
+  const app = join(folder, "node_modules/speedscope/dist/release");
+  const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+  const server = createServer((request, response) => {
+    const name = request.url === "/" ? "/index.html" : request.url.split("?")[0];
+    const file = name === "/profile.json" ? `${folder}/sample.speedscope.json` : join(app, name);
+    if (!existsSync(file)) return response.writeHead(404).end();
+    response.writeHead(200, { "content-type": types[extname(file)] ?? "application/octet-stream" });
+    response.end(readFileSync(file));
+  });
+  return new Promise((done) => server.listen(0, "127.0.0.1", () => done(server)));
+}
+
+test("speedscope shows the profile", { skip: !existsSync("/usr/bin/chromium") && "chromium is not installed" }, async () => {
+  const server = await serve();
+  const here = `http://127.0.0.1:${server.address().port}/`;
+  const { chromium } = require("playwright-core");
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--use-gl=swiftshader", "--enable-unsafe-swiftshader"] });
+  try {
+    const page = await browser.newPage();
+    const complaints = [];
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => { if (message.type() === "error") complaints.push(message.text()); });
+    await page.goto(`${here}#profileURL=${encodeURIComponent(`${here}profile.json`)}`);
+    await page.getByText("first 1 (cpu-clock) (1/2)").waitFor({ timeout: 60000 });
+    assert.match(await page.title(), /sample\.data/);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+});
