@@ -71,6 +71,7 @@ struct Context {
   // The address stream, see stream.hpp.
   std::uint64_t stream_register;  // the program's value of the register that holds the buffer
   std::uint8_t tiles[64];         // their configuration, while a tile instruction is counted
+  std::uint64_t call;             // the number of the system call that runs in place
   std::uint64_t stream_base;
 
   std::uint64_t region_suspended;  // outside, in a signal handler: the limit to go back to, or 0
@@ -128,5 +129,6 @@ static_assert(offsetof(Context, region_enter) == CTX_REGION_ENTER);
 static_assert(offsetof(Context, region_leave) == CTX_REGION_LEAVE);
 static_assert(offsetof(Context, stream_register) == CTX_STREAM_REGISTER);
 static_assert(offsetof(Context, tiles) == CTX_TILES);
+static_assert(offsetof(Context, call) == CTX_CALL);
 
 }  // namespace loft::engine::runtime

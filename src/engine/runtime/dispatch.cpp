@@ -54,6 +54,9 @@ extern "C" void engine_dispatch_c(Context* context) {
     case REASON_SYSCALL:
       if (const std::uint64_t pc = run_syscall(context)) go_to(context, pc, false);
       break;
+    case REASON_EFAULT:
+      after_fault(context);
+      break;
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);
       go_to(context, context->next_pc, false);

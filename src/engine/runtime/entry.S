@@ -144,12 +144,20 @@ engine_syscall_flags:
   .globl engine_syscall_unwind
 engine_syscall_unwind:
   mov %gs:CTX_SPILL2, %rsp
+  mov %rax, %gs:CTX_CALL
   .globl engine_syscall_instruction
 engine_syscall_instruction:
   syscall
   .globl engine_syscall_done
-engine_syscall_done:
+engine_syscall_done: /* rcx is free, the flags are not */
+  lea 14(%rax), %rcx
+  jrcxz 2f /* EFAULT */
   jmp *%gs:CTX_SYSCALL_RETURN
+  .globl engine_syscall_end
+engine_syscall_end:
+2:
+  movq $REASON_EFAULT, %gs:CTX_REASON
+  jmp save_state
 1:
   popq %gs:CTX_FLAGS
   .globl engine_syscall_slow

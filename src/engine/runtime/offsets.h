@@ -28,6 +28,7 @@
 #define CTX_REGION_LEAVE 0x130
 #define CTX_STREAM_REGISTER 0x138
 #define CTX_TILES 0x140 /* 64 bytes */
+#define CTX_CALL 0x180
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0
@@ -36,3 +37,4 @@
 #define REASON_SIGNAL 3
 #define REASON_ENTER 4
 #define REASON_LEAVE 5
+#define REASON_EFAULT 6

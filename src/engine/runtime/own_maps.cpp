@@ -4,6 +4,7 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -96,6 +97,22 @@ void show_arguments(const char* first_argument, const char* variables_end,
   map.auxv_size = static_cast<std::uint32_t>(count * sizeof(Elf64_auxv_t));
   map.exe_fd = ~0u;
   kernel(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, word(&map), sizeof map, 0);
+}
+
+long lock_program(std::uint64_t flags) {
+  constexpr std::uint64_t kKnown = MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT;
+  if (flags == 0 || flags == MCL_ONFAULT || (flags & ~kKnown) != 0) return -EINVAL;
+  if ((flags & MCL_CURRENT) == 0) return 0;
+  const std::uint64_t how = (flags & MCL_ONFAULT) != 0 ? MLOCK_ONFAULT : 0;
+  long result = 0;
+  for_each_map([&](const char* line, std::size_t) {
+    const std::uint64_t start = parse_hex(line);
+    const std::uint64_t end = parse_hex(++line);
+    // Other errors are about single mappings, which mlockall passes over.
+    if (!is_own(start) && kernel(SYS_mlock2, start, end - start, how) == -EPERM) result = -EPERM;
+    return result == 0;
+  });
+  return result;
 }
 
 bool lists_descriptors(std::uint64_t directory) {

@@ -21,6 +21,10 @@ bool find_own_range(std::uint64_t start, std::uint64_t end, AddressRange& found)
 void show_arguments(const char* first_argument, const char* variables_end,
                     const Elf64_auxv_t* auxiliary);
 
+// mlockall: the program's memory, and not the engine's, whose tables are as large as they are
+// empty. What it maps later is not locked.
+long lock_program(std::uint64_t flags);
+
 // Whether the directory is one of the descriptors of a process under the engine; and getdents64 on
 // it, without the engine's, which has the same number in all of them.
 bool lists_descriptors(std::uint64_t directory);

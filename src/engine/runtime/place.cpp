@@ -17,6 +17,7 @@ void engine_syscall_flags();
 void engine_syscall_unwind();
 void engine_syscall_instruction();
 void engine_syscall_done();
+void engine_syscall_end();
 }
 
 namespace loft::engine::runtime {
@@ -52,7 +53,7 @@ CallPlace place_of_call(const Context* context) {
 
 Place in_syscall(Context* context, ucontext_t* user, std::uint64_t rip) {
   const CallPlace call = place_of_call(context);
-  if (rip == word(&engine_syscall_done)) {
+  if (rip >= word(&engine_syscall_done)) {
     const std::uint64_t pc = call.trace->pc + call.after->pc;
     reg(user, REG_RCX) = pc;
     return {Where::program, pc};
@@ -100,7 +101,7 @@ void take_back_call(Context* context, ucontext_t* user) {
 
 Place locate(Context* context, ucontext_t* user, bool fault) {
   const std::uint64_t rip = reg(user, REG_RIP);
-  if (rip >= word(&engine_syscall) && rip <= word(&engine_syscall_done))
+  if (rip >= word(&engine_syscall) && rip < word(&engine_syscall_end))
     return in_syscall(context, user, rip);
   if (rip >= word(&engine_resume) && rip < word(&engine_resume_end)) return {Where::resuming, 0};
   if (arena_of(rip) == nullptr) return {Where::engine, 0};

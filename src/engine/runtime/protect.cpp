@@ -26,6 +26,8 @@ struct Page {
   bool watches_aliases;    // of shared code: where else it can be written is protected
   bool is_executable;      // of an alias
   std::uint64_t alias_of;  // the page of code that is written here, or 0
+  bool is_listed;          // among g_protected, where it stays until all are given back
+  Page* next;
 };
 
 Page* g_pages = nullptr;
@@ -77,6 +79,16 @@ void forget_uses(Page& page) {
 }
 
 bool g_has_aliases = false;
+Page* g_protected = nullptr;
+
+void protect(Page& page, int protection) {
+  kernel(SYS_mprotect, page.address, kPage, static_cast<std::uint64_t>(protection));
+  page.is_protected = true;
+  if (page.is_listed) return;
+  page.is_listed = true;
+  page.next = g_protected;
+  g_protected = &page;
+}
 
 void watch_aliases(const Region& region, Page& code) {
   Alias aliases[kMaxAliases];
@@ -87,8 +99,7 @@ void watch_aliases(const Region& region, Page& code) {
     Page& page = add_page(aliases[i].address);
     page.alias_of = address;
     page.is_executable = aliases[i].executable;
-    page.is_protected = true;
-    kernel(SYS_mprotect, page.address, kPage, PROT_READ | (page.is_executable ? PROT_EXEC : 0));
+    protect(page, PROT_READ | (page.is_executable ? PROT_EXEC : 0));
     g_has_aliases = true;
   }
 }
@@ -127,8 +138,7 @@ void note_pages(Trace& trace) {
     const Region* region = known_region(address < trace.pc ? trace.pc : address);
     if (region != nullptr && region->shared && !page.watches_aliases) watch_aliases(*region, page);
     if (region == nullptr || !region->writable || page.is_protected) continue;
-    page.is_protected = true;
-    kernel(SYS_mprotect, address, kPage, PROT_READ | PROT_EXEC);
+    protect(page, PROT_READ | PROT_EXEC);
   }
 }
 
@@ -156,6 +166,16 @@ bool unprotect_code(std::uint64_t address) {
   page->is_protected = false;
   kernel(SYS_mprotect, page->address, kPage, PROT_READ | PROT_WRITE | PROT_EXEC);
   return true;
+}
+
+bool unprotect_all() {
+  bool any = false;
+  while (Page* page = g_protected) {
+    g_protected = page->next;
+    page->is_listed = false;
+    if (page->is_protected) any = unprotect_code(page->address) || any;
+  }
+  return any;
 }
 
 void forget_protection(std::uint64_t start, std::uint64_t end) {

@@ -22,6 +22,8 @@ void forget_traces(std::uint64_t start, std::uint64_t end);
 bool is_protected(std::uint64_t address);
 // True when a write to `address` faulted because of us and can be tried again.
 bool unprotect_code(std::uint64_t address);
+// Gives all pages their permission back; false when there are none that lack it.
+bool unprotect_all();
 // True when memory that is no code is watched for writes to code.
 bool has_aliases();
 // The program maps or protects the range anew: what was protected there is so no more.

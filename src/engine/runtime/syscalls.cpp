@@ -43,7 +43,8 @@ constexpr int kSeen[] = {SYS_mmap,           SYS_munmap,        SYS_mprotect,
                          SYS_openat,         SYS_close,         SYS_close_range,
                          SYS_dup2,           SYS_dup3,          SYS_getdents64,
                          SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages,
-                         SYS_stat,           SYS_newfstatat,    SYS_statx};
+                         SYS_stat,           SYS_newfstatat,    SYS_statx,
+                         SYS_mlockall};
 
 struct Call {
   Context* context;
@@ -69,7 +70,9 @@ long around_engine(const Call& call) {
   std::uint64_t at = call.a;
   const std::uint64_t end = call.a + call.b;
   AddressRange own{};
-  if (!find_own_range(at, end, own)) return call.in_kernel();
+  constexpr std::uint64_t kLimit = 0x7ffffffff000;
+  const bool is_possible = (at & 4095) == 0 && at <= kLimit && call.b <= kLimit - at;
+  if (!is_possible || !find_own_range(at, end, own)) return call.in_kernel();
   while (at < end) {
     const bool found = find_own_range(at, end, own);
     const std::uint64_t piece_end = found ? own.start : end;
@@ -273,6 +276,8 @@ long perform(const Call& call) {
     case SYS_rseq:
       return -ENOSYS;  // restartable sequences cannot be restarted in copied code; libc does
                        // without
+    case SYS_mlockall:
+      return lock_program(call.a);
     case SYS_readlink:
     case SYS_readlinkat:
     case SYS_open:
@@ -362,6 +367,28 @@ void see_all_syscalls() {
   std::memset(engine_harmless_syscalls, 0, sizeof engine_harmless_syscalls);
 }
 
+namespace {
+
+void run_in_place(Context* context, std::uint64_t next_pc) {
+  constexpr std::uint64_t kBytes = 2;  // of the instruction
+  context->next_pc = next_pc - kBytes;
+  context->calling = 1;
+  context->call = context->regs[kRax];
+  context->resume = word(&engine_syscall_instruction);
+}
+
+}  // namespace
+
+void after_fault(Context* context) {
+  const Holding holding(cache_lock());
+  if (!unprotect_all()) {
+    context->resume = context->syscall_return;
+    return;
+  }
+  context->regs[kRax] = context->call;
+  run_in_place(context, place_behind(context));
+}
+
 std::uint64_t run_syscall(Context* context) {
   const std::uint64_t* regs = context->regs;
   const std::uint64_t next_pc = place_behind(context);
@@ -373,10 +400,7 @@ std::uint64_t run_syscall(Context* context) {
   Judgement judgement{Verdict::allow, 0};
   if (context->filters != nullptr) judgement = judge_call(context, call.number, &call.a, next_pc);
   if (judgement.verdict == Verdict::allow && runs_in_place(call)) {
-    constexpr std::uint64_t kBytes = 2;  // of the instruction
-    context->next_pc = next_pc - kBytes;
-    context->calling = 1;
-    context->resume = word(&engine_syscall_instruction);
+    run_in_place(context, next_pc);
     return 0;
   }
   const long result = judgement.verdict == Verdict::allow ? perform(call) : refuse(call, judgement);

@@ -18,4 +18,8 @@ void see_all_syscalls();
 // it is to run in place all the same.
 std::uint64_t run_syscall(Context* context);
 
+// A call that ran in place gave EFAULT. The kernel does not tell which address; where it may be
+// code that the engine has protected, the call runs again.
+void after_fault(Context* context);
+
 }  // namespace loft::engine::runtime

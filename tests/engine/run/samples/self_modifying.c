@@ -1,5 +1,5 @@
 // Code that is written, run, rewritten and run again, by one thread and by two; and code unmapped
-// and replaced by other code at the same place.
+// and replaced by other code at the same place. And what else a program may do to its memory.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -39,6 +39,33 @@ static void run_twin(void) {
     }
   }
   printf("twin: %u\n", sum);
+}
+
+// The kernel writes into code that has run.
+static void read_code(unsigned char* memory) {
+  const int file = memfd_create("code", 0);
+  unsigned sum = 0;
+  unsigned char code[6];
+  for (unsigned i = 0; i < 100; ++i) {
+    write_return(code, i * 13);
+    if (pwrite(file, code, sizeof code, 0) != sizeof code) return;
+    if (pread(file, memory + 128, sizeof code, 0) != sizeof code) printf("not read\n");
+    sum += ((unsigned (*)(void))(memory + 128))();
+  }
+  void* volatile nowhere = (void*)8;
+  printf("read: %u, nowhere: %zd\n", sum, pread(file, nowhere, sizeof code, 0));
+}
+
+// What looks like a hole is none: the engine may be there, and is not to be harmed.
+static void map_over_holes(void) {
+  const unsigned long bytes = 1ul << 40;
+  void* hole = mmap((void*)0x400000000000, bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  printf("hole: %p\n", hole);
+  printf("protected: %d, ", mprotect(hole, bytes, PROT_NONE));
+  printf("unmapped: %d, ", munmap(hole, bytes));
+  printf("everything: %d\n", munmap(NULL, ~0ul));
+  printf("locked: %d, unlocked: %d\n", mlockall(MCL_CURRENT | MCL_FUTURE), munlockall());
 }
 
 int main(void) {
@@ -86,5 +113,7 @@ int main(void) {
   }
   printf("across: %u\n", sum);
   run_twin();
+  read_code(memory);
+  map_over_holes();
   return 0;
 }
