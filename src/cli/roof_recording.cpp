@@ -123,7 +123,7 @@ class Reader {
     Subject subject;
     subject.name = join(run_.command, " ");
     Sum sum;
-    for (const sample::TaskRow& task : table_.tasks) sum.add(task.counts, places_);
+    for (const sample::TaskRow& task : table_.tasks) sum.add(task.counted.counts, places_);
     subject.work = sum.work();
     subject.concurrency = concurrency();
     subject.seconds = without_engine(wall_, sum.engine_seconds() / subject.concurrency);
@@ -137,7 +137,7 @@ class Reader {
     for (const sample::TaskRow& task : table_.tasks) {
       Subject subject;
       Sum sum;
-      sum.add(task.counts, places_);
+      sum.add(task.counted.counts, places_);
       subject.scope = Scope::thread;
       subject.name = task.comm;
       subject.tid = task.tid;
@@ -162,7 +162,8 @@ class Reader {
     for (const sample::TaskSlice& slice : table_.slices) {
       Share& share = all[{table_.tasks[slice.task].tid, slice.end}];
       share.run_ns += slice.run_ns;
-      if (places_[0] < slice.counts.size()) share.instructions += slice.counts[places_[0]];
+      if (places_[0] < slice.counted.counts.size())
+        share.instructions += slice.counted.counts[places_[0]];
     }
     return all;
   }
@@ -220,7 +221,7 @@ class Reader {
     std::map<std::uint64_t, std::pair<Sum, std::uint64_t>> by_end;
     for (const sample::TaskSlice& slice : table_.slices) {
       auto& [sum, run_ns] = by_end[slice.end];
-      sum.add(slice.counts, places_);
+      sum.add(slice.counted.counts, places_);
       run_ns += slice.run_ns;
     }
     std::uint64_t start = table_.first_time;
