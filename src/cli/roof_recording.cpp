@@ -10,9 +10,9 @@
 #include "base/units.hpp"
 #include "cli/roof_passes.hpp"
 #include "event/virtual_names.hpp"
+#include "source/file/loft_facts.hpp"
 #include "source/file/profile_recording.hpp"
 #include "source/file/tasks.hpp"
-#include "source/scheduler/recording_file.hpp"
 
 namespace loft::cli {
 namespace {
@@ -109,12 +109,8 @@ class Reader {
 
  private:
   [[nodiscard]] double fact(std::string_view key) const {
-    for (const auto& [bit, text] : recording_.metadata().other_features)
-      if (bit == source::scheduler::kLoftFeature)
-        for (const std::string_view line : split(text, '\n'))
-          if (line.starts_with(key) && line.substr(key.size()).starts_with('='))
-            return static_cast<double>(parse_u64(line.substr(key.size() + 1)).value_or(0));
-    return 0;
+    return static_cast<double>(
+        parse_u64(source::loft_fact(recording_.metadata(), key)).value_or(0));
   }
 
   [[nodiscard]] double concurrency() const { return wall_ > 0 ? std::max(1.0, cpu_ / wall_) : 1; }

@@ -288,6 +288,7 @@ TEST_F(Record, WhereSetsTookTurnsASliceTellsWhatItKnows) {
     unknown += kind == "missing" ? 1 : 0;
   }
   EXPECT_GT(unknown, 0u) << "turns are longer than these slices";
+  EXPECT_THAT(run_loft("report " + file()).out, HasSubstr("2 sets of events took turns"));
   EXPECT_LT(unknown, slices["slices"].size());
 }
 

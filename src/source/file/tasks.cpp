@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "base/text.hpp"
 #include "format/perf/records.hpp"
+#include "source/file/loft_facts.hpp"
 
 namespace loft::source {
 namespace {
@@ -13,7 +13,6 @@ namespace {
 using sample::TaskRow;
 using sample::TaskTable;
 
-constexpr std::uint32_t kLoftFeature = 200;
 constexpr std::string_view kMeterPrefix = "energy ";
 constexpr std::string_view kVirtualPrefix = "virtual::";
 constexpr std::string_view kWorkPrefix = "instructions of set ";
@@ -37,10 +36,7 @@ class TaskReader {
   explicit TaskReader(const Recording& recording) : recording_(recording) {
     table_.path = recording.summary().path;
     table_.lost = recording.summary().lost;
-    for (const auto& [bit, text] : recording.metadata().other_features)
-      if (bit == kLoftFeature)
-        for (const std::string_view line : split(text, '\n'))
-          if (line.starts_with("rung=")) table_.watched_by = line.substr(5);
+    table_.watched_by = loft_fact(recording.metadata(), "rung");
     find_events();
   }
 

@@ -23,6 +23,7 @@
 
 #include "base/fd.hpp"
 #include "format/perf/writer.hpp"
+#include "source/file/loft_facts.hpp"
 #include "source/scheduler/event_sets.hpp"
 #include "source/scheduler/slice_sums.hpp"
 #include "source/scheduler/task_events.hpp"
@@ -35,9 +36,6 @@ inline constexpr std::array<const char*, 4> kSliceEvents = {"task-clock", "wait-
 
 // While a set had its turn; then its number.
 inline constexpr const char* kWorkEvent = "instructions of set ";
-
-// The feature section for what perf has no place for: lines of "key=value".
-inline constexpr std::uint32_t kLoftFeature = 200;
 
 // An event whose records the kernel writes itself.
 struct KernelEvent {
