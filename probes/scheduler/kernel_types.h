@@ -36,6 +36,10 @@ struct bpf_perf_event_value {
   __u64 running;
 };
 
+struct bpf_raw_tracepoint_args {
+  __u64 args[0];
+};
+
 /* The registers that a program on an event is given. */
 #if defined(__TARGET_ARCH_x86)
 struct loft_registers {

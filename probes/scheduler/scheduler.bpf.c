@@ -3,7 +3,10 @@
  *
  * Counters are open per CPU and always on. They are read once per switch that concerns us, and the
  * difference belongs to the task that leaves. A slice ends when its task has run for about the
- * length of one, for which a clock of each CPU looks now and then, or at exec and exit. */
+ * length of one, for which a clock of each CPU looks now and then, or at exec and exit.
+ *
+ * Sets of events that take turns are switched from outside: on_turn is run on the CPU before and
+ * after, so that nothing is counted across. */
 #include "kernel_types.h"
 
 #include <bpf/bpf_core_read.h>
@@ -22,16 +25,19 @@ const volatile __u32 namespace_inode = 0; /* pids as this namespace sees them; 0
 const volatile bool wants_switches = 1;
 const volatile bool wants_slices = 1;
 const volatile bool wants_migrations = 1;
-const volatile bool shares_counters = 0;  /* the counters may take turns */
-const volatile bool has_task_storage = 1; /* since Linux 5.11 */
+const volatile __u8 set_of[LOFT_MAX_COUNTERS] = {};    /* counters of a set follow each other */
+const volatile __u32 always_on = 1;                    /* sets that take no turns, one bit each */
+const volatile __u32 work_counter = LOFT_MAX_COUNTERS; /* which counts instructions */
+const volatile bool has_task_storage = 1;              /* since Linux 5.11 */
 
 /* What one CPU does for us now. */
 struct cpu_state {
   __u32 is_ours; /* the task that runs is followed */
   __u32 is_busy; /* the task that runs is being measured: leave it alone */
   __u64 since;
+  __u32 turn;                    /* the set that has its turn; 0: none at this moment */
   __u64 base[LOFT_MAX_COUNTERS]; /* what the counters showed then */
-  __u64 base_enabled, base_running;
+  __u64 base_enabled[LOFT_MAX_SETS], base_running[LOFT_MAX_SETS];
 };
 
 struct {
@@ -77,6 +83,7 @@ struct {
 } ring SEC(".maps");
 
 static const __u32 kZero = 0;
+static const struct loft_task kNothing = {};
 static const __u64 kDead = 0x80; /* TASK_DEAD: it will never run again */
 
 static __always_inline struct cpu_state* this_cpu(void) {
@@ -93,8 +100,7 @@ static __always_inline struct loft_task* new_state_for(struct task_struct* task)
   if (has_task_storage)
     return bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   __u32 number = BPF_CORE_READ(task, pid);
-  struct loft_task nothing = {};
-  bpf_map_update_elem(&tasks_by_number, &number, &nothing, 0);
+  bpf_map_update_elem(&tasks_by_number, &number, &kNothing, 0);
   return bpf_map_lookup_elem(&tasks_by_number, &number);
 }
 
@@ -178,33 +184,50 @@ static __always_inline __u64 state_of(struct task_struct* task) {
   return BPF_CORE_READ(old, state);
 }
 
-/* One counter of this CPU; the last one tells how long those that take turns had theirs. The short
- * way to read does without that, and costs less. */
-static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task* task, __u32 i) {
+/* The part of a time for which a set had its counters. */
+static __always_inline __u64 part_of(__u64 span, __u64 running, __u64 enabled) {
+  if (running >= enabled) return span;
+  if (running == 0) return 0;
+  /* In microseconds: the product must not overflow. */
+  return span / 1000 * (running / 1000) / (enabled / 1000 + 1) * 1000;
+}
+
+/* One counter of this CPU; the last one of a set tells how long the set had counters. The short way
+ * to read does without that, and costs less. */
+static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task* task, __u32 i,
+                                         __u64 span) {
   __u32 place = bpf_get_smp_processor_id() * counters_used + i;
-  if (!shares_counters || i + 1 != counters_used)
-    return (long)bpf_perf_event_read(&counters, place);
+  __u32 set = set_of[i] & (LOFT_MAX_SETS - 1);
+  __u32 is_last = i + 1 >= counters_used || i + 1 >= LOFT_MAX_COUNTERS;
+  if (!is_last) is_last = set_of[i + 1] != set_of[i];
+  if (set == 0 || !is_last) return (long)bpf_perf_event_read(&counters, place);
   struct bpf_perf_event_value value = {};
   long failed = bpf_perf_event_read_value(&counters, place, &value, sizeof value);
   if (failed) return failed;
-  if (task) {
-    task->enabled_ns += value.enabled - cpu->base_enabled;
-    task->running_ns += value.running - cpu->base_running;
-  }
-  cpu->base_enabled = value.enabled;
-  cpu->base_running = value.running;
+  if (task)
+    task->running_ns[set] += part_of(span, value.running - cpu->base_running[set],
+                                     value.enabled - cpu->base_enabled[set]);
+  cpu->base_enabled[set] = value.enabled;
+  cpu->base_running[set] = value.running;
   return (long)value.counter;
 }
 
 static __always_inline void measure(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
+  __u64 span = now - cpu->since;
+  __u32 turn = cpu->turn & (LOFT_MAX_SETS - 1);
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     if (i >= counters_used) break;
-    long value = read_counter(cpu, task, i);
+    __u32 set = set_of[i] & (LOFT_MAX_SETS - 1);
+    if (set != turn && !(always_on >> set & 1)) continue;
+    long value = read_counter(cpu, task, i, span);
     if (value < 0 && value > -4096) continue; /* an error */
-    if (task) task->counts[i] += value - cpu->base[i];
+    __u64 more = value - cpu->base[i];
     cpu->base[i] = value;
+    if (!task) continue;
+    task->counts[i] += more;
+    if (i == work_counter) task->work[turn] += more;
   }
-  if (task) task->run_ns += now - cpu->since;
+  if (task) task->run_ns += span;
   cpu->since = now;
 }
 
@@ -240,11 +263,14 @@ static __always_inline void write_slice(struct loft_task* state, struct task_str
   slice->wait_ns = delay - state->delay_seen;
   slice->switches = state->switches;
   slice->migrations = state->migrations;
-  slice->enabled_ns = state->enabled_ns;
-  slice->running_ns = state->running_ns;
   state->delay_seen = delay;
   state->run_ns = state->switches = state->migrations = 0;
-  state->enabled_ns = state->running_ns = 0;
+#pragma unroll
+  for (__u32 i = 0; i < LOFT_MAX_SETS; i++) {
+    slice->running_ns[i] = state->running_ns[i];
+    slice->work[i] = state->work[i];
+    state->running_ns[i] = state->work[i] = 0;
+  }
 #pragma unroll
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     slice->counts[i] = state->counts[i];
@@ -362,6 +388,32 @@ int on_slice(struct bpf_perf_event_data* context) {
   cpu->is_ours = 1;
   if (state->run_ns < slice_ns / 2) return 0;
   write_slice(state, task, now, LOFT_END_TIME, context->regs.ip);
+  return 0;
+}
+
+/* Run on this CPU by whoever switches the sets: first with none, then, when the counters of the
+ * next set run, with its number. What the task that runs has done until now is its own. Not 0 when
+ * it has to be tried again. */
+SEC("raw_tp")
+int on_turn(struct bpf_raw_tracepoint_args* context) {
+  struct cpu_state* cpu = this_cpu();
+  if (!cpu) return 0;
+  if (cpu->is_busy) return 1;
+  struct task_struct* task =
+      has_task_storage ? bpf_get_current_task_btf() : (void*)bpf_get_current_task();
+  struct loft_task* state = live(state_for(task));
+  cpu->is_busy = 1;
+  settle(cpu, state, bpf_ktime_get_ns());
+  __u32 turn = context->args[0] & (LOFT_MAX_SETS - 1);
+  cpu->turn = turn;
+  for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
+    if (i >= counters_used) break;
+    if (turn == 0 || set_of[i] != turn) continue;
+    long value = read_counter(cpu, 0, i, 0);
+    if (value < 0 && value > -4096) continue;
+    cpu->base[i] = value;
+  }
+  cpu->is_busy = 0;
   return 0;
 }
 

@@ -10,7 +10,8 @@
 #include <linux/types.h>
 #endif
 
-#define LOFT_MAX_COUNTERS 16
+#define LOFT_MAX_COUNTERS 24
+#define LOFT_MAX_SETS 8 /* of events; a power of two. The first are those that need no counter. */
 
 enum loft_record_kind {
   LOFT_SWITCH = 1,
@@ -67,8 +68,8 @@ struct loft_slice {
   __u64 wait_ns; /* ready to run, on no CPU */
   __u64 switches;
   __u64 migrations;
-  __u64 enabled_ns; /* of the counters: less running than enabled means that they took turns */
-  __u64 running_ns;
+  __u64 running_ns[LOFT_MAX_SETS]; /* of run_ns: while the events of the set had counters */
+  __u64 work[LOFT_MAX_SETS];       /* instructions meanwhile, of sets that take turns */
   __u64 counts[LOFT_MAX_COUNTERS];
 };
 
@@ -100,8 +101,8 @@ struct loft_task {
   __u64 run_ns;
   __u64 switches;
   __u64 migrations;
-  __u64 enabled_ns;
-  __u64 running_ns;
+  __u64 running_ns[LOFT_MAX_SETS];
+  __u64 work[LOFT_MAX_SETS];
   __u64 counts[LOFT_MAX_COUNTERS];
 };
 

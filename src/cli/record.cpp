@@ -85,13 +85,12 @@ source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
 }
 
 // Events as they are named, and those that named metrics are computed from.
-Result<std::vector<event::Event>> events_of(const RecordFlags& flags, event::Resolver& resolver,
-                                            Terminal& terminal) {
-  const std::string list = join(flags.events, ",");
+Result<std::vector<event::Event>> events_of(const std::string& list, const MetricFlags& metrics,
+                                            event::Resolver& resolver, Terminal& terminal) {
   auto events = resolver.resolve_list(list);
-  if (events && flags.metrics.files.empty()) return events;
-  LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
-  const auto asked = metric::ask(flags.events, library, resolver);
+  if (events && metrics.files.empty()) return events;
+  LOFT_TRY(const auto library, load_metrics(metrics, terminal));
+  const auto asked = metric::ask({list}, library, resolver);
   if (!asked || asked->programs.empty()) return events;  // no metric: the name is what is wrong
   if (!asked->missing.empty()) {
     const auto& [event, why] = asked->missing.front();
@@ -100,15 +99,31 @@ Result<std::vector<event::Event>> events_of(const RecordFlags& flags, event::Res
   return resolver.resolve_list(asked->events());
 }
 
-Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
-  RecordRequest request;
+// "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
+Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
   const std::string defaults = is_virtual(flags)
                                    ? std::string(kRoofEvents) + "," + std::string(kEngineEvents)
                                    : std::string(kDefaultEvents);
-  LOFT_TRY(request.events, flags.events.empty() ? resolver.resolve_list(defaults)
-                                                : events_of(flags, resolver, terminal));
+  const std::string all = flags.events.empty() ? defaults : join(flags.events, ",");
+  const auto sets = split(all, ';');
+  if (sets.size() > 1 && is_virtual(flags))
+    return failure(ErrorKind::invalid_input, "record sets of events that take turns",
+                   "the virtual PMU counts everything at the same time", "use commas alone");
+  for (const std::string_view set : sets) {
+    LOFT_TRY(auto events, events_of(std::string(set), flags.metrics, resolver, terminal));
+    if (sets.size() == 1)
+      request.events = std::move(events);
+    else
+      request.turns.push_back(std::move(events));
+  }
+  return {};
+}
+
+Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
+  RecordRequest request;
+  LOFT_CHECK(choose_events(flags, request, terminal));
   request.command = flags.command;
   request.pids = flags.pids;
   const double usual = is_virtual(flags) ? kDefaultVirtualSlice : kDefaultSlice;
@@ -154,6 +169,8 @@ std::string summary(const RecordResult& result, const std::string& path) {
         "{} times the kernel did not tell that a task got a CPU: its run time until it left, or "
         "until its slice ended, is missing\n",
         result.tally.missed);
+  if (result.turns > 0)
+    text += fmt::format("{} sets of events took turns: their counts are estimates\n", result.turns);
   for (const std::string& line : result.isolation) text += printable(line) + "\n";
   for (const std::string& note : result.notes) text += "note: " + printable(note) + "\n";
   return text;
@@ -193,9 +210,10 @@ void add_record(Command& app, Action& action) {
                    "thread and function")
       ->check(one_of({"virtual"}));
   command
-      ->add_option("-e,--event", flags->events,
-                   "events, or metrics, to count in every slice, comma-separated "
-                   "(default: page-faults, cycles and instructions, those that are here)")
+      ->add_option(
+          "-e,--event", flags->events,
+          "events, or metrics, to count in every slice, comma-separated; a,b;c,d take turns "
+          "(default: page-faults, cycles and instructions, those that are here)")
       ->allow_extra_args(false);
   command->add_option("-m,--metrics", flags->metrics.files, "a file with further metrics")
       ->allow_extra_args(false);

@@ -10,9 +10,9 @@
 #include "base/units.hpp"
 #include "cli/roof_passes.hpp"
 #include "event/virtual_names.hpp"
+#include "source/file/loft_facts.hpp"
 #include "source/file/profile_recording.hpp"
 #include "source/file/tasks.hpp"
-#include "source/scheduler/recording_file.hpp"
 
 namespace loft::cli {
 namespace {
@@ -109,12 +109,8 @@ class Reader {
 
  private:
   [[nodiscard]] double fact(std::string_view key) const {
-    for (const auto& [bit, text] : recording_.metadata().other_features)
-      if (bit == source::scheduler::kLoftFeature)
-        for (const std::string_view line : split(text, '\n'))
-          if (line.starts_with(key) && line.substr(key.size()).starts_with('='))
-            return static_cast<double>(parse_u64(line.substr(key.size() + 1)).value_or(0));
-    return 0;
+    return static_cast<double>(
+        parse_u64(source::loft_fact(recording_.metadata(), key)).value_or(0));
   }
 
   [[nodiscard]] double concurrency() const { return wall_ > 0 ? std::max(1.0, cpu_ / wall_) : 1; }
@@ -123,7 +119,7 @@ class Reader {
     Subject subject;
     subject.name = join(run_.command, " ");
     Sum sum;
-    for (const sample::TaskRow& task : table_.tasks) sum.add(task.counts, places_);
+    for (const sample::TaskRow& task : table_.tasks) sum.add(task.counted.counts, places_);
     subject.work = sum.work();
     subject.concurrency = concurrency();
     subject.seconds = without_engine(wall_, sum.engine_seconds() / subject.concurrency);
@@ -137,7 +133,7 @@ class Reader {
     for (const sample::TaskRow& task : table_.tasks) {
       Subject subject;
       Sum sum;
-      sum.add(task.counts, places_);
+      sum.add(task.counted.counts, places_);
       subject.scope = Scope::thread;
       subject.name = task.comm;
       subject.tid = task.tid;
@@ -162,7 +158,8 @@ class Reader {
     for (const sample::TaskSlice& slice : table_.slices) {
       Share& share = all[{table_.tasks[slice.task].tid, slice.end}];
       share.run_ns += slice.run_ns;
-      if (places_[0] < slice.counts.size()) share.instructions += slice.counts[places_[0]];
+      if (places_[0] < slice.counted.counts.size())
+        share.instructions += slice.counted.counts[places_[0]];
     }
     return all;
   }
@@ -220,7 +217,7 @@ class Reader {
     std::map<std::uint64_t, std::pair<Sum, std::uint64_t>> by_end;
     for (const sample::TaskSlice& slice : table_.slices) {
       auto& [sum, run_ns] = by_end[slice.end];
-      sum.add(slice.counts, places_);
+      sum.add(slice.counted.counts, places_);
       run_ns += slice.run_ns;
     }
     std::uint64_t start = table_.first_time;

@@ -35,9 +35,8 @@ class Progresses {
       : of_task_(table.tasks.size()) {
     for (const TaskSlice& slice : table.slices) {
       Progress& progress = of_task_[slice.task];
-      const double more = counter
-                              ? scaled(slice.counts[*counter], slice.enabled_ns, slice.running_ns)
-                              : static_cast<double>(slice.run_ns);
+      const double more = counter ? estimate(table, slice.counted, *counter).value
+                                  : static_cast<double>(slice.run_ns);
       const auto start = table.tasks[slice.task].first_time;
       progress.work.push_back((progress.work.empty() ? 0 : progress.work.back()) + more);
       progress.time.push_back(static_cast<double>(slice.end - std::min(slice.end, start)) * kNano);
@@ -91,10 +90,9 @@ std::vector<ComparedCount> counts_of(const TaskTable& before, const TaskRow& a,
   std::vector<ComparedCount> counts;
   for (std::size_t i = 0; i < before.counters.size(); ++i) {
     const auto other = find_counter(after, before.counters[i]);
-    if (!other || a.slices == 0 || b.slices == 0) continue;
-    counts.push_back({before.counters[i], scaled(a.counts[i], a.enabled_ns, a.running_ns),
-                      scaled(b.counts[*other], b.enabled_ns, b.running_ns),
-                      a.is_scaled() || b.is_scaled()});
+    if (!other) continue;
+    counts.push_back(
+        {before.counters[i], estimate(before, a.counted, i), estimate(after, b.counted, *other)});
   }
   return counts;
 }
@@ -105,9 +103,10 @@ TaskComparison compare_tasks(const TaskTable& before, const TaskTable& after) {
   TaskComparison result;
   result.before_path = before.path;
   result.after_path = after.path;
-  const auto a_counter = find_counter(before, "instructions");
-  const auto b_counter = find_counter(after, "instructions");
-  const bool by_instructions = a_counter && b_counter;
+  const auto a_counter = before.instructions;
+  const auto b_counter = after.instructions;
+  const bool by_instructions =
+      a_counter && b_counter && before.counters[*a_counter] == after.counters[*b_counter];
   result.work = by_instructions ? "instructions" : "run time";
   const Progresses a_progress(before, by_instructions ? a_counter : std::nullopt);
   const Progresses b_progress(after, by_instructions ? b_counter : std::nullopt);

@@ -22,9 +22,8 @@ struct ComparedPhase {
 
 struct ComparedCount {
   std::string name;
-  double before = 0;
-  double after = 0;
-  bool is_estimate = false;
+  Estimate before;
+  Estimate after;
 };
 
 struct ComparedTask {

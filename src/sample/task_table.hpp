@@ -2,13 +2,54 @@
 // Views show it as a tree, a time line or a table of slices.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sample/count.hpp"
+
 namespace loft::sample {
+
+// Events that are counted at the same time, over some time of a task: for how long they were wanted
+// and had counters. Where sets took turns, by what the task did meanwhile the rest is known.
+struct SetPart {
+  std::uint64_t readings = 0;  // none: nothing is known of its events
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t running_ns = 0;
+  std::uint64_t instructions = 0;  // while they had counters; 0 where that was not told
+
+  SetPart& operator+=(const SetPart& more) {
+    readings += more.readings;
+    enabled_ns += more.enabled_ns;
+    running_ns += more.running_ns;
+    instructions += more.instructions;
+    return *this;
+  }
+};
+
+// What was counted, a part of it where a counter was shared.
+struct Counted {
+  std::vector<std::uint64_t> counts;  // aligned with TaskTable::counters
+  std::vector<SetPart> sets;          // by set
+
+  Counted& operator+=(const Counted& more) {
+    counts.resize(std::max(counts.size(), more.counts.size()));
+    sets.resize(std::max(sets.size(), more.sets.size()));
+    for (std::size_t i = 0; i < more.counts.size(); ++i) counts[i] += more.counts[i];
+    for (std::size_t i = 0; i < more.sets.size(); ++i) sets[i] += more.sets[i];
+    return *this;
+  }
+};
+
+// A count for the whole, and how it is known.
+struct Estimate {
+  Origin origin = Origin::missing;
+  double value = 0;    // meaningless when missing
+  double running = 0;  // the share of the time in which it was counted, 0 to 1
+};
 
 struct TaskRow {
   std::uint32_t pid = 0;
@@ -23,13 +64,9 @@ struct TaskRow {
   std::optional<std::uint64_t> wait_ns;  // ready to run, on no CPU
   std::optional<std::uint64_t> switches;
   std::optional<std::uint64_t> migrations;
-  std::vector<std::uint64_t> counts;  // aligned with TaskTable::counters
-  std::uint64_t enabled_ns = 0;  // of the counters; running for less, they have only seen a part
-  std::uint64_t running_ns = 0;
+  Counted counted;
   std::vector<double>
       joules;  // its share, aligned with TaskTable::meters: modelled, never measured
-
-  [[nodiscard]] bool is_scaled() const { return running_ns < enabled_ns; }
 };
 
 // A task on a CPU, from when it got it until it left.
@@ -46,9 +83,7 @@ struct TaskSlice {
   std::uint64_t end = 0;
   std::uint64_t run_ns = 0;
   std::optional<std::uint64_t> wait_ns;
-  std::vector<std::uint64_t> counts;
-  std::uint64_t enabled_ns = 0;
-  std::uint64_t running_ns = 0;
+  Counted counted;
 };
 
 // What one energy meter showed over the whole recording: the whole machine, others and idle time
@@ -62,8 +97,12 @@ struct MeterSum {
 struct TaskTable {
   std::string path;
   std::vector<std::string> counters;
-  std::vector<TaskRow> tasks;  // in the order of their appearance
-  std::vector<TaskRun> runs;   // by start; empty when switches were not recorded
+  // Of each counter: which set it belongs to; nothing for one that needs no counter of its own and
+  // is never scaled.
+  std::vector<std::optional<std::size_t>> set_of;
+  std::optional<std::size_t> instructions;  // which counter counts them
+  std::vector<TaskRow> tasks;               // in the order of their appearance
+  std::vector<TaskRun> runs;                // by start; empty when switches were not recorded
   std::vector<TaskSlice> slices;
   std::vector<MeterSum> meters;
   bool energy_goes_by_instructions = false;  // otherwise by run time
@@ -77,12 +116,15 @@ struct TaskTable {
   std::string watched_by;  // how it was recorded, if the recording says so
 };
 
-// Counts of a part, for the whole; the same when nothing was missed.
-[[nodiscard]] inline double scaled(std::uint64_t count, std::uint64_t enabled_ns,
-                                   std::uint64_t running_ns) {
-  if (running_ns == 0 || running_ns >= enabled_ns) return static_cast<double>(count);
-  return static_cast<double>(count) * static_cast<double>(enabled_ns) /
-         static_cast<double>(running_ns);
-}
+// What counter `i` would have shown if it had counted all the time: by instructions where sets took
+// turns and they were counted all along, else by the time.
+[[nodiscard]] Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i);
+
+// The same for all tasks together: the sum of what is estimated of each. Tasks of which nothing is
+// known, since they had no turn, are taken to be like the others.
+[[nodiscard]] Estimate estimate_of_all(const TaskTable& table, std::size_t i);
+
+// Of all counters together: counted when each was, missing when none is known, else scaled.
+[[nodiscard]] Origin origin_of_all(const TaskTable& table, const Counted& counted);
 
 }  // namespace loft::sample

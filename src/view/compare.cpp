@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/csv.hpp"
+#include "view/estimates.hpp"
 #include "view/json_text.hpp"
 
 namespace loft::view {
@@ -32,12 +33,20 @@ std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{:.9f}", *value) : "null";
 }
 
+std::optional<double> value_of(const sample::Estimate& estimate) {
+  if (estimate.origin == sample::Origin::missing) return std::nullopt;
+  return estimate.value;
+}
+
 std::string text_of(const ComparedCount& count) {
-  return fmt::format(
-      "    {:<26}{:>16}{:>16}{:>9}\n", printable(count.name),
-      (count.is_estimate ? "~" : "") + with_separators(static_cast<std::uint64_t>(count.before)),
-      (count.is_estimate ? "~" : "") + with_separators(static_cast<std::uint64_t>(count.after)),
-      ratio(count.before, count.after));
+  return fmt::format("    {:<26}{:>16}{:>16}{:>9}\n", printable(count.name),
+                     estimate_text(count.before), estimate_text(count.after),
+                     ratio(value_of(count.before), value_of(count.after)));
+}
+
+// The less certain of the two.
+sample::Origin kind_of(const ComparedCount& count) {
+  return std::max(count.before.origin, count.after.origin);
 }
 
 std::string phases_text(const ComparedTask& task) {
@@ -46,6 +55,12 @@ std::string phases_text(const ComparedTask& task) {
   for (const auto& phase : task.phases)
     out += fmt::format("{:>6}", ratio(phase.before_s, phase.after_s));
   return out + "\n";
+}
+
+// As much of a path as a picture has room for: its end tells files apart.
+std::string end_of(const std::string& path) {
+  constexpr std::size_t kMost = 46;
+  return path.size() <= kMost ? path : "..." + path.substr(path.size() - kMost);
 }
 
 std::string escaped(std::string_view text) {
@@ -84,18 +99,21 @@ std::string compare_text(const TaskComparison& comparison) {
 }
 
 std::string compare_csv(const TaskComparison& comparison) {
-  std::string out = "comm,tid_a,tid_b,what,a,b\n";
+  std::string out = "comm,tid_a,tid_b,what,a,b,kind\n";
   for (const ComparedTask& task : comparison.tasks) {
     const auto line = [&](std::string_view what, const std::optional<double>& a,
-                          const std::optional<double>& b) {
-      out += fmt::format("{},{},{},{},{},{}\n", csv_field(task.name), task.before_tid,
+                          const std::optional<double>& b,
+                          sample::Origin kind = sample::Origin::counted) {
+      out += fmt::format("{},{},{},{},{},{},{}\n", csv_field(task.name), task.before_tid,
                          task.after_tid, csv_field(what), a ? fmt::format("{:.9g}", *a) : "",
-                         b ? fmt::format("{:.9g}", *b) : "");
+                         b ? fmt::format("{:.9g}", *b) : "",
+                         a || b ? to_string(kind) : to_string(sample::Origin::missing));
     };
     line("lifetime_s", task.before_s, task.after_s);
     line("run_s", task.before_run_s, task.after_run_s);
     line("wait_s", task.before_wait_s, task.after_wait_s);
-    for (const ComparedCount& count : task.counts) line(count.name, count.before, count.after);
+    for (const ComparedCount& count : task.counts)
+      line(count.name, value_of(count.before), value_of(count.after), kind_of(count));
     for (std::size_t i = 0; i < task.phases.size(); ++i)
       line(fmt::format("phase {}", i + 1), task.phases[i].before_s, task.phases[i].after_s);
   }
@@ -117,9 +135,10 @@ std::string compare_json(const TaskComparison& comparison) {
         task.after_s, number(task.slowdown()), number(task.before_run_s), number(task.after_run_s),
         number(task.before_wait_s), number(task.after_wait_s));
     for (std::size_t k = 0; k < task.counts.size(); ++k)
-      out += fmt::format("{}{}:{{\"a\":{:.0f},\"b\":{:.0f},\"kind\":\"{}\"}}", k > 0 ? "," : "",
-                         json_text(task.counts[k].name), task.counts[k].before,
-                         task.counts[k].after, task.counts[k].is_estimate ? "scaled" : "counted");
+      out += fmt::format(
+          "{}{}:{{\"a\":{},\"b\":{},\"kind\":\"{}\"}}", k > 0 ? "," : "",
+          json_text(task.counts[k].name), estimate_number(task.counts[k].before, "null"),
+          estimate_number(task.counts[k].after, "null"), to_string(kind_of(task.counts[k])));
     out += "},\"phases\":[";
     for (std::size_t k = 0; k < task.phases.size(); ++k)
       out += fmt::format("{}[{:.9f},{:.9f}]", k > 0 ? "," : "", task.phases[k].before_s,
@@ -144,10 +163,12 @@ std::string compare_svg(const TaskComparison& comparison) {
     double most = 0;
     for (const auto& phase : task.phases) most = std::max({most, phase.before_s, phase.after_s});
     if (most <= 0) continue;
-    body += fmt::format("<text x=\"16\" y=\"{:.0f}\">{}</text>\n", y + 34,
-                        escaped(fmt::format("{} {}", task.name.substr(0, 15), task.after_tid)));
-    body += fmt::format("<text x=\"16\" y=\"{:.0f}\" fill=\"#555\">{} times</text>\n", y + 50,
-                        ratio(task.before_s, task.after_s));
+    body += fmt::format("<text x=\"16\" y=\"{:.0f}\">{}</text>\n", y + 24,
+                        escaped(task.name.substr(0, 20)));
+    body += fmt::format(
+        "<text x=\"16\" y=\"{:.0f}\" fill=\"#555\">A {}, B {}</text>\n"
+        "<text x=\"16\" y=\"{:.0f}\" fill=\"#555\">B / A {}</text>\n",
+        y + 40, task.before_tid, task.after_tid, y + 56, ratio(task.before_s, task.after_s));
     body +=
         fmt::format("<line x1=\"{0}\" y1=\"{2:.0f}\" x2=\"{1}\" y2=\"{2:.0f}\" stroke=\"#888\"/>\n",
                     kLeft, kLeft + kWidth, y + 64);
@@ -180,8 +201,8 @@ std::string compare_svg(const TaskComparison& comparison) {
       "<text x=\"{4}\" y=\"45\">A {5}</text>\n<rect x=\"{6}\" y=\"36\" width=\"9\" height=\"9\" "
       "fill=\"{7}\"/><text x=\"{8}\" y=\"45\">B {9}</text>\n{10}</svg>\n",
       std::max(y + 16, 120.0), escaped(comparison.work), kLeft, kColours[0], kLeft + 14,
-      escaped(comparison.before_path), kLeft + 350, kColours[1], kLeft + 364,
-      escaped(comparison.after_path), body);
+      escaped(end_of(comparison.before_path)), kLeft + 350, kColours[1], kLeft + 364,
+      escaped(end_of(comparison.after_path)), body);
 }
 
 }  // namespace loft::view

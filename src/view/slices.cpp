@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/csv.hpp"
+#include "view/estimates.hpp"
 #include "view/json_text.hpp"
 #include "view/tasks.hpp"
 
@@ -15,16 +15,6 @@ namespace {
 using sample::TaskSlice;
 using sample::TaskTable;
 
-bool is_scaled(const TaskSlice& slice) { return slice.running_ns < slice.enabled_ns; }
-bool is_missing(const TaskSlice& slice) { return is_scaled(slice) && slice.running_ns == 0; }
-
-std::string count(const TaskSlice& slice, std::size_t i) {
-  if (is_missing(slice)) return "-";
-  const auto value = static_cast<std::uint64_t>(
-      std::llround(sample::scaled(slice.counts[i], slice.enabled_ns, slice.running_ns)));
-  return (is_scaled(slice) ? "~" : "") + with_separators(value);
-}
-
 }  // namespace
 
 std::string slices_text(const TaskTable& table) {
@@ -32,7 +22,7 @@ std::string slices_text(const TaskTable& table) {
     return "no slices were recorded: record with 'loft record' and --types that has pmu\n";
   std::string out = fmt::format("{:>12}  {:<24}{:>5}{:>12}", "until", "task", "CPU", "run");
   for (const std::string& name : table.counters)
-    out += fmt::format("{:>{}}", printable(name), std::max<std::size_t>(14, name.size() + 2));
+    out += fmt::format("{:>{}}", printable(name), std::max<std::size_t>(17, name.size() + 2));
   out += '\n';
   for (const TaskSlice& slice : table.slices) {
     const auto& row = table.tasks[slice.task];
@@ -40,27 +30,22 @@ std::string slices_text(const TaskTable& table) {
     out += fmt::format("{:>10.6f} s  {:<24}{:>5}{:>12}", static_cast<double>(since) * 1e-9,
                        fmt::format("{} {}", printable(row.comm), row.tid), slice.cpu,
                        format_seconds(static_cast<double>(slice.run_ns) * 1e-9));
-    for (std::size_t k = 0; k < slice.counts.size(); ++k)
-      out += fmt::format("{:>{}}", count(slice, k),
-                         std::max<std::size_t>(14, table.counters[k].size() + 2));
+    for (std::size_t k = 0; k < table.counters.size(); ++k)
+      out += fmt::format("{:>{}}", estimate_text(sample::estimate(table, slice.counted, k)),
+                         std::max<std::size_t>(17, table.counters[k].size() + 2));
     out += '\n';
   }
   return out;
 }
 
 std::string slices_csv(const TaskTable& table) {
-  std::string out = "end_ns,pid,tid,comm,cpu,run_ns,wait_ns,enabled_ns,running_ns";
-  for (const std::string& name : table.counters) out += "," + csv_field(name);
-  out += '\n';
+  std::string out = "end_ns,pid,tid,comm,cpu,run_ns,wait_ns" + estimates_csv_head(table) + "\n";
   for (const TaskSlice& slice : table.slices) {
     const auto& row = table.tasks[slice.task];
     out +=
-        fmt::format("{},{},{},{},{},{},{},{},{}", slice.end, row.pid, row.tid, csv_field(row.comm),
-                    slice.cpu, slice.run_ns, slice.wait_ns ? std::to_string(*slice.wait_ns) : "",
-                    slice.enabled_ns, slice.running_ns);
-    for (const std::uint64_t value : slice.counts)
-      out += is_missing(slice) ? "," : fmt::format(",{}", value);
-    out += '\n';
+        fmt::format("{},{},{},{},{},{},{}", slice.end, row.pid, row.tid, csv_field(row.comm),
+                    slice.cpu, slice.run_ns, slice.wait_ns ? std::to_string(*slice.wait_ns) : "");
+    out += estimates_csv(table, slice.counted) + "\n";
   }
   return out;
 }
@@ -73,20 +58,10 @@ std::string slices_json(const TaskTable& table) {
     const auto& row = table.tasks[slice.task];
     out += fmt::format(
         "{}{{\"end_ns\":{},\"pid\":{},\"tid\":{},\"comm\":{},\"cpu\":{},\"run_ns\":{},"
-        "\"wait_ns\":{},\"kind\":\"{}\",\"counts\":{{",
+        "\"wait_ns\":{},{}}}",
         i > 0 ? ",\n" : "\n", slice.end, row.pid, row.tid, json_text(row.comm), slice.cpu,
         slice.run_ns, slice.wait_ns ? std::to_string(*slice.wait_ns) : "null",
-        is_missing(slice)  ? "missing"
-        : is_scaled(slice) ? "scaled"
-                           : "counted");
-    for (std::size_t k = 0; k < slice.counts.size(); ++k)
-      out += fmt::format(
-          "{}{}:{}", k > 0 ? "," : "", json_text(table.counters[k]),
-          is_missing(slice)
-              ? "null"
-              : fmt::format("{:.0f}",
-                            sample::scaled(slice.counts[k], slice.enabled_ns, slice.running_ns)));
-    out += "}}";
+        estimates_json(table, slice.counted));
   }
   out += "\n]}\n";
   return out;

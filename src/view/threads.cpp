@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/csv.hpp"
+#include "view/estimates.hpp"
 #include "view/json_text.hpp"
 #include "view/tasks.hpp"
 
@@ -25,15 +25,13 @@ std::string number(const std::optional<std::uint64_t>& value) {
   return value ? with_separators(*value) : "-";
 }
 
-// A part of a count is shown for the whole, marked as an estimate; what never ran is unknown.
-std::string count(const TaskRow& row, std::size_t i) {
-  if (!row.is_scaled()) return with_separators(row.counts[i]);
-  if (row.running_ns == 0) return "-";
-  return "~" + with_separators(static_cast<std::uint64_t>(
-                   std::llround(sample::scaled(row.counts[i], row.enabled_ns, row.running_ns))));
-}
-
 std::size_t width_of(const std::string& name) { return std::max<std::size_t>(14, name.size() + 2); }
+
+// Of a counter's column: the sum of all is its longest number.
+std::size_t width_of(const TaskTable& table, std::size_t counter) {
+  return std::max(width_of(table.counters[counter]),
+                  estimate_text(sample::estimate_of_all(table, counter)).size() + 2);
+}
 
 class Tree {
  public:
@@ -53,8 +51,10 @@ class Tree {
   void head() {
     out_ += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "task", kNameColumns, "run",
                         table_.waiting_is_whole ? "waiting" : "pushed off", "switches", "moves");
-    for (const std::string& name : table_.counters)
-      out_ += fmt::format("{:>{}}", printable(name), width_of(name));
+    for (std::size_t k = 0; k < table_.counters.size(); ++k) {
+      widths_.push_back(width_of(table_, k));
+      out_ += fmt::format("{:>{}}", printable(table_.counters[k]), widths_[k]);
+    }
     for (const sample::MeterSum& meter : table_.meters)
       out_ += fmt::format("{:>{}}", "J " + printable(meter.name), width_of("J " + meter.name));
     out_ += '\n';
@@ -100,8 +100,8 @@ class Tree {
     out_ += fmt::format("{:>12}{:>12}{:>10}{:>8}", seconds(row.run_ns), seconds(row.wait_ns),
                         number(row.switches), number(row.migrations));
     for (std::size_t k = 0; k < table_.counters.size(); ++k)
-      out_ +=
-          fmt::format("{:>{}}", row.slices > 0 ? count(row, k) : "-", width_of(table_.counters[k]));
+      out_ += fmt::format("{:>{}}", estimate_text(sample::estimate(table_, row.counted, k)),
+                          widths_[k]);
     for (std::size_t k = 0; k < table_.meters.size(); ++k)
       out_ +=
           fmt::format("{:>{}}", k < row.joules.size() ? fmt::format("~{:.3f}", row.joules[k]) : "-",
@@ -111,12 +111,12 @@ class Tree {
 
   const TaskTable& table_;
   std::vector<std::vector<std::size_t>> children_;
+  std::vector<std::size_t> widths_;  // of the counters' columns
   std::string out_;
 };
 
 TaskRow sum_of(const TaskTable& table) {
   TaskRow sum;
-  sum.counts.resize(table.counters.size());
   const auto add = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& more) {
     if (more) to = to.value_or(0) + *more;
   };
@@ -125,10 +125,6 @@ TaskRow sum_of(const TaskTable& table) {
     add(sum.wait_ns, row.wait_ns);
     add(sum.switches, row.switches);
     add(sum.migrations, row.migrations);
-    for (std::size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += row.counts[i];
-    sum.enabled_ns += row.enabled_ns;
-    sum.running_ns += row.running_ns;
-    sum.slices += row.slices;
   }
   return sum;
 }
@@ -175,29 +171,27 @@ std::string threads_text(const TaskTable& table) {
   out += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "all", kNameColumns, seconds(sum.run_ns),
                      seconds(sum.wait_ns), number(sum.switches), number(sum.migrations));
   for (std::size_t k = 0; k < table.counters.size(); ++k)
-    out += fmt::format("{:>{}}", sum.slices > 0 ? count(sum, k) : "-", width_of(table.counters[k]));
+    out +=
+        fmt::format("{:>{}}", estimate_text(sample::estimate_of_all(table, k)), width_of(table, k));
   out += '\n';
   return out;
 }
 
 std::string threads_csv(const TaskTable& table) {
   std::string out =
-      "pid,tid,parent_tid,comm,start_ns,end_ns,run_ns,wait_ns,switches,migrations,slices,"
-      "enabled_ns,running_ns";
-  for (const std::string& name : table.counters) out += "," + csv_field(name);
+      "pid,tid,parent_tid,comm,start_ns,end_ns,run_ns,wait_ns,switches,migrations,slices";
+  out += estimates_csv_head(table);
   for (const sample::MeterSum& meter : table.meters)
     out += "," + csv_field("modelled J " + meter.name);
   out += '\n';
   for (const TaskRow& row : table.tasks) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", row.pid, row.tid,
-                       row.parent ? std::to_string(table.tasks[*row.parent].tid) : "",
-                       csv_field(row.comm), row.first_time,
-                       row.has_ended ? std::to_string(row.last_time) : "",
-                       optional_number(row.run_ns, ""), optional_number(row.wait_ns, ""),
-                       optional_number(row.switches, ""), optional_number(row.migrations, ""),
-                       row.slices, row.enabled_ns, row.running_ns);
-    for (const std::uint64_t value : row.counts)
-      out += row.slices > 0 ? fmt::format(",{}", value) : ",";
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{}", row.pid, row.tid,
+        row.parent ? std::to_string(table.tasks[*row.parent].tid) : "", csv_field(row.comm),
+        row.first_time, row.has_ended ? std::to_string(row.last_time) : "",
+        optional_number(row.run_ns, ""), optional_number(row.wait_ns, ""),
+        optional_number(row.switches, ""), optional_number(row.migrations, ""), row.slices);
+    out += estimates_csv(table, row.counted);
     for (std::size_t k = 0; k < table.meters.size(); ++k)
       out += k < row.joules.size() ? fmt::format(",{:.6f}", row.joules[k]) : ",";
     out += '\n';
@@ -222,22 +216,13 @@ std::string threads_json(const TaskTable& table) {
     out += fmt::format(
         "{}{{\"pid\":{},\"tid\":{},\"parent_tid\":{},\"comm\":{},\"start_ns\":{},\"end_ns\":{},"
         "\"run_ns\":{},\"wait_ns\":{},\"switches\":{},\"migrations\":{},\"slices\":{},"
-        "\"kind\":\"{}\",\"counts\":{{",
+        "{}",
         i > 0 ? ",\n" : "\n", row.pid, row.tid,
         row.parent ? std::to_string(table.tasks[*row.parent].tid) : "null", json_text(row.comm),
         row.first_time, row.has_ended ? std::to_string(row.last_time) : "null",
         optional_number(row.run_ns, "null"), optional_number(row.wait_ns, "null"),
         optional_number(row.switches, "null"), optional_number(row.migrations, "null"), row.slices,
-        row.slices == 0   ? "missing"
-        : row.is_scaled() ? "scaled"
-                          : "counted");
-    for (std::size_t k = 0; k < row.counts.size(); ++k)
-      out += fmt::format("{}{}:{}", k > 0 ? "," : "", json_text(table.counters[k]),
-                         row.slices == 0
-                             ? "null"
-                             : fmt::format("{:.0f}", sample::scaled(row.counts[k], row.enabled_ns,
-                                                                    row.running_ns)));
-    out += "}";
+        estimates_json(table, row.counted));
     if (!row.joules.empty()) out += modelled_energy(table, row);
     out += "}";
   }

@@ -22,7 +22,8 @@ class Collector : public sample::SampleSink {
 };
 
 struct GroupTest : testing::Test {
-  void open(std::uint64_t flags) {
+  explicit GroupTest(std::uint64_t more_flags = 0) {
+    const std::uint64_t flags = kSampleIdAll | more_flags;
     file.event({.sample_type = kType, .read_format = kFormat, .flags = flags, .ids = {1, 11}});
     file.event({.config = 1,
                 .period = 0,
@@ -58,22 +59,23 @@ struct GroupTest : testing::Test {
 };
 
 TEST_F(GroupTest, EachMemberGetsWhatItCountedSinceTheSampleBefore) {
-  open(kSampleIdAll);
   sample(7, 1, 100, 40);
   sample(7, 1, 250, 41);
   EXPECT_EQ(delivered(), "0:100 1:40 0:150 1:1 ");
 }
 
 TEST_F(GroupTest, CountersOfTwoCpusAreToldApart) {
-  open(kSampleIdAll);
   sample(7, 1, 100, 10);
   sample(7, 11, 30, 3);
   sample(7, 1, 110, 20);
   EXPECT_EQ(delivered(), "0:100 1:10 0:30 1:3 0:10 1:10 ");
 }
 
-TEST_F(GroupTest, InheritedCountersHaveOneValuePerThread) {
-  open(kSampleIdAll | kInherit);
+struct InheritedGroupTest : GroupTest {
+  InheritedGroupTest() : GroupTest(kInherit) {}
+};
+
+TEST_F(InheritedGroupTest, CountersHaveOneValuePerThread) {
   sample(7, 1, 100, 10);
   sample(8, 1, 50, 5);
   sample(7, 1, 101, 11);
@@ -81,14 +83,12 @@ TEST_F(GroupTest, InheritedCountersHaveOneValuePerThread) {
 }
 
 TEST_F(GroupTest, AMemberThatCountedNothingHasNoSample) {
-  open(kSampleIdAll);
   sample(7, 1, 100, 10);
   sample(7, 1, 200, 10);
   EXPECT_EQ(delivered(), "0:100 1:10 0:100 ");
 }
 
 TEST_F(GroupTest, AValueThatGoesBackGivesNoAbsurdPeriod) {
-  open(kSampleIdAll);
   sample(7, 1, 100, 10);
   sample(7, 1, 90, 12);
   EXPECT_EQ(delivered(), "0:100 1:10 1:2 ");

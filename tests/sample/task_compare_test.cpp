@@ -9,17 +9,18 @@ namespace {
 TaskTable table(std::uint64_t slice_ns, std::size_t slow_from, std::uint64_t slow_ns) {
   TaskTable table;
   table.counters = {"instructions"};
+  table.instructions = 0;
   TaskRow row;
   row.comm = "work";
   row.tid = 7;
   row.first_time = 1000;
-  row.counts = {0};
+  row.counted.counts = {0};
   row.run_ns = 0;
   std::uint64_t now = row.first_time;
   for (std::size_t i = 0; i < 20; ++i) {
     now += i >= slow_from ? slow_ns : slice_ns;
-    table.slices.push_back({0, 0, now, 100, {}, {50}, 0, 0});
-    row.counts[0] += 50;
+    table.slices.push_back({0, 0, now, 100, {}, {{50}, {}}});
+    row.counted.counts[0] += 50;
     row.run_ns = *row.run_ns + 100;
     ++row.slices;
   }
@@ -40,13 +41,15 @@ TEST(TaskCompare, ASlowPhaseIsSeenWhereItIs) {
     EXPECT_NEAR(task.phases[i].after_s, i < 5 ? 200e-9 : 600e-9, 1e-15) << i;
   }
   ASSERT_EQ(task.counts.size(), 1u);
-  EXPECT_EQ(task.counts[0].before, task.counts[0].after);
+  EXPECT_EQ(task.counts[0].before.value, task.counts[0].after.value);
+  EXPECT_EQ(task.counts[0].before.origin, Origin::counted);
 }
 
 TEST(TaskCompare, WithoutInstructionsWorkIsRunTime) {
   TaskTable a = table(100, 20, 100);
   TaskTable b = a;
   b.counters = {"page-faults"};
+  b.instructions.reset();
   EXPECT_EQ(compare_tasks(a, b).work, "run time");
   EXPECT_TRUE(compare_tasks(a, b).tasks[0].counts.empty());
 }

@@ -54,8 +54,10 @@ class Collected final : public TaskEvents {
   void take(const Slice& slice) override {
     run[slice.task.tid] += slice.run_ns;
     faults[slice.task.tid] += slice.counts.empty() ? 0 : slice.counts[0];
-    enabled += slice.enabled_ns;
-    running += slice.running_ns;
+    if (slice.sets.size() > 1) {
+      enabled += slice.sets[1].enabled_ns;
+      running += slice.sets[1].running_ns;
+    }
     ++slices;
   }
   void take(const Switch&) override {}

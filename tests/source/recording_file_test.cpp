@@ -31,7 +31,8 @@ class RecordingFileTest : public ::testing::Test {
     event::Event faults;
     faults.name = "page-faults";
     faults.encoding = {"software", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
-    plan.counters = {faults};
+    plan.counters.events = {faults};
+    plan.counters.sets[0].size = 1;
     plan.slice_ns = 1000;
     plan.migrations = true;
     plan.meters = {"energy package-0"};
@@ -93,9 +94,9 @@ TEST_F(RecordingFileTest, SlicesOfATaskAddUpWhereverTheyEnded) {
   EXPECT_EQ(parent.run_ns, 1600u);
   EXPECT_EQ(child.wait_ns, 14u);
   EXPECT_EQ(child.switches, 4u);
-  EXPECT_EQ(child.counts, std::vector<std::uint64_t>{8});
-  EXPECT_EQ(parent.counts, std::vector<std::uint64_t>{8});
-  EXPECT_FALSE(child.is_scaled());
+  EXPECT_EQ(child.counted.counts, std::vector<std::uint64_t>{8});
+  EXPECT_EQ(parent.counted.counts, std::vector<std::uint64_t>{8});
+  EXPECT_EQ(sample::estimate(table, child.counted, 0).origin, sample::Origin::counted);
   ASSERT_EQ(table.slices.size(), 4u);
   ASSERT_EQ(table.meters.size(), 1u);
   EXPECT_EQ(table.meters[0].name, "package-0");
@@ -136,21 +137,113 @@ TEST_F(RecordingFileTest, ASliceThatComesLateKeepsItsAmounts) {
   EXPECT_EQ(table.slices[1].run_ns, 200u);
 }
 
-TEST_F(RecordingFileTest, CountersThatTookTurnsAreScaledAndSaySo) {
-  auto file = RecordingFile::create(path_, plan());
+event::Event hardware(std::string name, std::uint64_t config) {
+  event::Event event;
+  event.name = std::move(name);
+  event.encoding = {"cpu", PERF_TYPE_HARDWARE, config};
+  return event;
+}
+
+// Counters that others use, too: hardware events share them, software events do not.
+TEST_F(RecordingFileTest, CountersThatWereSharedAreScaledByTimeAndSaySo) {
+  RecordingPlan with_cycles = plan();
+  with_cycles.counters.add_set({hardware("cycles", PERF_COUNT_HW_CPU_CYCLES)}, false);
+  auto file = RecordingFile::create(path_, with_cycles);
   ASSERT_TRUE(file);
-  const std::uint64_t counts[] = {50};
+  const std::uint64_t counts[] = {3, 50};
+  const SetTime times[] = {{}, {100, 25, 0}};
   Slice part = slice(1000, 0, kParent, 100, counts);
-  part.enabled_ns = 100;
-  part.running_ns = 25;
+  part.sets = times;
   (*file)->take(part);
   ASSERT_TRUE((*file)->finish({}));
   const auto table = read_back();
   ASSERT_EQ(table.tasks.size(), 1u);
-  EXPECT_TRUE(table.tasks[0].is_scaled());
-  EXPECT_DOUBLE_EQ(sample::scaled(table.tasks[0].counts[0], table.tasks[0].enabled_ns,
-                                  table.tasks[0].running_ns),
-                   200);
+  ASSERT_EQ(table.slices.size(), 1u) << "one slice, of two samples";
+  const auto faults = sample::estimate(table, table.tasks[0].counted, 0);
+  EXPECT_EQ(faults.origin, sample::Origin::counted);
+  EXPECT_EQ(faults.value, 3);
+  const auto cycles = sample::estimate(table, table.tasks[0].counted, 1);
+  EXPECT_EQ(cycles.origin, sample::Origin::scaled);
+  EXPECT_DOUBLE_EQ(cycles.value, 200);
+  EXPECT_DOUBLE_EQ(cycles.running, 0.25);
+}
+
+class TurnsTest : public RecordingFileTest {
+ protected:
+  // Instructions all along; branches and misses take turns.
+  static RecordingPlan turns() {
+    RecordingPlan turns = plan();
+    turns.counters.add_set({hardware("instructions", PERF_COUNT_HW_INSTRUCTIONS)}, false);
+    turns.counters.add_set({hardware("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS)}, true);
+    turns.counters.add_set({hardware("cache-misses", PERF_COUNT_HW_CACHE_MISSES)}, true);
+    turns.counters.work = 1;
+    return turns;
+  }
+
+  // All counted except the event of the set that has no turn.
+  static void put(RecordingFile& file, std::uint64_t time, std::size_t set,
+                  std::uint64_t instructions, std::uint64_t count) {
+    std::uint64_t counts[] = {1, instructions, 0, 0};
+    counts[set] = count;
+    SetTime times[] = {{}, {100, 100, 0}, {100, 0, 0}, {100, 0, 0}};
+    times[set] = {100, 100, instructions};
+    Slice part = slice(time, 0, kParent, 100, counts);
+    part.sets = times;
+    file.take(part);
+  }
+};
+
+// In equal times much was done while branches were counted, and little meanwhile for the others.
+TEST_F(TurnsTest, SetsThatTakeTurnsAreScaledByInstructions) {
+  auto file = RecordingFile::create(path_, turns());
+  ASSERT_TRUE(file);
+  put(**file, 1000, 2, 900, 90);
+  put(**file, 2000, 3, 100, 7);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.tasks.size(), 1u);
+  ASSERT_EQ(table.counters.size(), 4u) << "what sets did meanwhile is no counter";
+  const auto all = [&](std::size_t i) {
+    return sample::estimate(table, table.tasks[0].counted, i);
+  };
+  EXPECT_EQ(all(1).origin, sample::Origin::counted);
+  EXPECT_EQ(all(1).value, 1000);
+  EXPECT_EQ(all(2).origin, sample::Origin::scaled);
+  EXPECT_DOUBLE_EQ(all(2).value, 100);
+  EXPECT_DOUBLE_EQ(all(3).value, 70);
+  EXPECT_DOUBLE_EQ(all(3).running, 0.5);
+}
+
+TEST_F(TurnsTest, ASliceKnowsNothingOfASetThatHadNoTurnInIt) {
+  auto file = RecordingFile::create(path_, turns());
+  ASSERT_TRUE(file);
+  put(**file, 1000, 2, 900, 90);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.slices.size(), 1u);
+  const auto& counted = table.slices[0].counted;
+  EXPECT_EQ(sample::estimate(table, counted, 2).origin, sample::Origin::counted);
+  EXPECT_EQ(sample::estimate(table, counted, 2).value, 90);
+  EXPECT_EQ(sample::estimate(table, counted, 3).origin, sample::Origin::missing);
+  EXPECT_EQ(sample::origin_of_all(table, counted), sample::Origin::scaled);
+}
+
+TEST_F(TurnsTest, WithoutInstructionsTimeTellsHowMuchIsMissing) {
+  RecordingPlan by_time = plan();
+  by_time.counters.add_set({hardware("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS)}, true);
+  by_time.counters.add_set({hardware("cache-misses", PERF_COUNT_HW_CACHE_MISSES)}, true);
+  auto file = RecordingFile::create(path_, by_time);
+  ASSERT_TRUE(file);
+  const std::uint64_t counts[] = {1, 30, 4};
+  const SetTime times[] = {{}, {100, 75, 0}, {100, 20, 0}};
+  Slice part = slice(1000, 0, kParent, 100, counts);
+  part.sets = times;
+  (*file)->take(part);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.slices.size(), 1u);
+  EXPECT_DOUBLE_EQ(sample::estimate(table, table.slices[0].counted, 1).value, 40);
+  EXPECT_DOUBLE_EQ(sample::estimate(table, table.slices[0].counted, 2).value, 20);
 }
 
 TEST_F(RecordingFileTest, RunsAreWhatLiesBetweenSwitches) {

@@ -50,7 +50,8 @@ TEST_F(VirtualRecording, HoldsExactlyWhatAProgramDid) {
   EXPECT_THAT(table.counters,
               ElementsAre("virtual::instructions", "virtual::calls", "virtual::branches_taken"));
   ASSERT_EQ(table.tasks.size(), 1u);
-  EXPECT_THAT(table.tasks[0].counts, ElementsAre(5014005u, 1000u, 999u * 2000 + 999 + 2000));
+  EXPECT_THAT(table.tasks[0].counted.counts,
+              ElementsAre(5014005u, 1000u, 999u * 2000 + 999 + 2000));
   EXPECT_EQ(table.tasks[0].comm, "counted.S");
   EXPECT_TRUE(table.tasks[0].has_ended);
   EXPECT_GT(table.tasks[0].run_ns.value_or(0), 0u);
@@ -65,13 +66,13 @@ TEST_F(VirtualRecording, ItsSlicesAddUpToItsThreads) {
     for (const sample::TaskSlice& slice : table.slices) {
       if (slice.task != task) continue;
       run_ns += slice.run_ns;
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += slice.counts[i];
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += slice.counted.counts[i];
     }
-    EXPECT_EQ(sum, table.tasks[task].counts);
+    EXPECT_EQ(sum, table.tasks[task].counted.counts);
     EXPECT_EQ(run_ns, table.tasks[task].run_ns);
   }
   // thread_of_five calls a loop of 2002 instructions five times.
-  EXPECT_GT(table.tasks[1].counts[0], 5u * 2002);
+  EXPECT_GT(table.tasks[1].counted.counts[0], 5u * 2002);
   EXPECT_EQ(table.tasks[1].parent, 0u);
 }
 

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "format/perf/decompress.hpp"
 #include "format/perf/features.hpp"
+#include "source/file/loft_facts.hpp"
 #include "source/file/spool.hpp"
 
 namespace loft::source {
@@ -172,6 +173,10 @@ void Recording::read_features(std::span<const std::byte> file, const perf::FileH
                                " is damaged");
     }
   }
+  if (const auto turns = parse_u64(loft_fact(summary_.metadata, "turns")); turns && *turns > 0)
+    summary_.notes.push_back(std::to_string(*turns) +
+                             " sets of events took turns: the periods of their events are those of "
+                             "the turns alone; --threads shows estimates of the whole");
 }
 
 // All records of a region with the packed ones replaced by what is in them.

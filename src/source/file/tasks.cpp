@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "base/text.hpp"
 #include "format/perf/records.hpp"
+#include "source/file/loft_facts.hpp"
 
 namespace loft::source {
 namespace {
@@ -13,18 +13,19 @@ namespace {
 using sample::TaskRow;
 using sample::TaskTable;
 
-constexpr std::uint32_t kLoftFeature = 200;
 constexpr std::string_view kMeterPrefix = "energy ";
 constexpr std::string_view kVirtualPrefix = "virtual::";
+constexpr std::string_view kWorkPrefix = "instructions of set ";
 
 // What a member of the group that slices read stands for.
-enum class Role { run, wait, switches, migrations, counter, nothing };
+enum class Role { run, wait, switches, migrations, counter, work, nothing };
 
 Role role_of(std::string_view name) {
   if (name == "task-clock" || name == "task-clock:u") return Role::run;
   if (name == "wait-time") return Role::wait;
   if (name == "context-switches") return Role::switches;
   if (name == "cpu-migrations") return Role::migrations;
+  if (name.starts_with(kWorkPrefix)) return Role::work;
   return Role::counter;
 }
 
@@ -35,10 +36,7 @@ class TaskReader {
   explicit TaskReader(const Recording& recording) : recording_(recording) {
     table_.path = recording.summary().path;
     table_.lost = recording.summary().lost;
-    for (const auto& [bit, text] : recording.metadata().other_features)
-      if (bit == kLoftFeature)
-        for (const std::string_view line : split(text, '\n'))
-          if (line.starts_with("rung=")) table_.watched_by = line.substr(5);
+    table_.watched_by = loft_fact(recording.metadata(), "rung");
     find_events();
   }
 
@@ -61,7 +59,7 @@ class TaskReader {
     std::optional<OpenRun> run;
     std::optional<std::uint64_t> pushed_off;  // since when it waits for a CPU
     std::optional<std::uint32_t> last_cpu;
-    std::vector<std::uint64_t> counted;  // by the virtual PMU since the slice before
+    sample::Counted counted;  // since the slice before, in samples of their own
   };
 
   void find_events() {
@@ -79,7 +77,7 @@ class TaskReader {
       if (roles_[i] == Role::counter) {
         places_[i] = table_.counters.size();
         if (events[i].name == "instructions" || events[i].name == "instructions:u")
-          instructions_ = table_.counters.size();
+          table_.instructions = table_.counters.size();
         table_.counters.push_back(events[i].name);
       }
       if (events[i].name.starts_with(kMeterPrefix)) {
@@ -87,8 +85,9 @@ class TaskReader {
         table_.meters.push_back({events[i].name.substr(kMeterPrefix.size())});
       }
     }
+    table_.set_of.resize(table_.counters.size());
     work_since_.resize(table_.meters.size());
-    table_.energy_goes_by_instructions = instructions_.has_value();
+    table_.energy_goes_by_instructions = table_.instructions.has_value();
   }
 
   Life& born(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
@@ -98,8 +97,8 @@ class TaskReader {
     row.pid = pid;
     row.tid = tid;
     row.first_time = row.last_time = time;
-    row.counts.resize(table_.counters.size());
     table_.tasks.push_back(std::move(row));
+    if (const auto before = lives_.find(tid); before != lives_.end()) settle(before->second);
     return lives_[tid] = life;
   }
 
@@ -228,9 +227,9 @@ class TaskReader {
   }
 
   void note_work(const sample::TaskSlice& slice) {
-    const double done = instructions_ ? sample::scaled(slice.counts[*instructions_],
-                                                       slice.enabled_ns, slice.running_ns)
-                                      : static_cast<double>(slice.run_ns);
+    const double done = table_.instructions
+                            ? sample::estimate(table_, slice.counted, *table_.instructions).value
+                            : static_cast<double>(slice.run_ns);
     for (auto& work : work_since_) work[slice.task] += done;
   }
 
@@ -246,11 +245,12 @@ class TaskReader {
   // What is counted before a slice belongs to it.
   void take_count(const perf_data::Sample& sample, std::size_t place) {
     Life& life = life_of(sample.who.pid.value_or(0), *sample.who.tid, sample.who.time.value_or(0));
-    life.counted.resize(table_.counters.size());
-    life.counted[place] += sample.period.value_or(0);
-    table_.tasks[life.row].counts[place] += sample.period.value_or(0);
+    life.counted.counts.resize(table_.counters.size());
+    life.counted.counts[place] += sample.period.value_or(0);
   }
 
+  // A group without run time, where another one has it, is a set of events: a part of the slice
+  // that follows it.
   void take_slice(const perf_data::Sample& sample, bool by_thread) {
     Life& life = life_of(sample.who.pid.value_or(0), *sample.who.tid, sample.who.time.value_or(0));
     TaskRow& row = table_.tasks[life.row];
@@ -258,27 +258,55 @@ class TaskReader {
     slice.task = life.row;
     slice.cpu = sample.who.cpu.value_or(0);
     slice.end = sample.who.time.value_or(0);
-    slice.counts = std::exchange(life.counted, {});
-    slice.counts.resize(table_.counters.size());
-    const std::uint32_t key = by_thread ? *sample.who.tid : 0;
+    slice.counted = std::exchange(life.counted, {});
+    slice.counted.counts.resize(table_.counters.size());
+    const bool has_run = take_values(sample, by_thread ? *sample.who.tid : 0, row, slice);
+    if (!has_run && tells(Role::run)) {
+      life.counted = std::move(slice.counted);
+      return;
+    }
+    row.counted += slice.counted;
+    ++row.slices;
+    note_work(slice);
+    table_.slices.push_back(std::move(slice));
+  }
+
+  // Whether run time was among the values.
+  bool take_values(const perf_data::Sample& sample, std::uint32_t key, TaskRow& row,
+                   sample::TaskSlice& slice) {
     std::optional<std::uint64_t> leader;
+    bool has_run = false;
+    sample::SetPart part{.readings = 1};
+    std::vector<std::size_t> counters;
     for (const auto& value : sample.reading->values) {
       const auto event = value.id ? recording_.events().event_of_id(*value.id) : std::nullopt;
       if (!event) continue;
       if (!leader) leader = *value.id;
-      add_value(*event, advance(*value.id, key, value.value), row, slice);
+      const std::uint64_t more = advance(*value.id, key, value.value);
+      has_run |= roles_[*event] == Role::run;
+      if (roles_[*event] == Role::work) part.instructions += more;
+      if (roles_[*event] == Role::counter) counters.push_back(places_[*event]);
+      add_value(*event, more, row, slice);
     }
-    if (leader) {
-      // Ids count from 1, so that their neighbours are free for the two times.
-      slice.enabled_ns = advance(~*leader, key, sample.reading->time_enabled.value_or(0));
-      slice.running_ns = advance(~*leader - (std::uint64_t{1} << 62), key,
-                                 sample.reading->time_running.value_or(0));
-    }
-    row.enabled_ns += slice.enabled_ns;
-    row.running_ns += slice.running_ns;
-    ++row.slices;
-    note_work(slice);
-    table_.slices.push_back(std::move(slice));
+    if (!leader) return has_run;
+    // Ids count from 1, so that their neighbours are free for the two times.
+    part.enabled_ns = advance(~*leader, key, sample.reading->time_enabled.value_or(0));
+    part.running_ns =
+        advance(~*leader - (std::uint64_t{1} << 62), key, sample.reading->time_running.value_or(0));
+    add_part(part, counters, slice);
+    return has_run;
+  }
+
+  // The first sample of a group tells which events it has; they stay together.
+  void add_part(const sample::SetPart& part, const std::vector<std::size_t>& counters,
+                sample::TaskSlice& slice) {
+    if (counters.empty()) return;
+    auto& set = table_.set_of[counters.front()];
+    if (!set) set = sets_++;
+    for (const std::size_t counter : counters)
+      if (!table_.set_of[counter]) table_.set_of[counter] = set;
+    slice.counted.sets.resize(std::max(slice.counted.sets.size(), sets_));
+    slice.counted.sets[*set] += part;
   }
 
   void add_value(std::uint32_t event, std::uint64_t more, TaskRow& row, sample::TaskSlice& slice) {
@@ -298,17 +326,21 @@ class TaskReader {
         add(row.migrations, more);
         break;
       case Role::counter:
-        row.counts[places_[event]] += more;
-        slice.counts[places_[event]] += more;
+        slice.counted.counts[places_[event]] += more;
         break;
+      case Role::work:
       case Role::nothing:
         break;
     }
   }
 
+  // What was counted for a slice that the recording does not have.
+  void settle(const Life& life) { table_.tasks[life.row].counted += life.counted; }
+
   // Tasks that were on a CPU at the end were there until the end; without slices the runs tell how
   // long a task ran.
   void close() {
+    for (const auto& [tid, life] : lives_) settle(life);
     for (const auto& [tid, life] : lives_)
       if (life.run && !table_.tasks[life.row].has_ended)
         table_.runs.push_back({life.row, life.run->cpu, life.run->start, table_.last_time});
@@ -324,7 +356,7 @@ class TaskReader {
   std::vector<bool> is_counted_;     // by event
   std::vector<std::size_t> places_;  // by event: of a counter
   std::map<std::uint32_t, std::size_t> meters_;
-  std::optional<std::size_t> instructions_;  // which counter
+  std::size_t sets_ = 0;  // of events that were seen in one sample
   // By meter, by row: what a task did since the meter's sample before.
   std::vector<std::map<std::size_t, double>> work_since_;
   std::map<std::uint32_t, Life> lives_;  // by thread: the one that has this number now

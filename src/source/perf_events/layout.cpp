@@ -38,18 +38,6 @@ event::Event user_only(event::Event event) {
   return event;
 }
 
-// Whether events that opened as a group also get their counters together: some PMUs accept a group
-// that is too large and then never run it. Tried on ourselves for a moment.
-bool runs_together(const std::vector<event::Event>& events,
-                   const std::vector<std::size_t>& members) {
-  Group trial;
-  for (const std::size_t i : members)
-    if (!trial.add(events[i], Place{0, -1}, AttrOptions{})) return true;  // cannot tell
-  if (!trial.enable()) return true;
-  const auto readings = trial.read();
-  return !readings || readings->front().running.count() > 0;
-}
-
 bool concerns_all_events(const Error& error) {
   return error.kind == ErrorKind::not_found ||
          (error.kind == ErrorKind::limit && error.why.starts_with("EMFILE"));
@@ -77,8 +65,7 @@ class Settler {
         settled_.layout.missing[i] = std::move(added).error();
       }
     }
-    if (!wanted.keep_together && is_hardware_group(members) &&
-        !runs_together(settled_.layout.events, members)) {
+    if (!wanted.keep_together && is_hardware_group(members) && !fit_together(events_of(members))) {
       apart.insert(apart.begin(), members.begin() + 1, members.end());
       members.resize(1);
       group = Group();
@@ -94,6 +81,12 @@ class Settler {
     std::size_t hardware = 0;
     for (const std::size_t i : members) hardware += is_software(settled_.layout.events[i]) ? 0 : 1;
     return hardware > 1;
+  }
+
+  std::vector<event::Event> events_of(const std::vector<std::size_t>& members) const {
+    std::vector<event::Event> events;
+    for (const std::size_t i : members) events.push_back(settled_.layout.events[i]);
+    return events;
   }
 
   Result<void> refuse(const EventGroup& wanted, const Error& error) {
@@ -133,6 +126,19 @@ std::optional<std::string> Layout::permission_note(const std::vector<event::Even
                        level ? std::to_string(*level) : "not readable");
   }
   return std::nullopt;
+}
+
+bool fit_together(const std::vector<event::Event>& events) {
+  Group trial;
+  for (event::Event event : events) {
+    const auto added = add_permitted(trial, event, Place{0, -1}, AttrOptions{});
+    if (added) continue;
+    return added.error().kind != ErrorKind::limit || trial.is_empty();
+  }
+  if (trial.is_empty() || !trial.enable()) return true;
+  // Some PMUs accept a group that is too large and then never run it.
+  const auto readings = trial.read();
+  return !readings || readings->front().running.count() > 0;
 }
 
 Result<void> add_permitted(Group& group, event::Event& event, Place place,

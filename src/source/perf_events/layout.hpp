@@ -38,6 +38,10 @@ struct Settled {
   OpenGroups groups;  // already opened at the place that was tried
 };
 
+// Whether these events have counters at the same time, tried on ourselves for a moment. True where
+// that cannot be told: whoever opens them learns why.
+[[nodiscard]] bool fit_together(const std::vector<event::Event>& events);
+
 // Adds an event as it is, or in user mode alone where the kernel is out of bounds; `event` then
 // says so. Not for events that happen in the kernel: in user mode they would read 0.
 [[nodiscard]] Result<void> add_permitted(Group& group, event::Event& event, Place place,

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "source/scheduler/look_clock.hpp"
 #include "source/scheduler/probe.hpp"
 #include "source/scheduler/rung.hpp"
 #include "source/scheduler/side_band.hpp"
@@ -47,13 +48,7 @@ class OurProcesses final : public TaskEvents {
 class BpfRung final : public Rung {
  public:
   Result<void> open(const WatchPlan& plan) {
-    options_.events = plan.events;
-    std::ranges::stable_sort(options_.events, {}, [](const event::Event& event) {
-      return event.encoding.type == PERF_TYPE_SOFTWARE ||
-                     event.encoding.type == PERF_TYPE_TRACEPOINT
-                 ? 0
-                 : 1;
-    });
+    options_.sets = plan.sets;
     options_.slice_ns = plan.slice_ns;
     options_.slices = plan.slices;
     options_.switches = plan.switches;
@@ -61,6 +56,8 @@ class BpfRung final : public Rung {
     LOFT_TRY(probe_, Probe::load(options_));
     LOFT_TRY(const CpuList cpus, online_cpus());
     LOFT_TRY(side_band_, SideBand::of_machine(cpus));
+    if (options_.sets.take_turns())
+      LOFT_CHECK(turns_.emplace().start_uneven(std::max(kTurn, kTurnPerCpu * cpus.size())));
     if (plan.program) {
       LOFT_CHECK(probe_->follow_program(*plan.program));
       ours_.add(*plan.program);
@@ -74,11 +71,18 @@ class BpfRung final : public Rung {
 
   std::string name() const override { return "bpf"; }
   std::string description() const override { return "BPF on the scheduler's tracepoints"; }
-  const std::vector<event::Event>& counters() const override { return options_.events; }
+  const EventSets& counters() const override { return options_.sets; }
   std::size_t basics() const override { return kSliceEvents.size(); }
   std::vector<KernelEvent> kernel_events() const override { return {side_band_->event()}; }
   std::vector<int> wake_fds() const override { return {probe_->wake_fd()}; }
   Result<Tally> tally() const override { return probe_->tally(); }
+
+  std::optional<int> clock_fd() const override {
+    return turns_ ? std::optional(turns_->fd()) : std::nullopt;
+  }
+  void tick() override {
+    if (turns_->take()) probe_->next_turn();
+  }
 
   // What the kernel says of a process comes after the probe said that it is ours.
   void drain(TaskEvents& events) override {
@@ -98,8 +102,13 @@ class BpfRung final : public Rung {
   }
 
  private:
+  // A turn takes some 20 us on every CPU.
+  static constexpr std::uint64_t kTurn = 10'000'000;
+  static constexpr std::uint64_t kTurnPerCpu = 500'000;
+
   ProbeOptions options_;
   std::unique_ptr<Probe> probe_;
+  std::optional<LookClock> turns_;
   std::optional<SideBand> side_band_;
   OurProcesses ours_;
   std::uint64_t lost_told_ = 0;

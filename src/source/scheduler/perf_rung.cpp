@@ -50,7 +50,11 @@ class PerfRung final : public Rung {
  public:
   Result<void> open(const WatchPlan& plan, bool must_count) {
     plan_ = plan;
-    counters_ = plan.events;
+    if (plan.sets.take_turns())
+      return failure(ErrorKind::unsupported, "count by events that threads inherit",
+                     "there are more of them than counters, and sets cannot take turns here",
+                     "ask for fewer with -e");
+    counters_ = plan.sets.events;
     LOFT_TRY(const CpuList cpus, online_cpus());
     std::vector<pid_t> tasks;
     if (plan.program) tasks.push_back(*plan.program);
@@ -60,7 +64,7 @@ class PerfRung final : public Rung {
         if (const auto tid = parse_u64(name)) tasks.push_back(static_cast<pid_t>(*tid));
     }
     LOFT_CHECK(settle(tasks.front(), cpus.front()));
-    if (must_count && !has_counts_ && !plan.events.empty())
+    if (must_count && !has_counts_ && !plan.sets.events.empty())
       return failure(ErrorKind::unsupported, "count by events that threads inherit",
                      "this kernel cannot tell what each of them counted (Linux 6.12 can)");
     for (const pid_t tid : tasks) {
@@ -78,12 +82,14 @@ class PerfRung final : public Rung {
       first = TaskId{pid, pid};
     }
     ledger_.set_members(1 + counters_.size(), plan.slice_ns, first);
+    // The kernel lets the whole group have its counters, or nothing of it.
+    if (!counters_.empty()) sets_.add_set(counters_, false);
     return {};
   }
 
   std::string name() const override { return "perf"; }
   std::string description() const override { return "perf_events that threads inherit"; }
-  const std::vector<event::Event>& counters() const override { return counters_; }
+  const EventSets& counters() const override { return sets_; }
   std::size_t basics() const override { return 1; }
 
   std::vector<std::string> notes() const override {
@@ -156,14 +162,7 @@ class PerfRung final : public Rung {
 
   Result<void> adapt_counters() {
     if (!has_counts_) counters_.clear();
-    if (!is_user_only_) return {};
-    std::erase_if(counters_, [](const event::Event& event) {
-      return event.encoding.type == PERF_TYPE_TRACEPOINT;
-    });
-    for (event::Event& event : counters_) {
-      if (event.modifiers.kernel && event.modifiers.user) event.name += ":u";
-      user_mode_only(event);
-    }
+    if (has_counts_ && is_user_only_) counters_ = plan_.sets.in_user_mode().events;
     return {};
   }
 
@@ -271,6 +270,7 @@ class PerfRung final : public Rung {
 
   WatchPlan plan_;
   std::vector<event::Event> counters_;
+  EventSets sets_;
   bool has_counts_ = true;
   bool is_user_only_ = false;
   KernelEvent side_band_;

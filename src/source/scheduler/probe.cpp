@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <map>
 
 #include <probes/scheduler/wire.h>
 #include <scheduler_skeleton.h>
@@ -21,6 +22,7 @@
 #include "base/text.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
+#include "source/scheduler/probe_records.hpp"
 
 namespace loft::source::scheduler {
 namespace {
@@ -28,7 +30,7 @@ namespace {
 using perf_events::make_attr;
 using perf_events::open_event;
 
-static_assert(kMostCounters == LOFT_MAX_COUNTERS);
+static_assert(kMostCounters == LOFT_MAX_COUNTERS && kMostSets == LOFT_MAX_SETS);
 
 struct CloseSkeleton {
   void operator()(scheduler_bpf* skeleton) const { scheduler_bpf__destroy(skeleton); }
@@ -95,11 +97,6 @@ std::uint32_t own_namespace() {
   return static_cast<std::uint32_t>(status.st_ino);
 }
 
-bool is_hardware(const event::Event& event) {
-  return event.encoding.type == PERF_TYPE_HARDWARE || event.encoding.type == PERF_TYPE_HW_CACHE ||
-         event.encoding.type == PERF_TYPE_RAW || event.encoding.type > PERF_TYPE_BREAKPOINT;
-}
-
 class LoadedProbe final : public Probe {
  public:
   Result<void> load(const ProbeOptions& options) {
@@ -112,14 +109,13 @@ class LoadedProbe final : public Probe {
     const int possible = libbpf_num_possible_cpus();
     if (possible <= 0) return refused(-possible, "count the CPUs");
     auto* settings = skeleton_->rodata;
-    settings->counters_used = static_cast<std::uint32_t>(options.events.size());
+    describe_sets();
     settings->slice_ns = options.slice_ns;
     settings->wake_bytes = options.ring_bytes / 4;
     settings->namespace_inode = own_namespace();
     settings->wants_switches = options.switches;
     settings->wants_slices = options.slices;
     settings->wants_migrations = options.migrations;
-    settings->shares_counters = !options.events.empty() && is_hardware(options.events.back());
     const auto slots =
         static_cast<std::uint32_t>(possible) * std::max<std::uint32_t>(1, settings->counters_used);
     LOFT_CHECK(choose_storage());
@@ -127,9 +123,13 @@ class LoadedProbe final : public Probe {
     bpf_map__set_max_entries(skeleton_->maps.ring, static_cast<std::uint32_t>(options.ring_bytes));
     if (const int result = scheduler_bpf__load(skeleton_.get()); result != 0)
       return refused(-result, "load the scheduler probe");
+    cpus_ = online;
     for (const int cpu : online) {
       LOFT_CHECK(open_counters(cpu));
       LOFT_CHECK(drive_slices(cpu));
+    }
+    if (!turns_.empty()) {
+      for (const int cpu : online) LOFT_CHECK(begin_turn(cpu, turns_[turn_]));
     }
     ring_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.ring), take_record, this, nullptr));
     if (!ring_) return refused(errno, "map the ring of the scheduler probe");
@@ -143,6 +143,18 @@ class LoadedProbe final : public Probe {
     LOFT_TRY(const Fd adopt_threads, prepare_walk(skeleton_->progs.adopt_threads));
     walk_tasks(adopt_threads);
     return {};
+  }
+
+  // A CPU that is gone has nothing to count; what cannot be switched stays as it is.
+  void next_turn() override {
+    const std::size_t old = turns_[turn_];
+    turn_ = (turn_ + 1) % turns_.size();
+    for (const int cpu : cpus_) {
+      if (!begin_turn(cpu, 0)) continue;
+      switch_set(cpu, old, PERF_EVENT_IOC_DISABLE);
+      switch_set(cpu, turns_[turn_], PERF_EVENT_IOC_ENABLE);
+      (void)begin_turn(cpu, turns_[turn_]);
+    }
   }
 
   void stop() override {
@@ -189,32 +201,84 @@ class LoadedProbe final : public Probe {
                    "before Linux 5.11 it cannot be used inside a pid namespace");
   }
 
-  // Always on, for everybody: the probe takes differences. Hardware events are one group, so that
+  void describe_sets() {
+    auto* settings = skeleton_->rodata;
+    const EventSets& sets = options_.sets;
+    settings->counters_used = static_cast<std::uint32_t>(sets.events.size());
+    for (std::size_t i = 0; i < sets.events.size(); ++i)
+      settings->set_of[i] = static_cast<std::uint8_t>(sets.set_of(i));
+    settings->always_on = 0;
+    for (std::size_t s = 0; s < sets.sets.size(); ++s) {
+      if (sets.sets[s].takes_turns)
+        turns_.push_back(s);
+      else
+        settings->always_on |= 1u << s;
+    }
+    settings->work_counter = static_cast<std::uint32_t>(sets.work.value_or(kMostCounters));
+  }
+
+  // For everybody on this CPU: the probe takes differences. Events of a set are one group, so that
   // they run at the same time or not at all.
   Result<void> open_counters(int cpu) {
-    const int map = bpf_map__fd(skeleton_->maps.counters);
-    int leader = -1;
-    for (std::size_t i = 0; i < options_.events.size(); ++i) {
-      const event::Event& event = options_.events[i];
-      perf_event_attr attr = make_attr(event, {.group_read = false, .disabled = false});
-      const bool in_group = leader >= 0 && is_hardware(event);
-      int raw = perf_events::open_raw(attr, {-1, cpu}, in_group ? leader : -1);
-      if (raw < 0 && in_group) raw = perf_events::open_raw(attr, {-1, cpu}, -1);
-      if (raw < 0)
-        return Failure(perf_events::explain_open_failure(-raw, event, {-1, cpu}, in_group));
-      counters_.emplace_back(raw);
-      if (leader < 0 && is_hardware(event)) leader = raw;
-      const auto key =
-          static_cast<std::uint32_t>(static_cast<std::size_t>(cpu) * options_.events.size() + i);
-      if (bpf_map_update_elem(map, &key, &raw, 0) != 0)
-        return refused(errno, "give counter '" + event.name + "' to the scheduler probe");
+    for (std::size_t s = 0; s < options_.sets.sets.size(); ++s) {
+      const EventSet& set = options_.sets.sets[s];
+      const bool waits = set.takes_turns && s != turns_.front();
+      int leader = -1;
+      for (std::size_t i = set.first; i < set.first + set.size; ++i) {
+        LOFT_TRY(const int raw, open_counter(i, cpu, s == 0 ? -1 : leader, waits));
+        if (leader < 0) leader = raw;
+      }
     }
     return {};
+  }
+
+  // Where a group has no place for it, it is opened alone.
+  Result<int> open_counter(std::size_t i, int cpu, int leader, bool waits) {
+    const event::Event& event = options_.sets.events[i];
+    perf_event_attr attr = make_attr(event, {.group_read = false, .disabled = waits && leader < 0});
+    int raw = perf_events::open_raw(attr, {-1, cpu}, leader);
+    const bool is_alone = leader < 0 || raw < 0;
+    if (raw < 0 && leader >= 0) {
+      attr.disabled = waits;
+      raw = perf_events::open_raw(attr, {-1, cpu}, -1);
+    }
+    if (raw < 0) return Failure(perf_events::explain_open_failure(-raw, event, {-1, cpu}, false));
+    counters_.emplace_back(raw);
+    if (is_alone) switches_[{options_.sets.set_of(i), cpu}].push_back(raw);
+    const auto key =
+        static_cast<std::uint32_t>(static_cast<std::size_t>(cpu) * options_.sets.events.size() + i);
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.counters), &key, &raw, 0) != 0)
+      return refused(errno, "give counter '" + event.name + "' to the scheduler probe");
+    return raw;
+  }
+
+  // What was counted until now is settled on the CPU itself.
+  Result<void> begin_turn(int cpu, std::size_t set) {
+    std::uint64_t argument = set;
+    LIBBPF_OPTS(bpf_test_run_opts, options);
+    options.ctx_in = &argument;
+    options.ctx_size_in = sizeof argument;
+    options.flags = BPF_F_TEST_RUN_ON_CPU;
+    options.cpu = static_cast<std::uint32_t>(cpu);
+    constexpr int kMostTries = 100;
+    for (int i = 0; i < kMostTries; ++i) {
+      const int result =
+          bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.on_turn), &options);
+      if (result != 0) return refused(-result, fmt::format("switch event sets on CPU {}", cpu));
+      if (options.retval == 0) return {};
+    }
+    return failure(ErrorKind::internal, fmt::format("switch event sets on CPU {}", cpu),
+                   "it is always busy");
+  }
+
+  void switch_set(int cpu, std::size_t set, unsigned long request) {
+    for (const int fd : switches_[{set, cpu}]) ::ioctl(fd, request, 0);
   }
 
   // on_slice is attached to events, the walks over tasks are run when they are needed.
   Result<void> attach() {
     bpf_program__set_autoattach(skeleton_->progs.on_slice, false);
+    bpf_program__set_autoattach(skeleton_->progs.on_turn, false);
     bpf_program__set_autoattach(skeleton_->progs.adopt_threads, false);
     bpf_program__set_autoattach(skeleton_->progs.write_rest, false);
     if (const int result = scheduler_bpf__attach(skeleton_.get()); result != 0)
@@ -272,70 +336,19 @@ class LoadedProbe final : public Probe {
   }
 
   static int take_record(void* self, void* data, std::size_t size) {
-    static_cast<LoadedProbe*>(self)->dispatch(static_cast<const std::byte*>(data), size);
+    const auto* probe = static_cast<LoadedProbe*>(self);
+    take_probe_record({static_cast<const std::byte*>(data), size}, probe->options_.sets,
+                      *probe->sink_);
     return 0;
-  }
-
-  template <class Record>
-  static Record copy(const std::byte* data) {
-    Record record;
-    std::memcpy(&record, data, sizeof record);
-    return record;
-  }
-
-  void dispatch(const std::byte* data, std::size_t size) {
-    if (size < sizeof(loft_head)) return;
-    const auto head = copy<loft_head>(data);
-    const Moment moment{head.time, head.cpu};
-    const TaskId task{head.pid, head.tid};
-    switch (head.kind) {
-      case LOFT_SWITCH: {
-        const auto record = copy<loft_switch>(data);
-        sink_->take(Switch{moment,
-                           task,
-                           {record.next_pid, record.next_tid},
-                           (record.flags & LOFT_PREV_IS_OURS) != 0,
-                           (record.flags & LOFT_NEXT_IS_OURS) != 0,
-                           (record.flags & LOFT_PREV_CAN_RUN) != 0});
-        break;
-      }
-      case LOFT_SLICE: {
-        const auto record = copy<loft_slice>(data);
-        Slice slice{moment,
-                    task,
-                    record.ip,
-                    record.ip_is_kernel != 0,
-                    record.run_ns,
-                    record.wait_ns,
-                    record.switches,
-                    record.migrations,
-                    record.enabled_ns,
-                    record.running_ns};
-        std::uint64_t counts[LOFT_MAX_COUNTERS];
-        std::memcpy(counts, record.counts, sizeof counts);
-        slice.counts = std::span<const std::uint64_t>(counts).first(options_.events.size());
-        sink_->take(slice);
-        break;
-      }
-      case LOFT_FORK: {
-        const auto record = copy<loft_fork>(data);
-        sink_->take(Fork{moment, task, {record.parent_pid, record.parent_tid}});
-        break;
-      }
-      case LOFT_EXIT:
-        sink_->take(Exit{moment, task});
-        break;
-      case LOFT_MIGRATE:
-        sink_->take(Migration{moment, task, copy<loft_migrate>(data).from});
-        break;
-      default:
-        break;
-    }
   }
 
   ProbeOptions options_;
   bool has_task_storage_ = true;
+  CpuList cpus_;
   std::vector<Fd> counters_;
+  std::map<std::pair<std::size_t, int>, std::vector<int>> switches_;  // by set and CPU: its leaders
+  std::vector<std::size_t> turns_;                                    // the sets that take turns
+  std::size_t turn_ = 0;                                              // which of them has its own
   std::vector<Fd> drivers_;
   Fd write_rest_;
   std::unique_ptr<scheduler_bpf, CloseSkeleton> skeleton_;
@@ -346,10 +359,14 @@ class LoadedProbe final : public Probe {
 }  // namespace
 
 Result<std::unique_ptr<Probe>> Probe::load(const ProbeOptions& options) {
-  if (options.events.size() > kMostCounters)
-    return failure(ErrorKind::limit, "count so many events at once",
-                   fmt::format("{} are more than {}", options.events.size(), kMostCounters),
-                   "ask for fewer with -e");
+  const auto limit = [](const char* what, std::size_t has, std::size_t most) {
+    return failure(ErrorKind::limit, fmt::format("count so many {}", what),
+                   fmt::format("{} are more than {}", has, most), "ask for fewer with -e");
+  };
+  if (options.sets.events.size() > kMostCounters)
+    return limit("events", options.sets.events.size(), kMostCounters);
+  if (options.sets.sets.size() > kMostSets)
+    return limit("sets of events", options.sets.sets.size() - 1, kMostSets - 1);
   auto probe = std::make_unique<LoadedProbe>();
   LOFT_CHECK(probe->load(options));
   return probe;

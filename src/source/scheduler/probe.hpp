@@ -14,12 +14,13 @@
 
 #include "base/cpu_set.hpp"
 #include "base/result.hpp"
+#include "source/scheduler/event_sets.hpp"
 #include "source/scheduler/task_events.hpp"
 
 namespace loft::source::scheduler {
 
 struct ProbeOptions {
-  std::vector<event::Event> events;  // at most kMostCounters; hardware events last
+  EventSets sets;  // at most kMostCounters events in kMostSets sets
   std::uint64_t slice_ns = 10'000'000;
   bool switches = true;
   bool slices = true;
@@ -27,7 +28,8 @@ struct ProbeOptions {
   std::size_t ring_bytes = 8u << 20;  // a power of two
 };
 
-inline constexpr std::size_t kMostCounters = 16;
+inline constexpr std::size_t kMostCounters = 24;
+inline constexpr std::size_t kMostSets = 8;
 
 class Probe {
  public:
@@ -44,6 +46,9 @@ class Probe {
   [[nodiscard]] virtual Result<void> follow_program(pid_t pid) = 0;
   // A process that runs, all its threads: each counts from when it next gets a CPU.
   [[nodiscard]] virtual Result<void> follow_process(pid_t pid) = 0;
+
+  // The next of the sets that take turns gets the counters of every CPU.
+  virtual void next_turn() = 0;
 
   // Stops watching; what tasks that go on did until they last left a CPU is their last slice.
   virtual void stop() = 0;

@@ -30,15 +30,15 @@ class ProcRung final : public Rung {
   }
 
   std::string name() const override { return "proc"; }
-  std::string description() const override { return "looking into /proc every " + clock_.pause(); }
+  std::string description() const override { return "looking into /proc " + clock_.pause(); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes{
         "tasks that lived between two looks are missing, and what others ran after the last look; "
         "there are no switches, no addresses and no maps"};
-    if (!plan_.events.empty()) notes.push_back("no events were counted: /proc has none");
+    if (!plan_.sets.events.empty()) notes.push_back("no events were counted: /proc has none");
     return notes;
   }
-  const std::vector<event::Event>& counters() const override { return counters_; }
+  const EventSets& counters() const override { return counters_; }
   std::size_t basics() const override { return 3; }  // run time, waiting, times on a CPU
   std::vector<KernelEvent> kernel_events() const override { return {}; }
   std::vector<int> wake_fds() const override { return {clock_.fd()}; }
@@ -138,7 +138,7 @@ class ProcRung final : public Rung {
   }
 
   WatchPlan plan_;
-  std::vector<event::Event> counters_;  // none
+  EventSets counters_;  // none
   LookClock clock_;
   std::set<pid_t> processes_;
   std::map<pid_t, Known> known_;  // by tid

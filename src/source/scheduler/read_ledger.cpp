@@ -104,8 +104,8 @@ void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
   const Times times =
       advance_times(word(record, 0), slice.task.tid, {word(record, 7), word(record, 8)},
                     slice_ns_ * (leaders_ - std::min<std::size_t>(leaders_, 1)));
-  slice.enabled_ns = times.enabled_ns;
-  slice.running_ns = times.running_ns;
+  const SetTime sets[] = {{}, {times.enabled_ns, times.running_ns}};
+  slice.sets = sets;
   slice.run_ns = values.front();
   slice.counts = std::span<const std::uint64_t>(values).subspan(1);
   events.take(slice);
@@ -164,8 +164,8 @@ void ReadLedger::write(const Ending& ending, TaskEvents& events) {
   slice.task = ending.task;
   slice.end = ending.at;
   slice.run_ns = ending.rest.front();
-  slice.enabled_ns = ending.enabled_ns;
-  slice.running_ns = ending.running_ns;
+  const SetTime sets[] = {{}, {ending.enabled_ns, ending.running_ns}};
+  slice.sets = sets;
   slice.counts = std::span<const std::uint64_t>(ending.rest).subspan(1);
   ++records_;
   events.take(slice);

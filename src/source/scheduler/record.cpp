@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "source/perf_events/attr.hpp"
+#include "source/perf_events/layout.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/scheduler/energy_sampler.hpp"
 #include "source/scheduler/rung.hpp"
@@ -55,7 +56,8 @@ class Recorder {
     LOFT_CHECK(open_rung());
     LOFT_CHECK(open_samplers());
     LOFT_CHECK(create_file());
-    drop_capabilities();
+    // Before Linux 5.19 who may not load programs may not run one either, which each turn does.
+    if (!plan_.sets.take_turns()) drop_capabilities();
     LOFT_TRY(const SignalTrap signals, SignalTrap::set());
     LOFT_CHECK(let_go());
     LOFT_CHECK(prepare_waiting(signals));
@@ -65,16 +67,28 @@ class Recorder {
 
  private:
   Result<void> choose_events() {
-    for (const event::Event& event : request_.events) {
+    LOFT_TRY(const auto events, wanted(request_.events));
+    std::vector<std::vector<event::Event>> turns;
+    for (const auto& set : request_.turns) {
+      LOFT_TRY(turns.emplace_back(), wanted(set));
+    }
+    LOFT_TRY(plan_.sets, plan_sets(events, turns, {perf_events::fit_together, exists}));
+    return {};
+  }
+
+  [[nodiscard]] Result<std::vector<event::Event>> wanted(
+      const std::vector<event::Event>& events) const {
+    std::vector<event::Event> some;
+    for (const event::Event& event : events) {
       if (is_in_every_slice(event)) continue;
       if (!event.cpus.empty())
         return failure(ErrorKind::invalid_input, "record '" + event.name + "'",
                        "it counts the whole machine, not a task",
                        "leave it to 'loft stat', or record energy with --types epc");
       if (request_.events_may_be_missing && !exists(event)) continue;
-      plan_.events.push_back(event);
+      some.push_back(event);
     }
-    return {};
+    return some;
   }
 
   // Before anything is open that its guardian would keep open.
@@ -163,7 +177,8 @@ class Recorder {
     if (energy_) plan.meters = energy_->names();
     LOFT_TRY(const CpuList cpus, online_cpus());
     plan.cpus = static_cast<std::uint32_t>(cpus.empty() ? 1 : cpus.back() + 1);
-    for (const event::Event& event : plan.counters) result_.events.push_back(event.name);
+    for (const event::Event& event : plan.counters.events) result_.events.push_back(event.name);
+    for (const EventSet& set : plan.counters.sets) result_.turns += set.takes_turns ? 1 : 0;
     LOFT_TRY(file_, RecordingFile::create(request_.output, std::move(plan)));
     auto described = describe_beginning();
     if (!described) file_->discard();
@@ -201,8 +216,10 @@ class Recorder {
       polled_.push_back({fd.get(), POLLIN, 0});
       processes_.push_back(std::move(fd));
     }
-    first_wake_ = polled_.size();
+    first_clock_ = polled_.size();
     running_ = processes_.size();
+    if (const auto clock = rung_->clock_fd()) polled_.push_back({*clock, POLLIN, 0});
+    first_wake_ = polled_.size();
     for (const int fd : rung_->wake_fds()) polled_.push_back({fd, POLLIN, 0});
     if (stacks_)
       for (const int fd : stacks_->wake_fds()) polled_.push_back({fd, POLLIN, 0});
@@ -221,10 +238,14 @@ class Recorder {
   }
 
   Result<void> step(const SignalTrap& signals) {
-    if (::poll(polled_.data(), polled_.size(), kRoundMilliseconds) < 0 && errno != EINTR)
-      return failure_of_errno(errno, "wait for the program");
+    const int ready = ::poll(polled_.data(), polled_.size(), until_next_round());
+    if (ready < 0 && errno != EINTR) return failure_of_errno(errno, "wait for the program");
     if (polled_[0].revents != 0) take_signals(signals);
-    for (std::size_t i = 1; i < first_wake_; ++i) {
+    if (first_clock_ < first_wake_ && polled_[first_clock_].revents != 0) {
+      rung_->tick();
+      if (ready == 1 && until_next_round() > 0) return {};
+    }
+    for (std::size_t i = 1; i < first_clock_; ++i) {
       if (polled_[i].revents == 0) continue;
       polled_[i].fd = -1;
       --running_;
@@ -233,6 +254,13 @@ class Recorder {
       if ((polled_[i].revents & POLLHUP) != 0) polled_[i].fd = -1;  // its task is gone
     write_round();
     return {};
+  }
+
+  // Milliseconds; other things may wake us before.
+  [[nodiscard]] int until_next_round() const {
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now() - last_round_);
+    return kRoundMilliseconds -
+           static_cast<int>(std::clamp<std::int64_t>(passed.count(), 0, kRoundMilliseconds));
   }
 
   void take_signals(const SignalTrap& signals) {
@@ -249,6 +277,7 @@ class Recorder {
 
   // When the file cannot take more, the program is left alone from then on.
   void write_round() {
+    last_round_ = now();
     if (result_.broken) return;
     drain_all();
     if (const auto written = file_->end_round(); !written) give_up(written.error());
@@ -263,7 +292,8 @@ class Recorder {
   void give_up(const Error& error) {
     result_.broken = error;
     if (request_.on_broken) request_.on_broken(error);
-    polled_.resize(first_wake_);
+    polled_.resize(first_clock_);
+    first_wake_ = first_clock_;
     rung_->stop(*file_);
   }
 
@@ -302,6 +332,7 @@ class Recorder {
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
     facts.loft = {{"rung", result_.rung},
                   {"slice_ns", number(plan_.slice_ns)},
+                  {"turns", number(result_.turns)},
                   {"seen", number(result_.tally.seen)},
                   {"written", number(result_.written)},
                   {"lost", number(result_.tally.lost)},
@@ -325,8 +356,10 @@ class Recorder {
   std::unique_ptr<RecordingFile> file_;
   std::uint64_t first_tasks_ = 0;
   Nanoseconds start_{};
-  std::vector<pollfd> polled_;  // signals, processes, then what the rung wakes by
+  std::vector<pollfd> polled_;  // signals, processes, the rung's clock, then what it wakes by
+  std::size_t first_clock_ = 0;
   std::size_t first_wake_ = 0;
+  Nanoseconds last_round_{};
   std::vector<Fd> processes_;
   std::size_t running_ = 0;
   bool is_interrupted_ = false;

@@ -32,8 +32,9 @@ struct RecordTypes {
 };
 
 struct RecordRequest {
-  std::vector<event::Event> events;
-  bool events_may_be_missing = false;  // nobody asked for them by name
+  std::vector<event::Event> events;              // taking turns where counters do not suffice
+  std::vector<std::vector<event::Event>> turns;  // sets that take turns in any case
+  bool events_may_be_missing = false;            // nobody asked for them by name
   std::vector<std::string> command;
   std::vector<pid_t> pids;
   Nanoseconds slice = std::chrono::milliseconds(10);
@@ -57,6 +58,7 @@ struct RecordResult {
   std::vector<std::string> notes;
   std::vector<std::string> isolation;  // what was done to keep others away, and what could not be
   std::vector<std::string> events;
+  std::size_t turns = 0;  // sets of events that took turns
   Tally tally;
   std::uint64_t written = 0;
   std::uint64_t tasks = 0;

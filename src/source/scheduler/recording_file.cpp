@@ -126,14 +126,13 @@ Result<std::unique_ptr<RecordingFile>> RecordingFile::create(const std::string& 
 }
 
 RecordingFile::RecordingFile(Fd file, std::string path, RecordingPlan plan)
-    : file_(std::move(file)), path_(std::move(path)), plan_(std::move(plan)) {
-  const std::size_t members = plan_.basics + plan_.counters.size();
-  sums_.assign(plan_.cpus, std::vector<std::uint64_t>(members));
-  times_.assign(plan_.cpus, {});
-  newest_.assign(plan_.cpus, 0);
-  migration_event_ = members;
-  first_meter_ = members + (plan_.migrations ? 1 : 0);
-}
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      plan_(std::move(plan)),
+      sums_(plan_.basics, plan_.counters, plan_.cpus),
+      newest_(plan_.cpus),
+      migration_event_(sums_.events()),
+      first_meter_(sums_.events() + (plan_.migrations ? 1 : 0)) {}
 
 std::uint64_t RecordingFile::id_of(std::size_t event, std::uint32_t cpu) const {
   return kFirstId + event * kIdsPerEvent + std::min<std::uint32_t>(cpu, plan_.cpus - 1);
@@ -157,10 +156,16 @@ std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
     attr.context_switch = i == 0;
     add(kSliceEvents[i], attr, kSampleType | PERF_SAMPLE_READ);
   }
-  for (const event::Event& counter : plan_.counters) {
+  for (const event::Event& counter : plan_.counters.events) {
     perf_event_attr attr = perf_events::make_attr(counter, {});
     attr.read_format = kReadFormat;
     add(counter.name, attr, kSampleType | PERF_SAMPLE_READ);
+  }
+  for (std::size_t s = 0; s < sums_.work_events().size(); ++s) {
+    if (sums_.work_events()[s] == 0) continue;
+    perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
+    attr.read_format = kReadFormat;
+    add(kWorkEvent + std::to_string(s), attr, kSampleType | PERF_SAMPLE_READ);
   }
   if (plan_.migrations) {
     perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
@@ -215,34 +220,35 @@ void RecordingFile::take(const Slice& slice) {
   ++taken_;
   ++slices_;
   const std::uint32_t cpu = std::min(slice.end.cpu, plan_.cpus - 1);
-  auto& sums = sums_[cpu];
-  const std::uint64_t basics[] = {slice.run_ns, slice.wait_ns, slice.switches, slice.migrations};
-  for (std::size_t i = 0; i < plan_.basics; ++i) sums[i] += basics[i];
-  for (std::size_t i = 0; i < plan_.counters.size() && i < slice.counts.size(); ++i)
-    sums[plan_.basics + i] += slice.counts[i];
-  auto& [enabled, running] = times_[cpu];
-  enabled += slice.enabled_ns;
-  running += slice.running_ns;
+  sums_.add(slice, cpu);
+  // Readers take differences in order of time: a slice that comes late must not seem early.
+  newest_[cpu] = std::max(newest_[cpu], slice.end.time);
+  for (std::size_t s = 1; s < sums_.groups().size(); ++s) put_group(slice, s);
+  put_group(slice, 0);
+}
 
-  const std::size_t size = sizeof(SampleStart) + 3 * 8 + sums.size() * 16;
+void RecordingFile::put_group(const Slice& slice, std::size_t set) {
+  const std::uint32_t cpu = std::min(slice.end.cpu, plan_.cpus - 1);
+  const auto& members = sums_.groups()[set];
+  const std::size_t size = sizeof(SampleStart) + 3 * 8 + members.size() * 16;
   make_room(size);
   SampleStart start{};
   start.header = {PERF_RECORD_SAMPLE,
                   static_cast<std::uint16_t>(slice.ip_is_kernel ? PERF_RECORD_MISC_KERNEL
                                                                 : PERF_RECORD_MISC_USER),
                   static_cast<std::uint16_t>(size)};
-  start.identifier = id_of(0, cpu);
+  start.identifier = id_of(members.front(), cpu);
   start.ip = slice.ip;
   start.pid = slice.task.pid;
   start.tid = slice.task.tid;
-  // Readers take differences in order of time: a slice that comes late must not seem early.
-  start.time = newest_[cpu] = std::max(newest_[cpu], slice.end.time);
+  start.time = newest_[cpu];
   start.cpu = slice.end.cpu;
   start.period = slice.run_ns;
   append(buffer_, start);
-  append(buffer_, std::array<std::uint64_t, 3>{sums.size(), enabled, running});
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    append(buffer_, std::array<std::uint64_t, 2>{sums[i], id_of(i, cpu)});
+  const SliceSums::Times& times = sums_.times(cpu, set);
+  append(buffer_, std::array<std::uint64_t, 3>{members.size(), times.enabled, times.running});
+  for (const std::size_t member : members)
+    append(buffer_, std::array<std::uint64_t, 2>{sums_.value(cpu, member), id_of(member, cpu)});
 }
 
 void RecordingFile::take(const Switch& change) {

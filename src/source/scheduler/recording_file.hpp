@@ -5,9 +5,10 @@
 //   LOFT_CHECK(file->end_round());     // from here on this much survives whatever happens to loft
 //   LOFT_CHECK(file->finish(facts));
 //
-// A slice is a sample of a group of events that is read as a whole. perf takes the difference of a
-// value to the one before with the same id. So each CPU has ids of its own, and each value is the
-// sum of all slices that ended there so far.
+// A slice is a sample of a group of events that is read as a whole: run time and what needs no
+// counter. Before it stands a sample for each set of the other events, with the time for which it
+// was wanted and counted. perf takes the difference of a value to the one before with the same id.
+// So each CPU has ids of its own, and each value is the sum of all slices that ended there so far.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -22,6 +23,9 @@
 
 #include "base/fd.hpp"
 #include "format/perf/writer.hpp"
+#include "source/file/loft_facts.hpp"
+#include "source/scheduler/event_sets.hpp"
+#include "source/scheduler/slice_sums.hpp"
 #include "source/scheduler/task_events.hpp"
 
 namespace loft::source::scheduler {
@@ -30,8 +34,8 @@ namespace loft::source::scheduler {
 inline constexpr std::array<const char*, 4> kSliceEvents = {"task-clock", "wait-time",
                                                             "context-switches", "cpu-migrations"};
 
-// The feature section for what perf has no place for: lines of "key=value".
-inline constexpr std::uint32_t kLoftFeature = 200;
+// While a set had its turn; then its number.
+inline constexpr const char* kWorkEvent = "instructions of set ";
 
 // An event whose records the kernel writes itself.
 struct KernelEvent {
@@ -42,7 +46,7 @@ struct KernelEvent {
 
 struct RecordingPlan {
   std::size_t basics = kSliceEvents.size();  // the first so many of kSliceEvents are known
-  std::vector<event::Event> counters;
+  EventSets counters;
   std::uint64_t slice_ns = 0;
   bool migrations = false;
   std::vector<std::string> meters;  // energy, in microjoules
@@ -107,6 +111,7 @@ class RecordingFile final : public TaskEvents {
   void name_events();
   void put(std::uint32_t type, std::uint16_t misc, std::span<const std::byte> body,
            const Tail& tail);
+  void put_group(const Slice& slice, std::size_t set);
   void put_plain_sample(std::size_t event, const Tail& tail, std::uint64_t period);
   void make_room(std::size_t bytes);
   [[nodiscard]] Result<void> write_out();
@@ -117,8 +122,7 @@ class RecordingFile final : public TaskEvents {
   RecordingPlan plan_;
   std::unique_ptr<format::perf::RecordingWriter> writer_;
   std::vector<std::byte> buffer_;
-  std::vector<std::vector<std::uint64_t>> sums_;                // by CPU, by member of the group
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> times_;  // enabled and running, by CPU
+  SliceSums sums_;
   std::vector<std::uint64_t> newest_;  // by CPU: the time of its last slice
   std::size_t migration_event_ = 0;
   std::size_t first_meter_ = 0;

@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "source/scheduler/event_sets.hpp"
 #include "source/scheduler/recording_file.hpp"
 #include "source/scheduler/task_events.hpp"
 
 namespace loft::source::scheduler {
 
 struct WatchPlan {
-  std::vector<event::Event> events;
+  EventSets sets;
   std::uint64_t slice_ns = 10'000'000;
   bool slices = true;            // type pmu
   bool switches = true;          // type sched
@@ -40,11 +41,15 @@ class Rung {
   // What this rung cannot tell.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
-  // The events as they are counted, in the order of a slice's counts.
-  [[nodiscard]] virtual const std::vector<event::Event>& counters() const = 0;
+  // The events as they are counted.
+  [[nodiscard]] virtual const EventSets& counters() const = 0;
   // How much of kSliceEvents its slices tell.
   [[nodiscard]] virtual std::size_t basics() const = 0;
   [[nodiscard]] virtual std::vector<KernelEvent> kernel_events() const = 0;
+
+  // Readable when something is to be done that has nothing to tell: no drain is needed then.
+  [[nodiscard]] virtual std::optional<int> clock_fd() const { return std::nullopt; }
+  virtual void tick() {}
 
   virtual void drain(TaskEvents& events) = 0;
   // After the last task, or to leave them alone.

@@ -26,6 +26,14 @@ struct Moment {
   std::uint32_t cpu = 0;
 };
 
+// A set of events over a slice: when it had counters for less time than it was wanted, its counts
+// are a part. What the task did meanwhile, in instructions, is told of sets that take turns.
+struct SetTime {
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t running_ns = 0;
+  std::uint64_t work = 0;
+};
+
 // What a task did since its slice before. The slices of a task add up to all that it did.
 struct Slice {
   Moment end;
@@ -36,10 +44,8 @@ struct Slice {
   std::uint64_t wait_ns = 0;  // ready to run, on no CPU
   std::uint64_t switches = 0;
   std::uint64_t migrations = 0;
-  // Of the counters: when they ran for less than they were asked to, the counts are a part.
-  std::uint64_t enabled_ns = 0;
-  std::uint64_t running_ns = 0;
-  std::span<const std::uint64_t> counts;
+  std::span<const std::uint64_t> counts;  // aligned with EventSets::events
+  std::span<const SetTime> sets;  // aligned with EventSets::sets; the first is not looked at
 };
 
 struct Switch {

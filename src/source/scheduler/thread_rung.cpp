@@ -39,18 +39,18 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
                      "only a program that loft starts can be held at the birth of its threads");
     plan_ = plan;
     program_ = *plan.program;
-    events_ = {task_clock()};
-    events_.insert(events_.end(), plan.events.begin(), plan.events.end());
-    auto first = open_group(program_, true);
+    use(plan.sets);
+    auto first = open_groups(program_, true);
     if (!first && first.error().kind == ErrorKind::permission) {
-      leave_the_kernel_out();
-      first = open_group(program_, true);
+      is_user_only_ = true;
+      use(plan.sets.in_user_mode());
+      first = open_groups(program_, true);
     }
     if (!first) return Failure(first.error());
     const auto pid = static_cast<std::uint32_t>(program_);
     threads_[program_] = {{pid, pid}, *std::move(first), {}, {}};
-    counters_.assign(events_.begin() + 1, events_.end());
-    LOFT_CHECK(clock_.start(plan.slice_ns));
+    LOFT_CHECK(turns_.empty() ? clock_.start(plan.slice_ns)
+                              : clock_.start_uneven(std::max(plan.slice_ns, kTurn)));
     LOFT_TRY(auto trace, TaskTrace::follow(program_));
     trace_.emplace(std::move(trace));
     return {};
@@ -58,7 +58,7 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
 
   std::string name() const override { return "threads"; }
   std::string description() const override {
-    return "counters for every thread, read every " + clock_.pause();
+    return "counters for every thread, read " + clock_.pause();
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes{
@@ -70,7 +70,7 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
       notes.push_back(fmt::format("{} threads have no counters: {}", unwatched_, why_unwatched_));
     return notes;
   }
-  const std::vector<event::Event>& counters() const override { return counters_; }
+  const EventSets& counters() const override { return sets_; }
   std::size_t basics() const override { return 1; }
   std::vector<KernelEvent> kernel_events() const override { return {}; }
   std::vector<int> wake_fds() const override { return {trace_->fd(), clock_.fd()}; }
@@ -78,9 +78,10 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
   void drain(TaskEvents& events) override {
     sink_ = &events;
     trace_->drain(*this);
-    const bool is_time = clock_.take();
-    for (auto& [tid, thread] : threads_)
-      if (is_time) end_slice(thread);
+    if (clock_.take()) {
+      for (auto& [tid, thread] : threads_) end_slice(thread);
+      next_turn();
+    }
     sink_ = nullptr;
   }
 
@@ -103,32 +104,45 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
  private:
   struct Watched {
     TaskId task;
-    Group group;
-    std::vector<RawReading> told;  // what slices have
+    std::vector<Group> groups;                  // run time with what needs no counter, then by set
+    std::vector<std::vector<RawReading>> told;  // by group: what slices have
     std::string name;
   };
 
-  void leave_the_kernel_out() {
-    is_user_only_ = true;
-    std::erase_if(events_, [](const event::Event& event) {
-      return event.encoding.type == PERF_TYPE_TRACEPOINT;
-    });
-    for (event::Event& event : events_) {
-      if (&event != &events_.front() && event.modifiers.kernel && event.modifiers.user)
-        event.name += ":u";
-      user_mode_only(event);
-    }
+  // The set that has its turn; 0 where none take turns.
+  std::size_t turn() const { return turns_.empty() ? 0 : turns_[turn_]; }
+
+  void use(EventSets sets) {
+    sets_ = std::move(sets);
+    turns_.clear();
+    for (std::size_t s = 0; s < sets_.sets.size(); ++s)
+      if (sets_.sets[s].takes_turns) turns_.push_back(s);
   }
 
-  Result<Group> open_group(pid_t tid, bool from_exec) const {
-    Group group;
-    for (const event::Event& event : events_) {
-      AttrOptions options{.enable_on_exec = from_exec, .disabled = from_exec};
-      // Members follow their leader.
-      if (!group.is_empty()) options = {.disabled = false};
-      LOFT_CHECK(group.add(event, {tid, -1}, options));
+  Result<std::vector<Group>> open_groups(pid_t tid, bool from_exec) const {
+    std::vector<Group> groups(sets_.sets.size());
+    event::Event clock = task_clock();
+    if (is_user_only_) user_mode_only(clock);
+    const AttrOptions running{.enable_on_exec = from_exec, .disabled = from_exec};
+    LOFT_CHECK(groups.front().add(clock, {tid, -1}, running));
+    for (std::size_t s = 0; s < groups.size(); ++s) {
+      const EventSet& set = sets_.sets[s];
+      const bool waits = set.takes_turns && s != turn();
+      for (std::size_t i = set.first; i < set.first + set.size; ++i)
+        LOFT_CHECK(groups[s].add(sets_.events[i], {tid, -1}, waits ? AttrOptions{} : running));
     }
-    return group;
+    return groups;
+  }
+
+  // A thread that is ending cannot be switched, and need not be.
+  void next_turn() {
+    if (turns_.empty()) return;
+    const std::size_t old = turn();
+    turn_ = (turn_ + 1) % turns_.size();
+    for (auto& [tid, thread] : threads_) {
+      (void)thread.groups[old].disable();
+      (void)thread.groups[turn()].enable();
+    }
   }
 
   static Moment moment() { return {static_cast<std::uint64_t>(now().count()), 0}; }
@@ -141,13 +155,13 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
         static_cast<std::uint32_t>(found->pid == found->tid ? found->parent : found->pid);
     sink_->take(Fork{moment(), task, {parent, parent}});
     ++records_;
-    auto group = open_group(tid, false);
-    if (!group) {
+    auto groups = open_groups(tid, false);
+    if (!groups) {
       ++unwatched_;
-      why_unwatched_ = to_string(group.error());
+      why_unwatched_ = to_string(groups.error());
       return;
     }
-    threads_[tid] = {task, *std::move(group), {}, {}};
+    threads_[tid] = {task, *std::move(groups), {}, {}};
   }
 
   void ended(pid_t tid) override {
@@ -170,32 +184,69 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
     threads_.insert(std::move(moved));
   }
 
+  // A slice as it comes together, set by set.
+  struct Draft {
+    std::uint64_t run_ns = 0;
+    Nanoseconds on_cpu{};
+    std::vector<std::uint64_t> counts;
+    std::vector<SetTime> times;
+  };
+
   void end_slice(Watched& thread) {
     tell_name(thread);
-    const auto values = thread.group.read();
-    if (!values || values->empty()) return;
-    thread.told.resize(values->size());
-    const auto more = [&](std::size_t i) {
-      return (*values)[i].value - std::min((*values)[i].value, thread.told[i].value);
-    };
+    thread.told.resize(thread.groups.size());
+    Draft draft{0,
+                {},
+                std::vector<std::uint64_t>(sets_.events.size()),
+                std::vector<SetTime>(sets_.sets.size())};
+    for (std::size_t s = 0; s < thread.groups.size(); ++s) take_set(thread, s, draft);
+    if (draft.run_ns == 0 &&
+        std::ranges::all_of(draft.counts, [](auto count) { return count == 0; }))
+      return;
+    if (sets_.work) draft.times[turn()].work = draft.counts[*sets_.work];
+    if (!plan_.slices) return;
     Slice slice;
     slice.end = moment();
     slice.task = thread.task;
-    slice.run_ns = more(0);
-    std::vector<std::uint64_t> counts;
-    for (std::size_t i = 1; i < values->size(); ++i) counts.push_back(more(i));
-    if (slice.run_ns == 0 && std::ranges::all_of(counts, [](auto count) { return count == 0; }))
-      return;
-    slice.counts = counts;
-    const std::size_t last = values->size() - 1;
-    slice.enabled_ns =
-        static_cast<std::uint64_t>(((*values)[last].enabled - thread.told[last].enabled).count());
-    slice.running_ns =
-        static_cast<std::uint64_t>(((*values)[last].running - thread.told[last].running).count());
-    thread.told = *values;
-    if (!plan_.slices) return;
+    slice.run_ns = draft.run_ns;
+    slice.counts = draft.counts;
+    slice.sets = draft.times;
     sink_->take(slice);
     ++records_;
+  }
+
+  // The first group leads with the run time.
+  void take_set(Watched& thread, std::size_t s, Draft& draft) {
+    if (thread.groups[s].is_empty()) return;
+    const auto values = thread.groups[s].read();
+    if (!values) return;
+    auto& told = thread.told[s];
+    told.resize(values->size());
+    const auto more = [&](std::size_t i) {
+      return (*values)[i].value - std::min((*values)[i].value, told[i].value);
+    };
+    const Nanoseconds enabled = values->front().enabled - told.front().enabled;
+    std::size_t clocks = 0;
+    if (s == 0) {
+      clocks = 1;
+      draft.run_ns = more(0);
+      draft.on_cpu = enabled;
+    }
+    for (std::size_t i = clocks; i < values->size(); ++i)
+      draft.counts[sets_.sets[s].first + i - clocks] = more(i);
+    draft.times[s] = share_of(draft.run_ns, values->front().running - told.front().running,
+                              sets_.sets[s].takes_turns ? draft.on_cpu : enabled);
+    told = *values;
+  }
+
+  // The part of its run time for which a group had its counters. The kernel wants a group that
+  // waits for its turn for no time at all; we want it all the time.
+  static SetTime share_of(std::uint64_t run_ns, Nanoseconds running, Nanoseconds enabled) {
+    if (running.count() <= 0) return {run_ns, 0, 0};
+    if (running >= enabled) return {run_ns, run_ns, 0};
+    const double share =
+        static_cast<double>(running.count()) / static_cast<double>(enabled.count());
+    return {run_ns, static_cast<std::uint64_t>(static_cast<double>(run_ns) * share), 0};
   }
 
   void tell_name(Watched& thread) {
@@ -207,8 +258,12 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
 
   WatchPlan plan_;
   pid_t program_ = 0;
-  std::vector<event::Event> events_;  // run time, then the counters
-  std::vector<event::Event> counters_;
+  // Each turn switches the counters of every thread.
+  static constexpr std::uint64_t kTurn = 20'000'000;
+
+  EventSets sets_;
+  std::vector<std::size_t> turns_;  // the sets that take turns
+  std::size_t turn_ = 0;            // which of them has its own
   bool is_user_only_ = false;
   LookClock clock_;
   std::map<pid_t, Watched> threads_;

@@ -222,7 +222,7 @@ class Recorder {
     scheduler::Slice slice;
     slice.end = {end, thread.cpu};
     slice.task = thread.task;
-    slice.run_ns = slice.enabled_ns = slice.running_ns = run_ns - std::min(run_ns, told);
+    slice.run_ns = run_ns - std::min(run_ns, told);
     told = std::max(told, run_ns);
     file_->take(slice);
     if (thread.is_over) {

@@ -1,0 +1,64 @@
+#include "sample/task_table.hpp"
+
+namespace loft::sample {
+
+Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i) {
+  if (i >= counted.counts.size()) return {};
+  const auto value = static_cast<double>(counted.counts[i]);
+  const auto set = i < table.set_of.size() ? table.set_of[i] : std::nullopt;
+  if (!set) return {Origin::counted, value, 1};
+  const SetPart part = *set < counted.sets.size() ? counted.sets[*set] : SetPart{};
+  if (part.readings == 0) return {};
+  if (part.running_ns >= part.enabled_ns) return {Origin::counted, value, 1};
+  if (part.running_ns == 0) return {};
+  const double share = static_cast<double>(part.running_ns) / static_cast<double>(part.enabled_ns);
+  if (part.instructions > 0 && table.instructions && *table.instructions != i) {
+    const Estimate all = estimate(table, counted, *table.instructions);
+    if (all.origin != Origin::missing)
+      return {Origin::scaled, value * all.value / static_cast<double>(part.instructions), share};
+  }
+  return {Origin::scaled, value / share, share};
+}
+
+Estimate estimate_of_all(const TaskTable& table, std::size_t i) {
+  Counted all;
+  Counted unknown;
+  double known = 0;
+  bool is_whole = true;
+  for (const TaskRow& row : table.tasks) {
+    if (i >= row.counted.counts.size()) continue;  // it has no slices
+    const Estimate of_row = estimate(table, row.counted, i);
+    all += row.counted;
+    if (of_row.origin == Origin::missing)
+      unknown += row.counted;
+    else
+      known += of_row.value;
+    is_whole &= of_row.origin == Origin::counted;
+  }
+  const Estimate pooled = estimate(table, all, i);
+  if (is_whole || pooled.origin == Origin::missing) return pooled;
+  const auto work = [&](const Counted& counted) {
+    const Estimate done =
+        table.instructions ? estimate(table, counted, *table.instructions) : Estimate{};
+    const auto set = table.set_of[i];
+    if (done.origin != Origin::missing && done.value > 0) return done.value;
+    return set && *set < counted.sets.size() ? static_cast<double>(counted.sets[*set].enabled_ns)
+                                             : 0;
+  };
+  const double rest = unknown.counts.empty() ? 0 : pooled.value * work(unknown) / work(all);
+  return {Origin::scaled, known + rest, pooled.running};
+}
+
+Origin origin_of_all(const TaskTable& table, const Counted& counted) {
+  std::size_t whole = 0;
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < table.counters.size(); ++i) {
+    const Origin origin = estimate(table, counted, i).origin;
+    whole += origin == Origin::counted ? 1 : 0;
+    missing += origin == Origin::missing ? 1 : 0;
+  }
+  if (whole == table.counters.size()) return Origin::counted;
+  return missing == table.counters.size() ? Origin::missing : Origin::scaled;
+}
+
+}  // namespace loft::sample
