@@ -163,7 +163,11 @@ const DwarfInfo::Inlines& DwarfInfo::inlines_of(std::uint32_t index) const {
 
 std::optional<SourceLine> DwarfInfo::line(std::uint64_t address) const {
   std::call_once(index_once_, [this] { line_index_ = DwarfLineIndex::read(*elf_); });
-  if (line_index_ != nullptr) return line_index_->find(address);
+  if (line_index_ != nullptr) {
+    const DwarfLines* lines = line_index_->lines_at(address);
+    if (lines == nullptr) return std::nullopt;
+    if (lines->names_all_files()) return lines->find(address);
+  }
   const auto unit = unit_of(address);
   if (!unit) return std::nullopt;
   return lines_of(*unit).find(address);

@@ -16,29 +16,36 @@ std::unique_ptr<const DwarfLineIndex> DwarfLineIndex::read(const ElfFile& elf) {
   sections.line = elf.unpacked(".debug_line");
   sections.line_str = elf.unpacked(".debug_line_str");
   sections.order = elf.order();
-  const DwarfReader reader(sections, nullptr);
-  auto index = std::make_unique<DwarfLineIndex>();
+  std::unique_ptr<DwarfLineIndex> index(new DwarfLineIndex(sections));
   std::vector<Span> spans;
   ByteReader in(sections.line, sections.order);
   while (!in.at_end()) {
-    DwarfUnit unit;
-    unit.statement_list = {DwarfValue::Kind::section_offset, in.position()};
+    const std::uint64_t offset = in.position();
     std::uint64_t length = in.u32();
     if (length == 0xffffffff) length = in.u64();
     ByteReader body(in.take(length), sections.order);
     if (!in.ok() || body.u16() != 5) return nullptr;
-    DwarfLines lines = DwarfLines::read(reader, unit);
-    if (!lines.names_all_files()) return nullptr;
-    lines.add_spans(static_cast<std::uint32_t>(index->programs_.size()), spans);
-    index->programs_.push_back(std::move(lines));
+    DwarfLines::add_outline(index->reader_, unit_at(offset),
+                            static_cast<std::uint32_t>(index->tables_.size()), spans);
+    index->tables_.emplace_back().offset = offset;
   }
   index->by_address_ = IntervalMap(std::move(spans));
   return index;
 }
 
-std::optional<SourceLine> DwarfLineIndex::find(std::uint64_t address) const {
-  const auto program = by_address_.find(address);
-  return program ? programs_[*program].find(address) : std::nullopt;
+DwarfUnit DwarfLineIndex::unit_at(std::uint64_t offset) {
+  DwarfUnit unit;
+  unit.statement_list = {DwarfValue::Kind::section_offset, offset};
+  return unit;
+}
+
+const DwarfLines* DwarfLineIndex::lines_at(std::uint64_t address) const {
+  const auto found = by_address_.find(address);
+  if (!found) return nullptr;
+  Table& table = tables_[*found];
+  std::call_once(table.once,
+                 [&] { table.lines = DwarfLines::read(reader_, unit_at(table.offset)); });
+  return &table.lines;
 }
 
 }  // namespace loft::sample::symbols

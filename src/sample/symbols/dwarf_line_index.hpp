@@ -2,12 +2,12 @@
 // the entries takes far longer than all line tables together, and since DWARF 5 a line table names
 // its files by itself: so lines of such a file cost a fraction.
 //
-//   if (const auto index = DwarfLineIndex::read(*elf)) index->find(address);
+//   if (const auto index = DwarfLineIndex::read(*elf)) index->lines_at(address);
 #pragma once
 
+#include <deque>
 #include <memory>
-#include <optional>
-#include <vector>
+#include <mutex>
 
 #include "sample/symbols/dwarf_lines.hpp"
 #include "sample/symbols/interval_map.hpp"
@@ -19,10 +19,21 @@ class DwarfLineIndex {
   // Null where it would not pay, or where a table needs what stands in the entries.
   [[nodiscard]] static std::unique_ptr<const DwarfLineIndex> read(const ElfFile& elf);
 
-  [[nodiscard]] std::optional<SourceLine> find(std::uint64_t address) const;
+  // The table that the address is in, read when it is first asked for; null when it is in none. A
+  // table that does not name all its files cannot do without the entries. Safe for several threads.
+  [[nodiscard]] const DwarfLines* lines_at(std::uint64_t address) const;
 
  private:
-  std::vector<DwarfLines> programs_;
+  struct Table {
+    std::once_flag once;
+    std::uint64_t offset = 0;
+    DwarfLines lines;
+  };
+  explicit DwarfLineIndex(const DwarfSections& sections) : reader_(sections, nullptr) {}
+  static DwarfUnit unit_at(std::uint64_t offset);
+
+  DwarfReader reader_;
+  mutable std::deque<Table> tables_;
   IntervalMap by_address_;
 };
 

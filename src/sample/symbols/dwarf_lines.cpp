@@ -28,6 +28,13 @@ class DwarfLines::Program {
     sort_sequences();
   }
 
+  void outline(std::uint32_t value, std::vector<Span>& into) {
+    outline_ = &into;
+    value_ = value;
+    if (!read_header()) return;
+    while (in_.ok() && !in_.at_end()) step();
+  }
+
  private:
   struct ContentFormat {
     std::uint64_t content;
@@ -57,11 +64,19 @@ class DwarfLines::Program {
     const std::uint64_t program = in_.position() + header_length;
     if (!in_.ok() || header_length > in_.left()) return false;
     read_parameters();
+    if (outline_ != nullptr) {
+      go_to(section, program);
+      return line_range_ != 0;
+    }
     add_folder(reader_.text(unit_, unit_.compilation_folder));
     const bool has_files = version_ >= 5 ? read_tables() : read_old_tables();
-    in_ = ByteReader(section.first(in_.position() + in_.left()), order,
-                     static_cast<std::size_t>(program));
+    go_to(section, program);
     return has_files && line_range_ != 0;
+  }
+
+  void go_to(Bytes section, std::uint64_t program) {
+    in_ = ByteReader(section.first(in_.position() + in_.left()), in_.order(),
+                     static_cast<std::size_t>(program));
   }
 
   void read_parameters() {
@@ -194,6 +209,10 @@ class DwarfLines::Program {
   }
 
   void emit() {
+    if (outline_ != nullptr) {
+      start_ = start_.value_or(address_);
+      return;
+    }
     auto& rows = lines_.rows_;
     const bool is_repeat = rows.size() > sequence_start_ && rows.back().file == file_ &&
                            rows.back().line == line_ && rows.back().address <= address_;
@@ -201,9 +220,14 @@ class DwarfLines::Program {
   }
 
   void end_sequence() {
+    if (outline_ != nullptr) {
+      if (start_ && is_kept_code(*start_)) outline_->push_back({*start_, address_, value_});
+      start_.reset();
+      return start_again();
+    }
     auto& rows = lines_.rows_;
-    const bool is_code = rows.size() > sequence_start_ && rows[sequence_start_].address != 0 &&
-                         rows[sequence_start_].address < ~std::uint64_t{0} - 1;
+    const bool is_code =
+        rows.size() > sequence_start_ && is_kept_code(rows[sequence_start_].address);
     if (is_code) {
       sequences_.push_back({rows[sequence_start_].address, sequence_start_, rows.size() + 1});
       rows.push_back({address_, kEndOfSequence, 0});
@@ -211,6 +235,15 @@ class DwarfLines::Program {
       rows.resize(sequence_start_);  // thrown away by the linker
     }
     sequence_start_ = rows.size();
+    start_again();
+  }
+
+  // What the linker threw away was moved to address 0, or to the very end.
+  static bool is_kept_code(std::uint64_t address) {
+    return address != 0 && address < ~std::uint64_t{0} - 1;
+  }
+
+  void start_again() {
     address_ = 0;
     file_ = 1;
     line_ = 1;
@@ -255,6 +288,9 @@ class DwarfLines::Program {
   std::vector<std::string> folders_;  // the first is where the compiler ran
   std::vector<Sequence> sequences_;
   std::size_t sequence_start_ = 0;
+  std::vector<Span>* outline_ = nullptr;  // where nothing but this is wanted
+  std::uint32_t value_ = 0;
+  std::optional<std::uint64_t> start_;
   std::uint64_t address_ = 0;
   std::uint32_t file_ = 1;
   std::uint32_t line_ = 1;
@@ -287,16 +323,10 @@ bool DwarfLines::names_all_files() const {
                       [](const std::string& file) { return file.empty(); });
 }
 
-void DwarfLines::add_spans(std::uint32_t value, std::vector<Span>& into) const {
-  std::optional<std::uint64_t> start;
-  for (const Row& row : rows_) {
-    if (row.file != kEndOfSequence) {
-      start = start.value_or(row.address);
-    } else if (start) {
-      into.push_back({*start, row.address, value});
-      start.reset();
-    }
-  }
+void DwarfLines::add_outline(const DwarfReader& reader, const DwarfUnit& unit, std::uint32_t value,
+                             std::vector<Span>& into) {
+  DwarfLines nothing;
+  Program(reader, unit, nothing).outline(value, into);
 }
 
 }  // namespace loft::sample::symbols

@@ -26,8 +26,10 @@ class DwarfLines {
   [[nodiscard]] std::string_view file(std::uint64_t number) const;
   [[nodiscard]] bool names_all_files() const;
 
-  // Where its code is, with `value` for each stretch.
-  void add_spans(std::uint32_t value, std::vector<Span>& into) const;
+  // Where the code of a unit is by its line program, with `value` for each stretch: the program is
+  // run, but nothing of it is kept.
+  static void add_outline(const DwarfReader& reader, const DwarfUnit& unit, std::uint32_t value,
+                          std::vector<Span>& into);
 
  private:
   class Program;
