@@ -139,7 +139,20 @@ engine_syscall_flags:
   jae 1f
   lea engine_harmless_syscalls(%rip), %rcx
   btq %rax, (%rcx)
+  jc 3f
+  lea engine_path_syscalls(%rip), %rcx
+  btq %rax, (%rcx)
   jnc 1f
+  mov %rsi, %rcx
+  cmp $5, %rax /* open and stat have their path in front */
+  cmovb %rdi, %rcx
+  .globl engine_peek
+engine_peek: /* may fault: then the long way finds out */
+  mov (%rcx), %rcx
+  shl $16, %rcx
+  cmp engine_proc_text(%rip), %rcx
+  je 1f
+3:
   popfq
   .globl engine_syscall_unwind
 engine_syscall_unwind:
@@ -158,6 +171,8 @@ engine_syscall_end:
 2:
   movq $REASON_EFAULT, %gs:CTX_REASON
   jmp save_state
+  .globl engine_syscall_long
+engine_syscall_long:
 1:
   popq %gs:CTX_FLAGS
   .globl engine_syscall_slow
@@ -237,5 +252,9 @@ engine_child: /* r12: its context; the kernel has set the program's fs when aske
   mov %r12, %rdi
   call engine_child_c
   jmp engine_resume
+
+  .section .rodata
+engine_proc_text:
+  .ascii "\0\0/proc/"
 
   .section .note.GNU-stack, "", @progbits

@@ -22,6 +22,8 @@ void engine_leave_for_signal();
 void engine_safe_copy_instruction();
 void engine_safe_copy_fault();
 void engine_restorer();
+void engine_peek();
+void engine_syscall_long();
 void engine_sigreturn(void* frame);
 }
 
@@ -183,6 +185,10 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
   const bool fault = (kFaults & bit_of(signal)) != 0 && info->si_code > 0;
   if (fault && rip == word(&engine_safe_copy_instruction)) {
     reg(user, REG_RIP) = word(&engine_safe_copy_fault);
+    return;
+  }
+  if (fault && rip == word(&engine_peek)) {
+    reg(user, REG_RIP) = word(&engine_syscall_long);
     return;
   }
   if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped)) {

@@ -26,6 +26,7 @@
 
 extern "C" {
 std::uint64_t engine_harmless_syscalls[8];
+std::uint64_t engine_path_syscalls[8];  // harmless, unless their path is below /proc
 void engine_syscall_instruction();
 }
 
@@ -41,10 +42,12 @@ constexpr int kSeen[] = {SYS_mmap,           SYS_munmap,        SYS_mprotect,
                          SYS_rseq,           SYS_prctl,         SYS_seccomp,
                          SYS_readlink,       SYS_readlinkat,    SYS_open,
                          SYS_openat,         SYS_close,         SYS_close_range,
-                         SYS_dup2,           SYS_dup3,          SYS_getdents64,
+                         SYS_dup2,           SYS_dup3,          SYS_mlockall,
                          SYS_shmat,          SYS_shmdt,         SYS_remap_file_pages,
-                         SYS_stat,           SYS_newfstatat,    SYS_statx,
-                         SYS_mlockall};
+                         SYS_stat,           SYS_newfstatat,    SYS_statx};
+constexpr int kWithPath[] = {SYS_open, SYS_openat, SYS_stat, SYS_newfstatat, SYS_statx};
+
+constexpr std::uint64_t bit_of_call(long number) { return 1ull << (number % 64); }
 
 struct Call {
   Context* context;
@@ -131,6 +134,15 @@ long read_link(std::uint64_t buffer, std::uint64_t room) {
   return told;
 }
 
+// Who opens a directory of descriptors lists them next.
+void see_lists(std::uint64_t path) {
+  char text[64];
+  if (!copy_string(text, sizeof text, path) || std::strstr(text, "/fd") == nullptr) return;
+  const Holding holding(cache_lock());
+  constexpr long kCall = SYS_getdents64;
+  engine_harmless_syscalls[kCall / 64] &= ~bit_of_call(kCall);
+}
+
 std::uint64_t flags_of_stat(const Call& call) { return call.number == SYS_statx ? call.c : call.d; }
 
 long files(const Call& call) {
@@ -141,10 +153,12 @@ long files(const Call& call) {
     case SYS_readlinkat:
       return names_own_executable(call.b) ? read_link(call.c, call.d) : call.in_kernel();
     case SYS_open:
+      see_lists(call.a);
       if (names_own_file(call.a, "maps")) return open_maps(call.b);
       return names_own_executable(call.a) ? kernel(SYS_open, word(program_path()), call.b, call.c)
                                           : call.in_kernel();
     case SYS_openat:
+      see_lists(call.b);
       if (names_own_file(call.b, "maps")) return open_maps(call.c);
       return names_own_executable(call.b)
                  ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
@@ -322,7 +336,7 @@ bool runs_in_place(const Call& call) {
       break;
   }
   return g_sees_all && call.number >= 0 && call.number < 512 &&
-         (g_in_place[call.number / 64] >> (call.number % 64) & 1) != 0;
+         (g_in_place[call.number / 64] & bit_of_call(call.number)) != 0;
 }
 
 // What a filter does instead of the call: the value that the program finds in rax.
@@ -356,7 +370,8 @@ std::uint64_t place_behind(Context* context) {
 
 void open_syscalls() {
   std::memset(engine_harmless_syscalls, 0xFF, sizeof engine_harmless_syscalls);
-  for (const int number : kSeen) engine_harmless_syscalls[number / 64] &= ~(1ull << (number % 64));
+  for (const int number : kSeen) engine_harmless_syscalls[number / 64] &= ~bit_of_call(number);
+  for (const int number : kWithPath) engine_path_syscalls[number / 64] |= bit_of_call(number);
 }
 
 void see_all_syscalls() {
@@ -365,6 +380,7 @@ void see_all_syscalls() {
   std::memcpy(g_in_place, engine_harmless_syscalls, sizeof g_in_place);
   g_sees_all = true;
   std::memset(engine_harmless_syscalls, 0, sizeof engine_harmless_syscalls);
+  std::memset(engine_path_syscalls, 0, sizeof engine_path_syscalls);
 }
 
 namespace {
