@@ -105,6 +105,7 @@ struct TaskTable {
   std::vector<TaskRun> runs;                // by start; empty when switches were not recorded
   std::vector<TaskSlice> slices;
   std::vector<MeterSum> meters;
+  std::vector<std::string> still_meters;     // were there, and never moved
   bool energy_goes_by_instructions = false;  // otherwise by run time
   std::uint64_t first_time = 0;
   std::uint64_t last_time = 0;

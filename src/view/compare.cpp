@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/xml_text.hpp"
 #include "view/csv.hpp"
 #include "view/estimates.hpp"
 #include "view/json_text.hpp"
@@ -61,13 +62,6 @@ std::string phases_text(const ComparedTask& task) {
 std::string end_of(const std::string& path) {
   constexpr std::size_t kMost = 46;
   return path.size() <= kMost ? path : "..." + path.substr(path.size() - kMost);
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text))
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  return out;
 }
 
 }  // namespace
@@ -164,7 +158,7 @@ std::string compare_svg(const TaskComparison& comparison) {
     for (const auto& phase : task.phases) most = std::max({most, phase.before_s, phase.after_s});
     if (most <= 0) continue;
     body += fmt::format("<text x=\"16\" y=\"{:.0f}\">{}</text>\n", y + 24,
-                        escaped(task.name.substr(0, 20)));
+                        xml_text(task.name.substr(0, 20)));
     body += fmt::format(
         "<text x=\"16\" y=\"{:.0f}\" fill=\"#555\">A {}, B {}</text>\n"
         "<text x=\"16\" y=\"{:.0f}\" fill=\"#555\">B / A {}</text>\n",
@@ -200,9 +194,9 @@ std::string compare_svg(const TaskComparison& comparison) {
       "height=\"9\" fill=\"{3}\"/>"
       "<text x=\"{4}\" y=\"45\">A {5}</text>\n<rect x=\"{6}\" y=\"36\" width=\"9\" height=\"9\" "
       "fill=\"{7}\"/><text x=\"{8}\" y=\"45\">B {9}</text>\n{10}</svg>\n",
-      std::max(y + 16, 120.0), escaped(comparison.work), kLeft, kColours[0], kLeft + 14,
-      escaped(end_of(comparison.before_path)), kLeft + 350, kColours[1], kLeft + 364,
-      escaped(end_of(comparison.after_path)), body);
+      std::max(y + 16, 120.0), xml_text(comparison.work), kLeft, kColours[0], kLeft + 14,
+      xml_text(end_of(comparison.before_path)), kLeft + 350, kColours[1], kLeft + 364,
+      xml_text(end_of(comparison.after_path)), body);
 }
 
 }  // namespace loft::view

@@ -138,6 +138,8 @@ std::string energy_text(const TaskTable& table) {
       out += fmt::format("; {:.3f} J of it while no task ran", meter.joules_of_nobody);
     out += '\n';
   }
+  for (const std::string& name : table.still_meters)
+    out += fmt::format("{}: did not move, so that no energy is known by it\n", printable(name));
   if (!table.meters.empty())
     out += fmt::format("~ J: a model. Tasks share what the meter showed by their {}\n",
                        table.energy_goes_by_instructions ? "instructions" : "run time");

@@ -123,6 +123,22 @@ TEST_F(RecordingFileTest, TasksShareTheEnergyOfTheTimeInWhichTheyRan) {
   EXPECT_FALSE(table.energy_goes_by_instructions);
 }
 
+TEST_F(RecordingFileTest, AMeterThatNeverMovedIsNoZero) {
+  RecordingPlan two = plan();
+  two.meters = {"energy package-0", "energy psys"};
+  auto file = RecordingFile::create(path_, two);
+  ASSERT_TRUE(file) << to_string(file.error());
+  const std::uint64_t one[] = {1};
+  (*file)->take(slice(1000, 0, kParent, 300, one));
+  (*file)->take_energy(0, {2000, 0}, 8'000'000);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.meters.size(), 1u);
+  EXPECT_EQ(table.meters[0].name, "package-0");
+  EXPECT_EQ(table.still_meters, std::vector<std::string>{"psys"});
+  EXPECT_EQ(table.tasks.front().joules, std::vector<double>{8});
+}
+
 // Readers sort by time and take differences: a late slice would turn them negative.
 TEST_F(RecordingFileTest, ASliceThatComesLateKeepsItsAmounts) {
   auto file = RecordingFile::create(path_, plan());

@@ -348,6 +348,19 @@ class TaskReader {
     if (!tells(Role::run))
       for (const sample::TaskRun& run : table_.runs)
         add(table_.tasks[run.task].run_ns, run.end - run.start);
+    drop_still_meters();
+  }
+
+  // No machine runs without energy: a meter that never moved tells nothing, not 0 joules.
+  void drop_still_meters() {
+    for (std::size_t k = table_.meters.size(); k-- > 0;) {
+      if (table_.meters[k].microjoules > 0) continue;
+      table_.still_meters.push_back(table_.meters[k].name);
+      const auto at = static_cast<std::ptrdiff_t>(k);
+      table_.meters.erase(table_.meters.begin() + at);
+      for (TaskRow& row : table_.tasks)
+        if (k < row.joules.size()) row.joules.erase(row.joules.begin() + at);
+    }
   }
 
   const Recording& recording_;
