@@ -385,24 +385,26 @@ void see_all_syscalls() {
 
 namespace {
 
-void run_in_place(Context* context, std::uint64_t next_pc) {
+void run_in_place(Context* context, std::uint64_t next_pc, std::uint64_t attempt = 0) {
   constexpr std::uint64_t kBytes = 2;  // of the instruction
   context->next_pc = next_pc - kBytes;
   context->calling = 1;
-  context->call = context->regs[kRax];
+  context->call = context->regs[kRax] | attempt << 32;
   context->resume = word(&engine_syscall_instruction);
 }
 
 }  // namespace
 
 void after_fault(Context* context) {
+  constexpr std::uint64_t kPatience = 8;  // others may run the code, and so protect it again
+  const std::uint64_t attempt = (context->call >> 32) + 1;
   const Holding holding(cache_lock());
-  if (!unprotect_all()) {
+  if (attempt > kPatience || !unprotect_all()) {
     context->resume = context->syscall_return;
     return;
   }
-  context->regs[kRax] = context->call;
-  run_in_place(context, place_behind(context));
+  context->regs[kRax] = context->call & 0xFFFFFFFF;
+  run_in_place(context, place_behind(context), attempt);
 }
 
 std::uint64_t run_syscall(Context* context) {
