@@ -399,12 +399,15 @@ void after_fault(Context* context) {
   constexpr std::uint64_t kPatience = 8;  // others may run the code, and so protect it again
   const std::uint64_t attempt = (context->call >> 32) + 1;
   const Holding holding(cache_lock());
+  const std::uint64_t next_pc = place_behind(context);
   if (attempt > kPatience || !unprotect_all()) {
     context->resume = context->syscall_return;
+    context->next_pc = next_pc;  // where a signal that is held finds the program
+    context->regs[kRcx] = next_pc;
     return;
   }
   context->regs[kRax] = context->call & 0xFFFFFFFF;
-  run_in_place(context, place_behind(context), attempt);
+  run_in_place(context, next_pc, attempt);
 }
 
 std::uint64_t run_syscall(Context* context) {
