@@ -71,7 +71,7 @@ struct Context {
   // The address stream, see stream.hpp.
   std::uint64_t stream_register;  // the program's value of the register that holds the buffer
   std::uint8_t tiles[64];         // their configuration, while a tile instruction is counted
-  std::uint64_t call;             // the number of the system call that runs in place
+  std::uint64_t call;  // that runs in place: its number, and above it how often it ran again
   std::uint64_t stream_base;
 
   std::uint64_t region_suspended;  // outside, in a signal handler: the limit to go back to, or 0

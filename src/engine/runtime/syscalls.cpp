@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "engine/runtime/exec.hpp"
+#include "engine/runtime/files.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/own_maps.hpp"
 #include "engine/runtime/protect.hpp"
@@ -48,15 +49,6 @@ constexpr int kSeen[] = {SYS_mmap,           SYS_munmap,        SYS_mprotect,
 constexpr int kWithPath[] = {SYS_open, SYS_openat, SYS_stat, SYS_newfstatat, SYS_statx};
 
 constexpr std::uint64_t bit_of_call(long number) { return 1ull << (number % 64); }
-
-struct Call {
-  Context* context;
-  long number;
-  std::uint64_t a, b, c, d, e, f;
-  std::uint64_t next_pc;
-
-  [[nodiscard]] long in_kernel() const { return kernel(number, a, b, c, d, e, f); }
-};
 
 // The range changes: code that was translated from it is no longer the program's.
 void forget_code(std::uint64_t start, std::uint64_t bytes) {
@@ -105,88 +97,6 @@ long change_memory(const Call& call) {
     forget_code(static_cast<std::uint64_t>(result), call.b);
   if (call.number == SYS_mprotect && !is_error(result)) forget_code(call.a, call.b);
   return result;
-}
-
-// Whether the path is that file of the process itself in /proc.
-bool is_own_file(const char* path, const char* file) {
-  if (std::strncmp(path, "/proc/", 6) != 0) return false;
-  const char* rest = path + 6;
-  if (std::strncmp(rest, "self/", 5) == 0) return std::strcmp(rest + 5, file) == 0;
-  if (std::strncmp(rest, "thread-self/", 12) == 0) return std::strcmp(rest + 12, file) == 0;
-  long number = 0;
-  while (*rest >= '0' && *rest <= '9' && number < 100000000) number = number * 10 + (*rest++ - '0');
-  return *rest == '/' && std::strcmp(rest + 1, file) == 0 && number == kernel(SYS_getpid);
-}
-
-bool names_own_file(std::uint64_t path, const char* file) {
-  char text[64];
-  return copy_string(text, sizeof text, path) && is_own_file(text, file);
-}
-
-bool names_own_executable(std::uint64_t path) { return names_own_file(path, "exe"); }
-
-long read_link(std::uint64_t buffer, std::uint64_t room) {
-  const std::uint64_t size = std::strlen(program_path());
-  const auto told = static_cast<long>(size < room ? size : room);
-  if (told <= 0) return -EINVAL;
-  if (engine_safe_copy(reinterpret_cast<void*>(buffer), program_path(), told) != told)
-    return -EFAULT;
-  return told;
-}
-
-// Who opens a directory of descriptors lists them next.
-void see_lists(std::uint64_t path) {
-  char text[64];
-  if (!copy_string(text, sizeof text, path) || std::strstr(text, "/fd") == nullptr) return;
-  const Holding holding(cache_lock());
-  constexpr long kCall = SYS_getdents64;
-  engine_harmless_syscalls[kCall / 64] &= ~bit_of_call(kCall);
-}
-
-std::uint64_t flags_of_stat(const Call& call) { return call.number == SYS_statx ? call.c : call.d; }
-
-long files(const Call& call) {
-  const auto mine = static_cast<std::uint32_t>(shared_descriptor());
-  switch (call.number) {
-    case SYS_readlink:
-      return names_own_executable(call.a) ? read_link(call.b, call.c) : call.in_kernel();
-    case SYS_readlinkat:
-      return names_own_executable(call.b) ? read_link(call.c, call.d) : call.in_kernel();
-    case SYS_open:
-      see_lists(call.a);
-      if (names_own_file(call.a, "maps")) return open_maps(call.b);
-      return names_own_executable(call.a) ? kernel(SYS_open, word(program_path()), call.b, call.c)
-                                          : call.in_kernel();
-    case SYS_openat:
-      see_lists(call.b);
-      if (names_own_file(call.b, "maps")) return open_maps(call.c);
-      return names_own_executable(call.b)
-                 ? kernel(SYS_openat, call.a, word(program_path()), call.c, call.d)
-                 : call.in_kernel();
-    case SYS_stat:
-      return names_own_executable(call.a) ? kernel(SYS_stat, word(program_path()), call.b)
-                                          : call.in_kernel();
-    case SYS_newfstatat:
-    case SYS_statx:
-      if ((flags_of_stat(call) & AT_SYMLINK_NOFOLLOW) != 0 || !names_own_executable(call.b))
-        return call.in_kernel();
-      return kernel(call.number, call.a, word(program_path()), call.c, call.d, call.e);
-    case SYS_getdents64:
-      return list_descriptors(call.a, call.b, call.c);
-    case SYS_close:
-      return static_cast<std::uint32_t>(call.a) == mine ? -EBADF : call.in_kernel();
-    case SYS_dup2:
-    case SYS_dup3:
-      return static_cast<std::uint32_t>(call.b) == mine ? -EBADF : call.in_kernel();
-    default: {  // close_range, around our descriptor
-      const auto first = static_cast<std::uint32_t>(call.a);
-      const auto last = static_cast<std::uint32_t>(call.b);
-      if (first > mine || last < mine) return call.in_kernel();
-      const long result = first < mine ? kernel(call.number, first, mine - 1, call.c) : 0;
-      return is_error(result) || last == mine ? result
-                                              : kernel(call.number, mine + 1, last, call.c);
-    }
-  }
 }
 
 long execute(const Call& call) {
@@ -304,7 +214,7 @@ long perform(const Call& call) {
     case SYS_newfstatat:
     case SYS_statx:
     case SYS_getdents64:
-      return files(call);
+      return run_file_call(call);
     default:
       return call.in_kernel();
   }
@@ -312,12 +222,6 @@ long perform(const Call& call) {
 
 std::uint64_t g_in_place[8];  // what engine_harmless_syscalls was before there were filters
 bool g_sees_all = false;
-
-bool is_below_proc(std::uint64_t path) {
-  char start[7] = {};
-  copy_string(start, sizeof start, path);
-  return std::strcmp(start, "/proc/") == 0;
-}
 
 // Whatever may wait must run in place, where signals reach the program. A file is opened by the
 // engine only where it may be one about the engine.
@@ -374,6 +278,11 @@ void open_syscalls() {
   for (const int number : kWithPath) engine_path_syscalls[number / 64] |= bit_of_call(number);
 }
 
+void see_syscall(long number) {
+  const Holding holding(cache_lock());
+  engine_harmless_syscalls[number / 64] &= ~bit_of_call(number);
+}
+
 void see_all_syscalls() {
   const Holding holding(cache_lock());
   if (g_sees_all) return;
@@ -385,24 +294,29 @@ void see_all_syscalls() {
 
 namespace {
 
-void run_in_place(Context* context, std::uint64_t next_pc) {
+void run_in_place(Context* context, std::uint64_t next_pc, std::uint64_t attempt = 0) {
   constexpr std::uint64_t kBytes = 2;  // of the instruction
   context->next_pc = next_pc - kBytes;
   context->calling = 1;
-  context->call = context->regs[kRax];
+  context->call = context->regs[kRax] | attempt << 32;
   context->resume = word(&engine_syscall_instruction);
 }
 
 }  // namespace
 
 void after_fault(Context* context) {
+  constexpr std::uint64_t kPatience = 8;  // others may run the code, and so protect it again
+  const std::uint64_t attempt = (context->call >> 32) + 1;
   const Holding holding(cache_lock());
-  if (!unprotect_all()) {
+  const std::uint64_t next_pc = place_behind(context);
+  if (attempt > kPatience || !unprotect_all()) {
     context->resume = context->syscall_return;
+    context->next_pc = next_pc;  // where a signal that is held finds the program
+    context->regs[kRcx] = next_pc;
     return;
   }
-  context->regs[kRax] = context->call;
-  run_in_place(context, place_behind(context));
+  context->regs[kRax] = context->call & 0xFFFFFFFF;
+  run_in_place(context, next_pc, attempt);
 }
 
 std::uint64_t run_syscall(Context* context) {

@@ -11,7 +11,8 @@ namespace loft::engine::runtime {
 // Decides which numbers run in place.
 void open_syscalls();
 
-// From now on all come here: there are filters to ask first.
+// From now on that one comes here; all of them: there are filters to ask first.
+void see_syscall(long number);
 void see_all_syscalls();
 
 // Performs the system call in the context's registers; returns where the program goes on, or 0 when

@@ -1,11 +1,15 @@
 // Threads that signal each other without end while they compute, call and allocate.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { kThreads = 4, kRounds = 3000 };
 
@@ -34,6 +38,15 @@ static unsigned work(unsigned seed) {
   return seed ^ (unsigned)(long)(sum * 1000);
 }
 
+// Calls that fail for a bad address, and one that does not.
+static int call(void) {
+  struct stat status;
+  char* volatile nowhere = (char*)8;
+  const int bad_path = stat(nowhere, &status) == -1 && errno == EFAULT;
+  const int bad_buffer = syscall(SYS_getcwd, nowhere, 100) == -1 && errno == EFAULT;
+  return bad_path && bad_buffer && stat("/", &status) == 0;
+}
+
 static void* run(void* argument) {
   const long number = (long)argument;
   atomic_fetch_add(&started, 1);
@@ -42,6 +55,7 @@ static void* run(void* argument) {
   unsigned value = (unsigned)number;
   for (int i = 0; i < kRounds; ++i) {
     value = work(value);
+    if (i % 8 == 0 && !call()) printf("a call went wrong\n");
     pthread_kill(threads[(number + 1) % kThreads], SIGUSR1);
   }
   atomic_fetch_add(&finished, 1);
