@@ -7,13 +7,8 @@
 #include <random>
 
 #include "base/file.hpp"
+#include "fuzz/leaks.hpp"
 #include "fuzz/targets.hpp"
-
-#ifdef __SANITIZE_ADDRESS__
-// libtraceevent loses some bytes of formats that it refuses; they are not ours to free.
-extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libtraceevent"; }
-#endif
 
 namespace loft::fuzz {
 namespace {
