@@ -9,9 +9,19 @@
 
 namespace loft::fuzz {
 
+// Threads that walk parts must find what one finds that walks it all.
+void compare_walks(Bytes bytes, const source::Recording& whole) {
+  const auto parts = source::Recording::of_bytes(bytes, {.workers = 2, .part = 512});
+  if (!parts || (*parts)->summary().records != whole.summary().records ||
+      (*parts)->summary().damaged_bytes != whole.summary().damaged_bytes ||
+      (*parts)->history().names() != whole.history().names())
+    __builtin_trap();
+}
+
 void fuzz_recording(Bytes bytes) {
   const auto recording = source::Recording::of_bytes(bytes);
   if (!recording) return;
+  compare_walks(bytes, **recording);
   // No binary of this machine is looked at: what a fuzzer names must not be opened.
   sample::symbols::SymbolOptions nowhere;
   nowhere.root = SystemRoot("/nonexistent");
