@@ -65,7 +65,8 @@ class Join {
     std::vector<Subject> all{run()};
     if (samples() < kFewSamples) {
       notes_.push_back(fmt::format(
-          "the program ran too short to tell its functions apart ({} samples of 1 ms)", samples()));
+          "the program ran too short to tell its functions apart ({} samples of 2.5 ms)",
+          samples()));
       return all;
     }
     for (auto part : {threads(), functions(), slices()})

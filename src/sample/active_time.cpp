@@ -8,7 +8,7 @@ namespace loft::sample {
 namespace {
 
 // Long enough that a thread at work has a dozen samples in it, short enough to see phases.
-constexpr std::uint64_t kBucket = 20'000'000;
+constexpr std::uint64_t kBucket = 50'000'000;
 
 struct Bucket {
   std::uint64_t period = 0;
