@@ -47,9 +47,11 @@ void Tally::learn_blocks() {
 }
 
 // Many blocks are translated and never run, so this is done when one has.
-void Tally::decode(Block& block) {
+void Tally::decode(std::uint32_t number) {
+  Block& block = blocks_[number];
   if (block.is_decoded) return;
   block.is_decoded = true;
+  block.entry = shared_.block(number);  // when it was learnt, it may have been half written
   block.first = static_cast<std::uint32_t>(kinds_of_blocks_.size());
   if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::body))
     engine::decode(shared_.code(block.entry), kinds_, kinds_of_blocks_, lengths_of_blocks_);
@@ -59,7 +61,7 @@ void Tally::decode(Block& block) {
 template <class Add>
 void Tally::spread(std::uint32_t number, std::uint64_t count, std::span<const std::uint64_t> dense,
                    Add&& add) {
-  decode(blocks_[number]);
+  decode(number);
   const Block& block = blocks_[number];
   for (std::uint32_t i = 0; i < block.count; ++i) add(block.first + i, count, kNoUnit, 0);
   const auto add_unit = [&](const Block& owner, std::uint32_t instruction, Unit unit,
@@ -74,7 +76,7 @@ void Tally::spread(std::uint32_t number, std::uint64_t count, std::span<const st
   if (kind == BlockKind::body && block.count != 0 && next != kNoBlock)
     add_unit(block, block.count - 1, Unit::taken, count - (next < dense.size() ? dense[next] : 0));
   if (next >= blocks_.size() || (kind != BlockKind::units && kind != BlockKind::extra_fall)) return;
-  decode(blocks_[next]);
+  decode(next);
   const Block& owner = blocks_[next];
   if (kind == BlockKind::units)
     add_unit(owner, block.entry.instructions, static_cast<Unit>(block.entry.size), count);
@@ -126,7 +128,9 @@ Result<void> Tally::gather(std::uint32_t slot, const Choice& chosen, std::vector
   learn_blocks();
   const std::vector<std::uint64_t> dense = by_block(counts);
   for (const auto& [number, count] : counts) {
-    if (number >= blocks_.size() || !chosen(blocks_[number].entry)) continue;
+    if (number >= blocks_.size()) continue;
+    decode(number);
+    if (!chosen(blocks_[number].entry)) continue;
     spread(
         number, count, dense,
         [&](std::uint32_t place, std::uint64_t executions, std::size_t unit, std::uint64_t units) {
@@ -191,10 +195,10 @@ std::span<const std::uint32_t> PartTally::parts_of(std::uint32_t number) {
 
 void PartTally::add_block(std::uint32_t number, std::uint64_t count,
                           std::span<const std::uint64_t> dense) {
-  tally_.decode(tally_.blocks_[number]);
+  tally_.decode(number);
   const std::uint32_t owner = tally_.blocks_[number].entry.next_fall;
   const bool is_part_of_other = tally_.blocks_[number].count == 0;
-  if (is_part_of_other && owner < tally_.blocks_.size()) tally_.decode(tally_.blocks_[owner]);
+  if (is_part_of_other && owner < tally_.blocks_.size()) tally_.decode(owner);
   learn_kinds();
   (void)parts_of(is_part_of_other && owner < tally_.blocks_.size() ? owner : number);
   const std::size_t width = events_.size();

@@ -51,7 +51,7 @@ class Tally {
   friend class PartTally;
 
   void learn_blocks();
-  void decode(Block& block);
+  void decode(std::uint32_t number);
   [[nodiscard]] Result<void> gather(std::uint32_t slot, const Choice& chosen,
                                     std::vector<Sum>& sums);
   [[nodiscard]] EventVector events_of(const std::vector<Sum>& sums) const;
