@@ -75,7 +75,7 @@ struct Kernel {
 class KnownKernels : public RoofCommand, public testing::WithParamInterface<Kernel> {};
 
 TEST_P(KnownKernels, HaveTheirOperationsAndIntensity) {
-  constexpr double kRounds = 40000;
+  constexpr double kRounds = 160000;
   constexpr double kElements = 4096;
   const Kernel& kernel = GetParam();
   const json report = points_of(std::string("-- ") + LOFT_TEST_KERNELS + " " + kernel.name + " " +
