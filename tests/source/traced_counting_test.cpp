@@ -131,9 +131,13 @@ TEST(TracedCounting, SignalsArriveAsWithoutIt) {
 }
 
 TEST(TracedCounting, AProgramThatIsStoppedStandsUntilItIsContinued) {
-  const auto run = count_script(
-      "sh -c 'kill -STOP $$; exit 5' & p=$!; "
-      "until grep -q '^State:.[Tt]' /proc/$p/status; do :; done; kill -CONT $p; wait $p");
+  // It is seen to stand when it is born, too: what is waited for comes after its mark.
+  const std::string mark = ::testing::TempDir() + "loft-stopped-" + std::to_string(::getpid());
+  const auto run =
+      count_script("sh -c 'echo >" + mark + "; kill -STOP $$; exit 5' & p=$!; until [ -e " + mark +
+                   " ] && grep -q '^State:.[Tt]' /proc/$p/status; do :; done; "
+                   "kill -CONT $p; wait $p");
+  ::unlink(mark.c_str());
   SKIP_WITHOUT_PERMISSION(run);
   EXPECT_EQ(run->exit_status, 5);
 }
