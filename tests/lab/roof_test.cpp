@@ -8,7 +8,6 @@ namespace loft::lab {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr double kLongLoop = 60 * 2'000'000 + 7;  // instructions, of one cycle each
 
