@@ -22,8 +22,9 @@ constexpr std::size_t kMostPlaces = 8;
 
 // What a run of the chain takes beside the chain: the least that a chain of one link takes. So
 // short a run is hardly ever disturbed.
-Result<double> calibration_overhead(Arguments arguments) {
+Result<double> calibration_overhead(const Arguments& chain) {
   LOFT_TRY(const auto code, assemble(chain_kernel(Op::int_add, 1)));
+  Arguments arguments = chain;
   arguments.trips = 1;
   std::uint64_t least = ~0ULL;
   for (int i = 0; i < 1000; ++i) {
