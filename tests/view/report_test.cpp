@@ -223,6 +223,26 @@ TEST_F(ReportViews, PerfettoHasOneSamplePacketPerSample) {
   EXPECT_EQ(samples, 3);
 }
 
+// Readers show the counter itself over time, under the name that the sequence of packets gives it.
+TEST_F(ReportViews, PerfettoNamesTheEventAndCountsOn) {
+  const std::string trace = whole(perfetto_trace, *named);
+  protozero::pbf_reader packets(trace);
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> counts;
+  const auto inner = [](protozero::pbf_reader in, protozero::pbf_tag_type tag) {
+    return in.next(tag) ? in.get_message() : protozero::pbf_reader();
+  };
+  while (packets.next(1)) {
+    const auto packet = packets.get_message();
+    auto timebase = inner(inner(inner(packet, 59), 12), 1);
+    if (timebase.next(10)) names.push_back(timebase.get_string());
+    auto sample = inner(packet, 66);
+    if (sample.next(6)) counts.push_back(sample.get_uint64());
+  }
+  EXPECT_THAT(names, testing::ElementsAre("cpu-clock"));
+  EXPECT_THAT(counts, testing::UnorderedElementsAre(1000000, 2000000, 3000000));
+}
+
 TEST_F(ReportViews, PprofIsGzipped) {
   const auto packed = pprof_profile(*named);
   ASSERT_TRUE(packed);
