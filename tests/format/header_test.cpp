@@ -1,5 +1,6 @@
 #include "format/perf/header.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "format/builders.hpp"
@@ -109,6 +110,24 @@ TEST(EventName, NamesWhatTheRecordingDoesNot) {
   attr.type = 9;
   attr.config = 0x11;
   EXPECT_EQ(name_of_event(attr, metadata), "armv8_pmuv3/config=0x11/");
+}
+
+TEST(Foreign, IsToldForWhatItIs) {
+  const auto why = [](std::string_view text) {
+    const auto header = read_header(std::as_bytes(std::span(text.data(), text.size())));
+    return header ? "" : header.error().why + "; " + header.error().hint;
+  };
+  EXPECT_THAT(why(""), testing::HasSubstr("it is empty"));
+  EXPECT_THAT(why("\x1F\x8B\b\x01"), testing::HasSubstr("gzip -dc FILE | loft report -"));
+  EXPECT_THAT(why("\x28\xB5\x2F\xFD\x01"), testing::HasSubstr("zstd -dc FILE | loft report -"));
+  EXPECT_THAT(why("\x7F"
+                  "ELF\x02"),
+              testing::HasSubstr("loft record -- FILE"));
+  EXPECT_THAT(why("{\"a\": 1}"), testing::HasSubstr("JSON"));
+  EXPECT_THAT(why("app 1 [000] 1.0: cycles:\n"), testing::HasSubstr("it is text"));
+  EXPECT_THAT(why(std::string_view("\0\0\0\0", 4)), testing::HasSubstr("zeros"));
+  EXPECT_THAT(why("PERFILE2"), testing::HasSubstr("ends within its header"));
+  EXPECT_THAT(why("\x01\x02\x03"), testing::HasSubstr("PERFILE2"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "format/perf/foreign.hpp"
 #include "format/perf/record.hpp"
 
 namespace loft::format::perf {
@@ -17,30 +18,36 @@ constexpr std::uint32_t kHostnameBit = 3;
 
 using Bytes = std::span<const std::byte>;
 
-Failure not_a_recording(std::string why) {
-  return failure(ErrorKind::malformed, "read the recording", std::move(why),
-                 "make one with 'loft record' or 'perf record'");
+Failure not_a_recording(std::string why,
+                        std::string hint = "make one with 'loft record' or 'perf record'") {
+  return failure(ErrorKind::malformed, "read the recording", std::move(why), std::move(hint));
+}
+
+Failure ends_within_header() {
+  return not_a_recording("it ends within its header",
+                         "it was cut off, or its recorder is only starting: record anew");
 }
 
 // PERFFILE is the same in both byte orders; there the size of the header tells.
 Result<FileHeader> read_magic(Bytes file) {
   FileHeader header;
-  if (file.size() < kPipeHeader)
-    return not_a_recording("it has " + std::to_string(file.size()) +
-                           " bytes, too few for a header");
-  const std::string_view magic(reinterpret_cast<const char*>(file.data()), 8);
+  const std::string_view magic(reinterpret_cast<const char*>(file.data()),
+                               std::min<std::size_t>(file.size(), 8));
   if (magic == "PERFILE2") {
     header.order = ByteOrder::little;
   } else if (magic == "2ELIFREP") {
     header.order = ByteOrder::big;
   } else if (magic == "PERFFILE") {
     header.is_old_magic = true;
+    if (file.size() < kPipeHeader) return ends_within_header();
     header.order = load<std::uint64_t>(file.data() + 8, ByteOrder::little) < 65536
                        ? ByteOrder::little
                        : ByteOrder::big;
   } else {
-    return not_a_recording("it does not start with PERFILE2, PERFFILE or their mirror image");
+    auto foreign = recognize_foreign(file);
+    return not_a_recording(std::move(foreign.why), std::move(foreign.hint));
   }
+  if (file.size() < kPipeHeader) return ends_within_header();
   return header;
 }
 
@@ -186,7 +193,7 @@ Result<FileHeader> read_header(Bytes file) {
     header.data = {kPipeHeader, file.size() - kPipeHeader};
     return header;
   }
-  if (file.size() < kFileHeader) return not_a_recording("it ends within its header");
+  if (file.size() < kFileHeader) return ends_within_header();
   const std::uint64_t entry_size = in.u64();
   const Section attrs = read_section(in);
   const Section data = read_section(in);
