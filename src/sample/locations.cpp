@@ -62,7 +62,7 @@ std::shared_ptr<const symbols::SymbolTable> Locations::shared_table_of(std::uint
   // Reading a binary can take long; the store sees to it that each is read once.
   const MappedBinary& known = history_.binaries()[binary];
   auto table = known.jit_pid != 0
-                   ? store_.open_jit(static_cast<pid_t>(known.jit_pid), known.jit_dump)
+                   ? store_.open_jit(static_cast<pid_t>(known.jit_pid), known.jit_dump, known.path)
                    : store_.open({known.mapped_as.empty() ? known.path : known.mapped_as,
                                   known.build_id, known.is_kernel, known.kernel_text});
   const std::lock_guard lock(mutex_);

@@ -20,13 +20,17 @@ std::string line(const char* name, const std::string& text) {
 
 std::string machine_text(const perf_data::Metadata& metadata) {
   std::vector<std::string> parts;
+  std::string name = printable(metadata.hostname);
+  for (const auto& [key, value] : metadata.simpleperf_facts) {
+    if (key == "android_version") parts.push_back("Android " + printable(value));
+    if (key == "product_props" && name.empty()) name = printable(value);  // "maker:model:build"
+  }
   if (!metadata.os_release.empty()) parts.push_back("Linux " + printable(metadata.os_release));
   if (!metadata.arch.empty()) parts.push_back(printable(metadata.arch));
   if (metadata.cpus_online) parts.push_back(fmt::format("{} CPUs", *metadata.cpus_online));
   if (!metadata.cpu_description.empty()) parts.push_back(printable(metadata.cpu_description));
-  if (metadata.hostname.empty()) return join(parts, ", ");
-  return parts.empty() ? printable(metadata.hostname)
-                       : printable(metadata.hostname) + " (" + join(parts, ", ") + ")";
+  if (name.empty()) return join(parts, ", ");
+  return parts.empty() ? name : name + " (" + join(parts, ", ") + ")";
 }
 
 std::string period_text(const ReportEvent& event, std::uint64_t period) {

@@ -6,6 +6,7 @@
 //   const auto bytes = file.finish();
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "format/byte_builder.hpp"
@@ -73,6 +74,11 @@ class RecordingBuilder {
     data_.bytes(bytes);
     return *this;
   }
+  // A header feature; those with lower bits come first.
+  RecordingBuilder& feature(std::uint32_t bit, const ByteBuilder& content) {
+    features_.emplace_back(bit, Bytes(content.view().begin(), content.view().end()));
+    return *this;
+  }
   RecordingBuilder& claimed_data_size(std::uint64_t size) {
     claimed_ = size;
     return *this;
@@ -94,8 +100,17 @@ class RecordingBuilder {
     out.text(order_ == ByteOrder::little ? "PERFILE2" : "2ELIFREP").u64(kHeader).u64(entry);
     out.u64(kHeader + id_bytes).u64(attrs.size());
     out.u64(kHeader + id_bytes + attrs.size()).u64(claimed_.value_or(data_.size()));
-    out.u64(0).u64(0).u64(0).u64(0).u64(0).u64(0);
+    std::array<std::uint64_t, 4> bits{};
+    for (const auto& [bit, content] : features_) bits[bit / 64] |= std::uint64_t{1} << bit % 64;
+    out.u64(0).u64(0);
+    for (const auto word : bits) out.u64(word);
     out.bytes(ids.view()).bytes(attrs.view()).bytes(data_.view());
+    std::uint64_t place = out.size() + 16 * features_.size();
+    for (const auto& [bit, content] : features_) {
+      out.u64(place).u64(content.size());
+      place += content.size();
+    }
+    for (const auto& [bit, content] : features_) out.bytes(content);
     return {out.view().begin(), out.view().end()};
   }
 
@@ -103,6 +118,7 @@ class RecordingBuilder {
   ByteOrder order_;
   std::vector<BuiltEvent> events_;
   ByteBuilder data_;
+  std::vector<std::pair<std::uint32_t, Bytes>> features_;
   std::optional<std::uint64_t> claimed_;
 };
 

@@ -106,6 +106,23 @@ struct BpfProgram {
   std::string name;
 };
 
+// The functions of a binary that a recording brings along, as simpleperf's do: the phone that they
+// are of is not there when the recording is read.
+struct RecordedBinary {
+  enum class Kind : std::uint32_t { kernel, kernel_module, elf, dex, symbol_map, unknown };
+  struct Symbol {
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    std::string name;
+  };
+  std::string path;
+  Kind kind = Kind::unknown;
+  // Where its code starts, and where that is in the file (of a module: in memory).
+  std::uint64_t code_address = 0;
+  std::optional<std::uint64_t> code_offset;
+  std::vector<Symbol> symbols;
+};
+
 // A time of the recording's clock and the same moment of the wall clock.
 struct ClockData {
   std::uint32_t clockid = 0;
@@ -146,6 +163,8 @@ struct Metadata {
   std::vector<BinaryBuildId> build_ids;
   std::vector<BpfProgram> bpf_programs;
   std::uint32_t bpf_type_infos = 0;
+  std::vector<RecordedBinary> recorded_binaries;
+  std::vector<std::pair<std::string, std::string>> simpleperf_facts;  // "android_version": "13"
   bool has_branch_stacks = false;
   bool has_counts_only = false;  // made by `perf stat record`
   // Feature sections that have no name here yet: their bit and their bytes.

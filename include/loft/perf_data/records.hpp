@@ -14,7 +14,8 @@
 
 namespace loft::perf_data {
 
-// PERF_RECORD_*: up to 63 from the kernel, from 64 on from the perf tool.
+// PERF_RECORD_*: up to 63 from the kernel, from 64 on from the perf tool, from 32769 on from
+// Android's simpleperf.
 enum class RecordType : std::uint32_t {
   mmap = 1,
   lost,
@@ -61,6 +62,16 @@ enum class RecordType : std::uint32_t {
   bpf_metadata,
   schedstat_cpu,
   schedstat_domain,
+  simpleperf_kernel_symbol = 32769,
+  simpleperf_dso,
+  simpleperf_symbol,
+  simpleperf_split,
+  simpleperf_split_end,
+  simpleperf_event_id,
+  simpleperf_callchain,
+  simpleperf_unwinding_result,
+  simpleperf_tracing_data,
+  simpleperf_debug,
 };
 
 // "MMAP2", "FINISHED_ROUND"; empty for a number that has no name yet.

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "format/perf/records.hpp"
+#include "format/perf/simpleperf.hpp"
 
 namespace loft::format::perf {
 namespace {
@@ -281,8 +282,26 @@ bool read_recording(Feature feature, Cursor& in, Metadata& out) {
     case Feature::bpf_btf:
       out.bpf_type_infos = in.u32();
       return true;
-    case Feature::tracing_data:  // has its own reader
-    case Feature::auxtrace:      // an index of AUXTRACE records, which are walked anyway
+    case Feature::tracing_data:           // has its own reader
+    case Feature::auxtrace:               // an index of AUXTRACE records, which are walked anyway
+    case Feature::simpleperf_first_maps:  // records like all others
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What simpleperf adds; false when `feature` is none of it.
+bool read_simpleperf(Feature feature, Cursor& in, Metadata& out) {
+  switch (feature) {
+    case Feature::simpleperf_files:
+      read_simpleperf_files(in, out.recorded_binaries);
+      return true;
+    case Feature::simpleperf_files2:
+      read_simpleperf_files2(in, out.recorded_binaries);
+      return true;
+    case Feature::simpleperf_facts:
+      read_simpleperf_facts(in, out.simpleperf_facts);
       return true;
     default:
       return false;
@@ -295,14 +314,16 @@ bool read_feature(std::uint32_t bit, std::span<const std::byte> bytes, ByteOrder
                   pd::Metadata& metadata) {
   Cursor in(bytes, order);
   const auto feature = static_cast<Feature>(bit);
-  if (read_machine(feature, in, metadata) || read_recording(feature, in, metadata)) return in.ok();
+  if (read_machine(feature, in, metadata) || read_recording(feature, in, metadata) ||
+      read_simpleperf(feature, in, metadata))
+    return in.ok();
   metadata.other_features.emplace_back(
       bit, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   return true;
 }
 
 std::string_view name_of_feature(std::uint32_t bit) {
-  static constexpr std::array<std::string_view, 32> kNames = {"",
+  static constexpr std::array<std::string_view, 35> kNames = {"",
                                                               "TRACING_DATA",
                                                               "BUILD_ID",
                                                               "HOSTNAME",
@@ -333,7 +354,17 @@ std::string_view name_of_feature(std::uint32_t bit) {
                                                               "CPU_PMU_CAPS",
                                                               "CLOCK_DATA",
                                                               "HYBRID_TOPOLOGY",
-                                                              "PMU_CAPS"};
+                                                              "PMU_CAPS",
+                                                              "CPU_DOMAIN_INFO",
+                                                              "E_MACHINE",
+                                                              "CLN_SIZE"};
+  static constexpr std::array<std::string_view, 7> kSimpleperf = {
+      "SIMPLEPERF_FILE",         "SIMPLEPERF_META_INFO",
+      "SIMPLEPERF_DEBUG_UNWIND", "SIMPLEPERF_DEBUG_UNWIND_FILE",
+      "SIMPLEPERF_FILE2",        "SIMPLEPERF_ETM_BRANCH_LIST",
+      "SIMPLEPERF_INIT_MAP"};
+  constexpr auto kFirst = static_cast<std::uint32_t>(Feature::simpleperf_files);
+  if (bit >= kFirst && bit - kFirst < kSimpleperf.size()) return kSimpleperf[bit - kFirst];
   return bit < kNames.size() ? kNames[bit] : std::string_view{};
 }
 

@@ -40,6 +40,17 @@ enum class Feature : std::uint32_t {
   clock_data,
   hybrid_topology,
   pmu_caps,
+  cpu_domain_info,
+  elf_machine,
+  cache_line_size,
+  // Those of simpleperf.
+  simpleperf_files = 128,
+  simpleperf_facts,
+  simpleperf_debug_unwind,
+  simpleperf_debug_unwind_file,
+  simpleperf_files2,
+  simpleperf_etm_branches,
+  simpleperf_first_maps,
 };
 
 // Adds what one feature says. False when its bytes are damaged; what was good of it is kept.

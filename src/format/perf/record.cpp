@@ -15,7 +15,8 @@ bool chain_starts_at(std::span<const std::byte> bytes, ByteOrder order, std::uin
     if (bytes.size() - at < kRecordHeader) return link > 1;  // cut off behind good ones
     const auto type = load<std::uint32_t>(bytes.data() + at, order);
     const auto size = load<std::uint16_t>(bytes.data() + at + 6, order);
-    if (type >= kSmallestSizes.size() || kSmallestSizes[type] == 0) return false;
+    const auto slot = slot_of_type(type);
+    if (slot == kTypeSlots || kSmallestSizes[slot] == 0) return false;
     if (size > bytes.size() - at) return link > 1 && size % 8 == 0;
     if (!is_plausible(type, size, bytes.size() - at)) return false;
     at += size;
@@ -148,9 +149,17 @@ std::string_view name_of(RecordType type) {
                                                              "BPF_METADATA",
                                                              "SCHEDSTAT_CPU",
                                                              "SCHEDSTAT_DOMAIN"};
+  static constexpr std::array<std::string_view, 10> kSimpleperf = {
+      "SIMPLEPERF_KERNEL_SYMBOL", "SIMPLEPERF_DSO",
+      "SIMPLEPERF_SYMBOL",        "SIMPLEPERF_SPLIT",
+      "SIMPLEPERF_SPLIT_END",     "SIMPLEPERF_EVENT_ID",
+      "SIMPLEPERF_CALLCHAIN",     "SIMPLEPERF_UNWINDING_RESULT",
+      "SIMPLEPERF_TRACING_DATA",  "SIMPLEPERF_DEBUG"};
   const auto number = static_cast<std::uint32_t>(type);
   if (number < kKernel.size()) return kKernel[number];
   if (number >= 64 && number - 64 < kTool.size()) return kTool[number - 64];
+  const auto first = static_cast<std::uint32_t>(RecordType::simpleperf_kernel_symbol);
+  if (number >= first && number - first < kSimpleperf.size()) return kSimpleperf[number - first];
   return {};
 }
 

@@ -54,27 +54,48 @@ struct Damage {
   bool is_tail = false;  // nothing good follows: cut off, or foreign text at the end
 };
 
-// Sizes of the fixed parts, header included, by type; 0 for a type that has no name.
-inline constexpr std::array<std::uint16_t, 256> kSmallestSizes = [] {
+// Types are counted in arrays: those of the kernel and of perf at their own number, those of
+// simpleperf behind them.
+inline constexpr std::uint32_t kPerfTypes = 256;
+inline constexpr std::uint32_t kSimpleperfStart = 32768;
+inline constexpr std::uint32_t kSimpleperfTypes = 64;
+inline constexpr std::uint32_t kTypeSlots = kPerfTypes + kSimpleperfTypes;
+// The place of a type in such an array; kTypeSlots for a number that no recorder uses.
+[[nodiscard]] constexpr std::uint32_t slot_of_type(std::uint32_t type) {
+  if (type < kPerfTypes) [[likely]]
+    return type;
+  return type - kSimpleperfStart < kSimpleperfTypes ? type - kSimpleperfStart + kPerfTypes
+                                                    : kTypeSlots;
+}
+[[nodiscard]] constexpr RecordType type_of_slot(std::uint32_t slot) {
+  return static_cast<RecordType>(slot < kPerfTypes ? slot : slot - kPerfTypes + kSimpleperfStart);
+}
+
+// Sizes of the fixed parts, header included, by slot; 0 for a type that has no name.
+inline constexpr std::array<std::uint16_t, kTypeSlots> kSmallestSizes = [] {
   constexpr std::array<std::uint16_t, 23> kKernel = {0,  40, 24, 16, 32, 32, 32, 32, 16, 8,  72,
                                                      32,  // up to AUX
                                                      16, 16, 8,  16, 24, 24, 24, 16, 20, 16, 24};
   constexpr std::array<std::uint16_t, 23> kTool = {72, 24, 12, 36, 8,  16, 16, 48, 32, 16, 10,
                                                    16,  // up to STAT_CONFIG
                                                    48, 24, 24, 32, 16, 8,  8,  16, 8,  8,  8};
-  std::array<std::uint16_t, 256> sizes{};
+  constexpr std::array<std::uint16_t, 11> kSimpleperf = {0,  12, 32, 32, 8, 8,
+                                                         16,  // up to EVENT_ID
+                                                         40, 16, 12, 16};
+  std::array<std::uint16_t, kTypeSlots> sizes{};
   for (std::size_t i = 0; i < kKernel.size(); ++i) sizes[i] = kKernel[i];
   for (std::size_t i = 0; i < kTool.size(); ++i) sizes[64 + i] = kTool[i];
+  for (std::size_t i = 0; i < kSimpleperf.size(); ++i) sizes[kPerfTypes + i] = kSimpleperf[i];
   return sizes;
 }();
 
 // Whether a header can be the start of a record of this type. `available` counts from the header
-// on. Unknown types up to 255 are skipped, those above are damage.
+// on. Unknown types are skipped where they follow those that are known, others are damage.
 [[nodiscard]] inline bool is_plausible(std::uint32_t type, std::uint16_t size,
                                        std::size_t available) {
-  if (size < kRecordHeader || size > available || type == 0 || type >= kSmallestSizes.size())
-    return false;
-  const std::uint16_t smallest = kSmallestSizes[type];
+  const std::uint32_t slot = slot_of_type(type);
+  if (size < kRecordHeader || size > available || type == 0 || slot == kTypeSlots) return false;
+  const std::uint16_t smallest = kSmallestSizes[slot];
   return smallest == 0 ? size % 8 == 0 : size >= smallest;
 }
 

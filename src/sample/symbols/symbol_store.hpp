@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/places.hpp"
+#include "loft/perf_data/metadata.hpp"
 #include "sample/symbols/demangle.hpp"
 #include "sample/symbols/symbol_table.hpp"
 
@@ -28,6 +29,8 @@ struct SymbolOptions {
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
   std::string build_id_cache;  // perf's; empty: $PERF_BUILDID_DIR or ~/.debug
   std::string kallsyms;        // the text of the recording's kallsyms, where it is at hand
+  // Functions that the recording brings along, for binaries that are not found.
+  std::vector<perf_data::RecordedBinary> recorded;
   std::string kernel_release;  // of the recording; lets a kernel without build id be recognized
   bool debug_info = true;      // lines and inlined frames
   NameStyle names = NameStyle::plain;
@@ -36,6 +39,8 @@ struct SymbolOptions {
 // Whether a mapping of this name shows memory instead of a file: what runs there was made by the
 // process itself.
 [[nodiscard]] bool is_memory(std::string_view path);
+
+class RecordedSymbols;
 
 class SymbolStore {
  public:
@@ -49,9 +54,10 @@ class SymbolStore {
   //   .../perf-PID.map                          a JIT's map
   [[nodiscard]] std::shared_ptr<const SymbolTable> open(const Binary& binary);
 
-  // Code without a file (//anon, [heap], /memfd:...) of a process: its jitdump, where it has one
-  // with names in it, else its /tmp/perf-PID.map.
-  [[nodiscard]] std::shared_ptr<const SymbolTable> open_jit(pid_t pid, const std::string& dump);
+  // Code that a process made, mapped as `path` (//anon, [heap], /memfd:...): what the recording
+  // knows of it, its jitdump, where it has one with names in it, else its /tmp/perf-PID.map.
+  [[nodiscard]] std::shared_ptr<const SymbolTable> open_jit(pid_t pid, const std::string& dump,
+                                                            const std::string& path = {});
 
  private:
   struct Slot {
@@ -59,7 +65,12 @@ class SymbolStore {
     std::shared_ptr<const SymbolTable> table;
   };
 
+  template <class Read>
+  [[nodiscard]] std::shared_ptr<const SymbolTable> read_once(const std::string& key,
+                                                             const Read& read);
+
   SymbolOptions options_;
+  std::shared_ptr<const RecordedSymbols> recorded_;
   std::shared_ptr<const std::string> kallsyms_;  // of the recording; null when it has none
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<Slot>> slots_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "format/perf/features.hpp"
+#include "format/perf/simpleperf.hpp"
 #include "source/file/describe.hpp"
 
 namespace loft::source {
@@ -93,6 +94,48 @@ bool describe_stat_config(const RawRecord& record, FieldSink& sink) {
                 value);
   }
   return true;
+}
+
+// Records that Android's simpleperf adds.
+bool describe_simpleperf(const RawRecord& record, FieldSink& sink) {
+  format::Cursor in(record.body, record.order);
+  switch (record.type) {
+    case RecordType::simpleperf_kernel_symbol:
+    case RecordType::simpleperf_tracing_data:
+      sink.number("content_bytes", perf::sized_content(record).size());
+      return true;
+    case RecordType::simpleperf_split:
+      sink.number("piece_bytes", record.body.size());
+      return true;
+    case RecordType::simpleperf_split_end:
+      return true;
+    case RecordType::simpleperf_dso:
+      sink.number("kind", in.u64());
+      sink.number("id", in.u64());
+      sink.address("code_address", in.u64());
+      sink.text("path", in.text(in.remaining()));
+      return true;
+    case RecordType::simpleperf_symbol:
+      sink.address("address", in.u64());
+      sink.number("length", in.u64());
+      sink.number("dso", in.u64());
+      sink.text("name", in.text(in.remaining()));
+      return true;
+    case RecordType::simpleperf_event_id: {
+      const auto count = in.count64(16);
+      sink.begin_list("ids");
+      for (std::uint64_t i = 0; i < count; ++i) {
+        sink.begin_group("");
+        sink.number("event", in.u64());
+        sink.number("id", in.u64());
+        sink.end_group();
+      }
+      sink.end_list();
+      return true;
+    }
+    default:
+      return false;
+  }
 }
 
 // Emits `value` when it could be read; says whether it could.
@@ -327,7 +370,7 @@ bool RecordDescriber::describe_tool(const RawRecord& record, FieldSink& sink) {
       sink.number("payload_bytes", record.payload.size());
       return true;
     default:
-      return false;
+      return describe_simpleperf(record, sink);
   }
 }
 

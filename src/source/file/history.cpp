@@ -20,6 +20,9 @@ bool is_kernel_image(std::string_view path) {
   return path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel.kallsyms]");
 }
 
+// simpleperf's mark of a mapping that stands for code that a JIT made.
+constexpr std::uint32_t kMadeCode = 0x4000;
+
 std::uint64_t end_of(std::uint64_t start, std::uint64_t length) {
   return start + std::min(length, ~start);
 }
@@ -81,7 +84,8 @@ class HistoryBuilder {
       return history_.add_kernel_map(time, mapping);
     }
     sample::MappedBinary binary{.path = std::string(map->path), .build_id = build_id_of(*map)};
-    if (sample::symbols::is_memory(map->path)) binary.jit_pid = map->pid;
+    const bool is_made_code = (map->protection & kMadeCode) != 0;
+    if (sample::symbols::is_memory(map->path) || is_made_code) binary.jit_pid = map->pid;
     if (is_jit_dump(map->path)) history_.add_jit_dump(map->pid, std::string(map->path));
     mapping.binary = history_.intern(std::move(binary));
     history_.add_map({time, map->pid, mapping});

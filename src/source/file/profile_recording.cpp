@@ -20,6 +20,7 @@ Result<std::unique_ptr<sample::symbols::SymbolStore>> open_symbols(const Recordi
   sample::symbols::SymbolOptions options;
   options.search_paths = search.paths;
   options.kallsyms = recording.kallsyms();
+  options.recorded = recording.metadata().recorded_binaries;
   options.kernel_release = recording.metadata().os_release;
   if (!search.kallsyms.empty()) {
     LOFT_TRY(options.kallsyms, read_file(search.kallsyms, kKallsymsLimit));

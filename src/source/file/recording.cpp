@@ -109,7 +109,7 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Prog
     LOFT_TRY(auto mapping, map_any(path));
     recording->mappings_.push_back(std::move(mapping));
     LOFT_CHECK(recording->load(recording->mappings_.back().bytes()));
-    recording->regions_.back().is_mapped = true;
+    for (Region& region : recording->regions_) region.is_mapped = true;
   }
   LOFT_CHECK(recording->survey_all(walk, progress));
   return recording;
@@ -131,8 +131,14 @@ Result<void> Recording::load(std::span<const std::byte> file) {
   summary_.metadata.is_pipe = header.is_pipe;
   summary_.metadata.events = std::move(header.events);
   read_features(file, header);
-  regions_.push_back(
-      {file.subspan(header.data.offset, header.data.size), header.order, header.data.offset});
+  const auto add_region = [&](const perf::Section& where) {
+    regions_.push_back({file.subspan(where.offset, where.size), header.order, where.offset});
+  };
+  add_region(header.data);
+  // simpleperf can put the mappings that were there from the start into a section of their own.
+  for (const auto& feature : header.features)
+    if (feature.bit == static_cast<std::uint32_t>(perf::Feature::simpleperf_first_maps))
+      add_region(feature.where);
   return {};
 }
 
@@ -142,7 +148,7 @@ Result<void> Recording::load_directory(const std::string& path) {
   LOFT_TRY(auto main, Mapping::of_file(join_path(path, "data")));
   mappings_.push_back(std::move(main));
   LOFT_CHECK(load(mappings_.back().bytes()));
-  regions_.back().is_mapped = true;
+  for (Region& region : regions_) region.is_mapped = true;
   const ByteOrder order = regions_.front().order;
   for (const std::string& name : names) {
     if (!name.starts_with("data.") || !parse_u64(name.substr(5))) continue;

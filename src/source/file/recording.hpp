@@ -66,6 +66,7 @@ struct WalkOptions {
 };
 
 class GroupLedger;
+class DeferredChains;
 
 class Recording {
  public:
@@ -121,12 +122,15 @@ class Recording {
   void note_damages(const Region& region, const std::vector<format::perf::Damage>& damages);
   void take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey);
   void take_reading(const RawRecord& record, Survey& survey);
+  void take_joined_record(std::uint32_t region, Survey& survey);
+  void take_id_record(const RawRecord& record);
   void take_attr_record(const RawRecord& record);
   void take_update_record(const RawRecord& record);
   void take_feature_record(const RawRecord& record);
   void name_events();
   [[nodiscard]] bool reads_groups() const;
-  void decode_chunk(const Chunk& chunk, sample::SampleSink& sink, GroupLedger& groups,
+  [[nodiscard]] std::optional<DeferredChains> deferred_around(std::size_t index) const;
+  void decode_chunk(std::size_t index, sample::SampleSink& sink, GroupLedger& groups,
                     std::uint64_t& unreadable) const;
 
   std::vector<Mapping> mappings_;

@@ -9,9 +9,11 @@
 
 #include "format/perf/event_name.hpp"
 #include "format/perf/features.hpp"
+#include "format/perf/simpleperf.hpp"
 #include "source/file/history.hpp"
 #include "source/file/recording.hpp"
 #include "source/file/survey_walk.hpp"
+#include "source/file/telling_records.hpp"
 
 namespace loft::source {
 namespace {
@@ -20,16 +22,20 @@ namespace perf = format::perf;
 
 constexpr std::size_t kMostNotes = 20;
 
-std::string type_name(std::uint32_t type) {
-  const auto name = perf_data::name_of(static_cast<RecordType>(type));
-  return name.empty() ? fmt::format("type {}", type) : std::string(name);
+constexpr std::size_t kMostJoined = 256u << 20;  // bytes of a record that came in pieces
+
+std::string type_name(RecordType type) {
+  const auto name = perf_data::name_of(type);
+  return name.empty() ? fmt::format("type {}", static_cast<std::uint32_t>(type))
+                      : std::string(name);
 }
 
 }  // namespace
 
 struct Recording::Survey {
-  std::array<std::uint64_t, 256> counts{};
+  TypeCounts counts{};
   std::vector<SideRecord> side;
+  std::vector<std::byte> pieces;  // of a record that is not yet whole
   // The same loss is told up to three times: by the ring (LOST), by a recorder that asks its
   // counters at the end (LOST_SAMPLES), and in the readings themselves.
   std::uint64_t lost_by_ring = 0;
@@ -52,8 +58,9 @@ Result<void> Recording::survey_all(const WalkOptions& options, Progress* progres
         std::accumulate(survey.counts.begin(), survey.counts.end(), std::uint64_t{0}));
     LOFT_CHECK(this->survey(index, options, survey, progress));
   }
-  for (std::uint32_t type = 0; type < survey.counts.size(); ++type)
-    if (survey.counts[type] != 0) summary_.records[type_name(type)] += survey.counts[type];
+  for (std::uint32_t slot = 0; slot < survey.counts.size(); ++slot)
+    if (survey.counts[slot] != 0)
+      summary_.records[type_name(perf::type_of_slot(slot))] += survey.counts[slot];
   summary_.samples = survey.counts[static_cast<std::uint32_t>(RecordType::sample)];
   summary_.lost = survey.lost();
   name_events();
@@ -79,8 +86,8 @@ Result<void> Recording::survey(std::uint32_t index, const WalkOptions& options, 
   }
   note_damages(regions_[index], walk.damages);
   const Region& region = regions_[index];
-  for (std::size_t type = 0; type < walk.counts.size(); ++type)
-    survey.counts[type] += walk.counts[type];
+  for (std::size_t slot = 0; slot < walk.counts.size(); ++slot)
+    survey.counts[slot] += walk.counts[slot];
   for (std::size_t i = 0; i < walk.cuts.size(); ++i)
     chunks_.push_back(
         {index, walk.cuts[i], i + 1 < walk.cuts.size() ? walk.cuts[i + 1] : region.bytes.size()});
@@ -103,42 +110,77 @@ void Recording::note_damages(const Region& region,
 }
 
 void Recording::take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey) {
-  switch (record.type) {
-    case RecordType::mmap:
-    case RecordType::mmap2:
-    case RecordType::comm:
-    case RecordType::fork:
-    case RecordType::exit:
-    case RecordType::ksymbol:
+  switch (what_it_tells(record.type)) {
+    case Tells::tasks_and_mappings:
       survey.side.push_back({0, region, record.offset});
       break;
-    case RecordType::lost:
+    case Tells::loss_in_ring:
       if (const auto lost = perf::read_lost(record)) survey.lost_by_ring += lost->count;
       break;
-    case RecordType::lost_samples:
+    case Tells::loss_by_recorder:
       // Those that a filter of the user's dropped are not lost.
       if ((record.misc & perf::kMiscLostByFilter) != 0) break;
       if (const auto lost = perf::read_lost_samples(record)) survey.lost_by_recorder += lost->count;
       break;
-    case RecordType::read:
+    case Tells::reading:
       take_reading(record, survey);
       break;
-    case RecordType::header_attr:
+    case Tells::event:
       take_attr_record(record);
       break;
-    case RecordType::header_event_type:
-    case RecordType::event_update:
+    case Tells::name_of_event:
       take_update_record(record);
       break;
-    case RecordType::header_tracing_data:
-      if (tracing_.formats.empty()) tracing_ = perf::read_tracing_data(record.payload);
+    case Tells::ids_of_events:
+      take_id_record(record);
       break;
-    case RecordType::header_build_id:
-    case RecordType::header_feature:
+    case Tells::formats_of_tracepoints:
+      if (tracing_.formats.empty())
+        tracing_ = perf::read_tracing_data(record.type == RecordType::header_tracing_data
+                                               ? record.payload
+                                               : perf::sized_content(record));
+      break;
+    case Tells::kernel_symbols:
+      if (const auto text = perf::sized_content(record); kallsyms_.empty())
+        kallsyms_.assign(reinterpret_cast<const char*>(text.data()), text.size());
+      break;
+    case Tells::feature:
       take_feature_record(record);
       break;
-    default:
+    case Tells::piece_of_record:
+      if (survey.pieces.size() + record.body.size() <= kMostJoined)
+        survey.pieces.insert(survey.pieces.end(), record.body.begin(), record.body.end());
       break;
+    case Tells::last_piece:
+      take_joined_record(region, survey);
+      break;
+    case Tells::nothing:
+      break;
+  }
+}
+
+// Only what holds no place in the file comes in pieces: a kallsyms, formats of tracepoints.
+void Recording::take_joined_record(std::uint32_t region, Survey& survey) {
+  const std::vector<std::byte> pieces = std::move(survey.pieces);
+  survey.pieces.clear();
+  const auto record = perf::joined_record(pieces, regions_[region].order);
+  if (!record) {
+    summary_.notes.push_back("a record that came in pieces is not whole");
+    return;
+  }
+  const Tells tells = what_it_tells(record->type);
+  if (tells == Tells::kernel_symbols || tells == Tells::formats_of_tracepoints)
+    take_side_record(*record, region, survey);
+}
+
+void Recording::take_id_record(const RawRecord& record) {
+  format::Cursor in(record.body, record.order);
+  auto& events = summary_.metadata.events;
+  const auto count = in.count64(16);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto event = in.u64();
+    const auto id = in.u64();
+    if (event < events.size()) events[event].ids.push_back(id);
   }
 }
 
@@ -206,6 +248,7 @@ void Recording::take_feature_record(const RawRecord& record) {
 }
 
 void Recording::name_events() {
+  perf::name_simpleperf_events(summary_.metadata);
   constexpr std::uint32_t kTracepoint = 2;
   for (auto& event : summary_.metadata.events) {
     const bool is_tracepoint = event.attr.type == kTracepoint;

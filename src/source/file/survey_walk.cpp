@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "source/file/telling_records.hpp"
+
 namespace loft::source {
 namespace {
 
@@ -14,29 +16,6 @@ std::uint64_t chunk_of(const Region& region) {
   return region.bytes.size() < (128u << 20) ? 1u << 20 : 4u << 20;
 }
 constexpr std::uint64_t kSearch = 1u << 20;  // bytes in which a part looks for its first record
-
-bool has_to_be_read(RecordType type) {
-  switch (type) {
-    case RecordType::mmap:
-    case RecordType::mmap2:
-    case RecordType::comm:
-    case RecordType::fork:
-    case RecordType::exit:
-    case RecordType::ksymbol:
-    case RecordType::lost:
-    case RecordType::lost_samples:
-    case RecordType::read:
-    case RecordType::header_attr:
-    case RecordType::header_event_type:
-    case RecordType::event_update:
-    case RecordType::header_tracing_data:
-    case RecordType::header_build_id:
-    case RecordType::header_feature:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // A stretch from a record on, up to the first record that belongs to the next one.
 struct Part {
@@ -58,9 +37,9 @@ Part walk_part(const Region& region, std::uint64_t start, std::uint64_t until, P
       part.found.cuts.push_back(record.offset);
       if (progress != nullptr) progress->done += chunk;
     }
-    ++part.found.counts[static_cast<std::uint32_t>(record.type)];
+    ++part.found.counts[perf::slot_of_type(static_cast<std::uint32_t>(record.type))];
     if (record.type == RecordType::sample) continue;
-    if (has_to_be_read(record.type)) part.found.told.push_back(record.offset);
+    if (what_it_tells(record.type) != Tells::nothing) part.found.told.push_back(record.offset);
     part.found.found_packed |=
         record.type == RecordType::compressed || record.type == RecordType::compressed2;
   }
@@ -76,8 +55,8 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 }
 
 void append(RegionWalk& whole, const RegionWalk& part) {
-  for (std::size_t type = 0; type < whole.counts.size(); ++type)
-    whole.counts[type] += part.counts[type];
+  for (std::size_t slot = 0; slot < whole.counts.size(); ++slot)
+    whole.counts[slot] += part.counts[slot];
   append(whole.cuts, part.cuts);
   append(whole.told, part.told);
   append(whole.damages, part.damages);

@@ -10,10 +10,12 @@
 
 namespace loft::source {
 
+using TypeCounts = std::array<std::uint64_t, format::perf::kTypeSlots>;  // by slot_of_type()
+
 struct RegionWalk {
-  std::array<std::uint64_t, 256> counts{};  // records by type
-  std::vector<std::uint64_t> cuts;          // where it can be cut into chunks; the first is 0
-  std::vector<std::uint64_t> told;          // where records are that the survey has to read
+  TypeCounts counts{};              // records by type
+  std::vector<std::uint64_t> cuts;  // where it can be cut into chunks; the first is 0
+  std::vector<std::uint64_t> told;  // where records are that the survey has to read
   std::vector<format::perf::Damage> damages;
   bool found_packed = false;
 };
