@@ -162,10 +162,12 @@ CallerMemo::Key ProfileWorker::callers_in(const Sample& sample) {
   for (; first < chain.size(); ++first) {
     if (chain[first] >= perf_data::kContextLowest) {
       mode = mode_of_mark(chain[first]);
+      first += chain[first] == perf_data::kContextUserDeferred ? 1 : 0;  // a cookie, no address
     } else if (chain[first] != 0) {
       break;
     }
   }
+  first = std::min(first, chain.size());
   if (first < chain.size() && mode == sample.mode) ++first;
   return CallerMemo::key_of(chain, first, mode, user_space(sample), kernel_space(sample.time));
 }
@@ -176,6 +178,7 @@ void ProfileWorker::collect_callers(const Sample& sample, const CallerMemo::Key&
     const std::uint64_t address = key.chain[i];
     if (address >= perf_data::kContextLowest) {
       mode = mode_of_mark(address);
+      if (address == perf_data::kContextUserDeferred) ++i;  // what follows is a cookie
       continue;
     }
     if (address == 0) continue;  // where a chain of frame pointers ends

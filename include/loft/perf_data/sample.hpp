@@ -30,6 +30,10 @@ class U64View {
     return swapped_ ? __builtin_bswap64(value) : value;
   }
 
+  [[nodiscard]] U64View first(std::size_t count) const {
+    return {first_, count < count_ ? count : count_, swapped_};
+  }
+
   // Whether those from `from` on are these, and no others.
   [[nodiscard]] bool is_same(std::size_t from, std::span<const std::uint64_t> values) const {
     if (count_ - from != values.size()) return false;

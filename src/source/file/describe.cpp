@@ -132,7 +132,12 @@ sample::FrameText RecordDescriber::frame_of(CpuMode mode, std::uint64_t ip, std:
 }
 
 void RecordDescriber::describe_chain(const perf_data::Sample& sample, FieldSink& sink) {
-  const auto& chain = sample.call_chain;
+  // A chain whose user part came later ends with a mark and a cookie that tells which one it is.
+  const std::size_t whole = sample.call_chain.size();
+  const bool is_deferred =
+      whole >= 2 && sample.call_chain[whole - 2] == perf_data::kContextUserDeferred;
+  if (is_deferred) sink.address("deferred_chain", sample.call_chain[whole - 1]);
+  const auto chain = sample.call_chain.first(is_deferred ? whole - 2 : whole);
   sink.begin_list("call_chain");
   CpuMode mode = sample.mode;
   std::size_t first = 0;

@@ -3,6 +3,7 @@
 #include <array>
 #include <thread>
 
+#include "source/file/deferred_chains.hpp"
 #include "source/file/group_ledger.hpp"
 #include "source/file/recording.hpp"
 
@@ -36,9 +37,25 @@ bool Recording::reads_groups() const {
   return false;
 }
 
-void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink, GroupLedger& groups,
+// Chains that came later are looked for in the chunks on both sides as well.
+std::optional<DeferredChains> Recording::deferred_around(std::size_t index) const {
+  constexpr const char* kName = "CALLCHAIN_DEFERRED";
+  if (!summary_.records.contains(kName)) return std::nullopt;
+  const auto is_near = [&](std::size_t i) {
+    return i < chunks_.size() && chunks_[i].region == chunks_[index].region;
+  };
+  const std::size_t first = is_near(index - 1) ? index - 1 : index;  // -1 is no index either
+  const std::size_t last = is_near(index + 1) ? index + 1 : index;
+  return std::optional<DeferredChains>(std::in_place, regions_[chunks_[index].region],
+                                       chunks_[first].start, chunks_[last].end);
+}
+
+void Recording::decode_chunk(std::size_t index, sample::SampleSink& sink, GroupLedger& groups,
                              std::uint64_t& unreadable) const {
+  const Chunk& chunk = chunks_[index];
   const Region& region = regions_[chunk.region];
+  const auto deferred = deferred_around(index);
+  std::array<std::vector<std::uint64_t>, kBatch> stitched;
   perf::RecordWalker walker(region.bytes, region.order, chunk.start);
   RawRecord record;
   std::array<sample::Sample, kBatch> batch;
@@ -59,6 +76,7 @@ void Recording::decode_chunk(const Chunk& chunk, sample::SampleSink& sink, Group
       ++unreadable;
       continue;
     }
+    if (deferred) brief.call_chain = deferred->stitched(brief.call_chain, stitched[waiting]);
     fill(brief, *event, record, batch[waiting]);
     const bool is_group = GroupLedger::is_about(layout);
     if (!layout.has(perf::kStackUser) && !is_group) {
@@ -100,7 +118,7 @@ void Recording::for_each_sample(unsigned workers,
     GroupLedger groups(events_);
     std::uint64_t unreadable = 0;
     for (std::size_t i = next++; i < chunks_.size(); i = next++) {
-      decode_chunk(chunks_[i], sink, groups, unreadable);
+      decode_chunk(i, sink, groups, unreadable);
       regions_[chunks_[i].region].release(chunks_[i].start, chunks_[i].end + Region::kAround);
       if (progress != nullptr) progress->done += chunks_[i].end - chunks_[i].start;
     }
