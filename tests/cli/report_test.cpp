@@ -196,5 +196,25 @@ TEST_F(ReportCommand, WhatIsNoRecordingIsRefusedWithAReason) {
   EXPECT_EQ(report("--time 3,1").status, 125);
 }
 
+TEST_F(ReportCommand, SaysWhatAFileIsThatIsNoRecording) {
+  ASSERT_TRUE(replace_file(file(), "\x1F\x8B\b some packed bytes"));
+  const Said packed = report("");
+  EXPECT_EQ(packed.status, 125);
+  EXPECT_EQ(packed.notes, "loft: cannot read '" + file() +
+                              "': it is compressed with gzip; unpack it: gzip -dc " + file() +
+                              " | loft report -\n");
+  const Said folder = run_loft("report " + folder_);
+  EXPECT_EQ(folder.status, 125);
+  EXPECT_THAT(folder.notes, HasSubstr("it is a folder, and has no file 'data'"));
+  EXPECT_THAT(run_loft("report - </dev/null").notes,
+              HasSubstr("cannot read the recording on standard input: it is empty"));
+}
+
+TEST_F(ReportCommand, AFolderOfSymbolsThatIsNotThereIsAnError) {
+  const Said said = report("--symbols " + folder_ + "/nowhere");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("name folders behind --symbols"));
+}
+
 }  // namespace
 }  // namespace loft

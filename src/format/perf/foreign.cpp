@@ -56,6 +56,10 @@ Foreign recognize_foreign(std::span<const std::byte> file) {
     return {"it is empty", "did the recorder run to its end, and had the disk room for it?"};
   for (const auto& known : kStarts)
     if (start.starts_with(known.bytes)) return {std::string(known.why), std::string(known.hint)};
+  constexpr std::size_t kTarMark = 257;
+  if (file.size() > kTarMark + 5 &&
+      std::string_view(reinterpret_cast<const char*>(file.data()) + kTarMark, 5) == "ustar")
+    return {"it is a tar archive", "unpack it, and name the recording in it"};
   if (std::all_of(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(start.size()),
                   [](std::byte byte) { return byte == std::byte{0}; }))
     return {"it starts with nothing but zeros",

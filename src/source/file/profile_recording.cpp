@@ -17,6 +17,10 @@ bool wants(const sample::ProfileOptions& options, sample::Dimension dimension) {
 
 Result<std::unique_ptr<sample::symbols::SymbolStore>> open_symbols(const Recording& recording,
                                                                    const SymbolSearch& search) {
+  for (const auto& path : search.paths)
+    if (!list_directory(path))
+      return failure(ErrorKind::not_found, "look for binaries in '" + path + "'",
+                     "it is no folder that can be read", "name folders behind --symbols");
   sample::symbols::SymbolOptions options;
   options.search_paths = search.paths;
   options.kallsyms = recording.kallsyms();

@@ -32,18 +32,41 @@ Result<Mapping> map_stream(const Fd& fd) {
   return spool.finish();
 }
 
+constexpr const char* kHowToGetOne =
+    "name a recording, or make one with 'loft record' or 'perf record'";
+
+// A recording is its maker's alone unless they say otherwise.
+Failure failure_to_open(int number, const std::string& path) {
+  return failure_of_errno(number, "open '" + path + "'",
+                          number == EACCES ? "read it as the user who recorded it, most often "
+                                             "root, or let them 'chmod +r' it"
+                                           : kHowToGetOne);
+}
+
+// What failed, told of the file by its name.
+Failure failure_to_read(Error error, const std::string& path) {
+  error.what = path == "-" ? "read the recording on standard input" : "read '" + path + "'";
+  constexpr std::string_view kPlaceholder = "FILE";
+  if (const auto at = error.hint.find(kPlaceholder); at != std::string::npos)
+    error.hint.replace(at, kPlaceholder.size(), path == "-" ? "FILE" : path);
+  return Failure(std::move(error));
+}
+
+Result<Mapping> map_file(const std::string& path) {
+  if (::access(path.c_str(), R_OK) != 0) return failure_to_open(errno, path);
+  return Mapping::of_file(path);
+}
+
 Result<Mapping> map_any(const std::string& path) {
   if (path == "-") {
     const Fd copy(::dup(STDIN_FILENO));
     return map_stream(copy);
   }
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    return failure_of_errno(errno, "open '" + path + "'",
-                            "name a recording, or make one with 'loft record' or 'perf record'");
-  if (S_ISREG(status.st_mode)) return Mapping::of_file(path);
+  if (::stat(path.c_str(), &status) != 0) return failure_to_open(errno, path);
+  if (S_ISREG(status.st_mode)) return map_file(path);
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) return failure_of_errno(errno, "open '" + path + "'");
+  if (!fd.is_open()) return failure_to_open(errno, path);
   return map_stream(fd);
 }
 
@@ -108,7 +131,8 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Prog
   } else {
     LOFT_TRY(auto mapping, map_any(path));
     recording->mappings_.push_back(std::move(mapping));
-    LOFT_CHECK(recording->load(recording->mappings_.back().bytes()));
+    const auto loaded = recording->load(recording->mappings_.back().bytes());
+    if (!loaded) return failure_to_read(loaded.error(), path);
     for (Region& region : recording->regions_) region.is_mapped = true;
   }
   LOFT_CHECK(recording->survey_all(walk, progress));
@@ -145,9 +169,16 @@ Result<void> Recording::load(std::span<const std::byte> file) {
 // perf puts the header into "data" and the records of each thread into "data.N".
 Result<void> Recording::load_directory(const std::string& path) {
   LOFT_TRY(const auto names, list_directory(path));
-  LOFT_TRY(auto main, Mapping::of_file(join_path(path, "data")));
+  const std::string header = join_path(path, "data");
+  if (!file_exists(header))
+    return failure(
+        ErrorKind::not_found, "read '" + path + "'",
+        "it is a folder, and has no file 'data' as those of 'perf record --threads' have",
+        kHowToGetOne);
+  LOFT_TRY(auto main, map_file(header));
   mappings_.push_back(std::move(main));
-  LOFT_CHECK(load(mappings_.back().bytes()));
+  if (const auto loaded = load(mappings_.back().bytes()); !loaded)
+    return failure_to_read(loaded.error(), header);
   for (Region& region : regions_) region.is_mapped = true;
   const ByteOrder order = regions_.front().order;
   for (const std::string& name : names) {

@@ -67,6 +67,10 @@ Result<void> Recording::survey_all(const WalkOptions& options, Progress* progres
   events_ = perf::EventTable(metadata().events);
   history_ = build_history(*this, std::move(survey.side));
   if (events_.size() == 0) summary_.notes.push_back("it names no event: samples cannot be read");
+  if (metadata().has_counts_only)
+    summary_.notes.push_back(
+        "it was made by 'perf stat record' and has counts in place of samples: --records shows "
+        "them, 'loft metric eval --counts' takes them");
   if (kallsyms_.empty()) kallsyms_ = tracing_.kallsyms;
   return {};
 }
