@@ -196,6 +196,42 @@ TEST_F(ReportCommand, WhatIsNoRecordingIsRefusedWithAReason) {
   EXPECT_EQ(report("--time 3,1").status, 125);
 }
 
+// The formats of one tracepoint, number 12, as the kernel describes them.
+format::ByteBuilder tracing_data() {
+  const std::string format =
+      "name: sys_enter\nID: 12\nformat:\n"
+      "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+      "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+      "\tfield:unsigned long args[2];\toffset:16;\tsize:16;\tsigned:0;\n\n"
+      "print fmt: \"NR %ld\", REC->id\n";
+  const auto sized = [](format::ByteBuilder& out, std::string_view content) {
+    out.u64(content.size()).text(content);
+  };
+  format::ByteBuilder out(format::ByteOrder::little);
+  out.text("\x17\x08\x44tracing").text("0.6").u8(0).u8(0).u8(8).u32(4096);
+  sized(out.text("header_page").u8(0), "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
+  sized(out.text("header_event").u8(0), "# compressed entry header\n");
+  out.u32(0).u32(1).text("raw_syscalls").u8(0).u32(1);
+  sized(out, format);
+  return std::move(out.u32(0).u32(0).u64(0));
+}
+
+TEST_F(ReportCommand, ArgumentsOfASystemCallAreNumbers) {
+  perf::RecordingBuilder recording;
+  recording.event({.type = 2, .config = 12, .sample_type = perf::kIp | perf::kTid | perf::kRaw});
+  auto sample = recording.body();
+  sample.u64(0x1000).u32(1).u32(1).u32(36).u16(12).u16(0).u32(1).u64(9).u64(0x2000).u64(3).u32(0);
+  recording.record(RecordType::sample, 2, sample);
+  recording.feature(1, tracing_data());
+  write(recording.finish());
+  const auto all = records("");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0]["event"], "raw_syscalls:sys_enter");
+  EXPECT_EQ(all[0]["tracepoint"]["id"], 9);
+  EXPECT_EQ(all[0]["tracepoint"]["args"], json({"0x2000", "0x3"}));
+}
+
 TEST_F(ReportCommand, SaysWhatAFileIsThatIsNoRecording) {
   ASSERT_TRUE(replace_file(file(), "\x1F\x8B\b some packed bytes"));
   const Said packed = report("");

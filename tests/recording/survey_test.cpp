@@ -104,5 +104,20 @@ TEST(Survey, APartThatStartsInsideOfAPayloadIsNotBelieved) {
   EXPECT_EQ(found_in(bytes, {.workers = 2, .part = 512}), found_in(bytes, {}));
 }
 
+TEST(Survey, SaysThatATraceOfTheProcessorIsNotDecoded) {
+  perf::RecordingBuilder file;
+  file.event({});
+  auto auxtrace = file.body();
+  auxtrace.u64(16).u64(0).u64(0).u32(0).u32(0).u32(0).u32(0);
+  file.record(RecordType::auxtrace, 0, auxtrace);
+  auto payload = file.body();
+  file.raw(payload.u64(1).u64(2).view());
+  const auto bytes = file.finish();
+  const auto recording = Recording::of_bytes(bytes);
+  ASSERT_TRUE(recording);
+  ASSERT_EQ((*recording)->summary().notes.size(), 1u);
+  EXPECT_NE((*recording)->summary().notes[0].find("perf inject --itrace"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace loft::source

@@ -34,6 +34,9 @@ constexpr std::array kStarts = {
                "make one with 'loft record' or 'perf record'"},
     KnownStart{"DTiJ"sv, "it is a jitdump",
                "name the recording that was made meanwhile; loft finds the jitdump by itself"},
+    KnownStart{"QPERFSTREAM"sv, "it is what hotspot's perfparser made of a recording",
+               "name the perf.data that it was made from"},
+    KnownStart{"\x5E\x97\xCA\xFD"sv, "it is a capture of sysprof", "open it with 'sysprof-cli'"},
     KnownStart{"SQLite format 3"sv, "it is a database",
                "make a recording with 'loft record' or 'perf record'"},
 };

@@ -79,6 +79,18 @@ void describe_branches(const perf_data::Sample& sample, FieldSink& sink) {
   sink.end_list();
 }
 
+// The elements of an array of numbers, such as the arguments of a system call.
+void describe_array(const perf::TracepointField& field, std::span<const std::byte> bytes,
+                    ByteOrder order, FieldSink& sink) {
+  const bool are_numbers = field.element_size == 4 || field.element_size == 8;
+  if (!are_numbers) return sink.bytes(field.name, bytes);
+  format::Cursor in(bytes, order);
+  sink.begin_list(field.name);
+  while (in.remaining() >= field.element_size)
+    sink.address("", field.element_size == 8 ? in.u64() : in.u32());
+  sink.end_list();
+}
+
 }  // namespace
 
 void describe_reading(const perf_data::CounterReading& reading, FieldSink& sink) {
@@ -198,7 +210,7 @@ void RecordDescriber::describe_raw(const perf_data::Sample& sample, FieldSink& s
     } else if (const auto* text = std::get_if<std::string_view>(&value)) {
       sink.text(field.name, *text);
     } else if (const auto* bytes = std::get_if<std::span<const std::byte>>(&value)) {
-      sink.bytes(field.name, *bytes);
+      describe_array(field, *bytes, order, sink);
     }
   }
   sink.end_group();

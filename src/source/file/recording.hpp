@@ -128,6 +128,7 @@ class Recording {
   void take_update_record(const RawRecord& record);
   void take_feature_record(const RawRecord& record);
   void name_events();
+  void note_other_contents();
   [[nodiscard]] bool reads_groups() const;
   [[nodiscard]] std::optional<DeferredChains> deferred_around(std::size_t index) const;
   void decode_chunk(std::size_t index, sample::SampleSink& sink, GroupLedger& groups,

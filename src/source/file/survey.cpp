@@ -67,12 +67,21 @@ Result<void> Recording::survey_all(const WalkOptions& options, Progress* progres
   events_ = perf::EventTable(metadata().events);
   history_ = build_history(*this, std::move(survey.side));
   if (events_.size() == 0) summary_.notes.push_back("it names no event: samples cannot be read");
+  note_other_contents();
+  if (kallsyms_.empty()) kallsyms_ = tracing_.kallsyms;
+  return {};
+}
+
+// What a recording may hold in place of samples.
+void Recording::note_other_contents() {
   if (metadata().has_counts_only)
     summary_.notes.push_back(
         "it was made by 'perf stat record' and has counts in place of samples: --records shows "
         "them, 'loft metric eval --counts' takes them");
-  if (kallsyms_.empty()) kallsyms_ = tracing_.kallsyms;
-  return {};
+  if (summary_.samples == 0 && summary_.records.contains("AUXTRACE"))
+    summary_.notes.push_back(
+        "it holds a trace of the processor (AUX data), which loft does not decode: 'perf inject "
+        "--itrace' makes samples of it");
 }
 
 Result<void> Recording::survey(std::uint32_t index, const WalkOptions& options, Survey& survey,
