@@ -6,6 +6,7 @@
 
 #include "cli/run_loft.hpp"
 #include "format/builders.hpp"
+#include "loft/perf_data/sample.hpp"
 
 namespace loft {
 namespace {
@@ -230,6 +231,28 @@ TEST_F(ReportCommand, ArgumentsOfASystemCallAreNumbers) {
   EXPECT_EQ(all[0]["event"], "raw_syscalls:sys_enter");
   EXPECT_EQ(all[0]["tracepoint"]["id"], 9);
   EXPECT_EQ(all[0]["tracepoint"]["args"], json({"0x2000", "0x3"}));
+}
+
+TEST_F(ReportCommand, AChainThatCameLaterIsShownWithItsFunctions) {
+  perf::RecordingBuilder recording;
+  recording.event({.sample_type = perf::kIp | perf::kTid | perf::kTime | perf::kCallchain});
+  auto map = recording.body();
+  map.u32(1).u32(1).u64(0x1000).u64(0x1000).u64(0).text_padded("/nowhere/app", 8);
+  recording.record(RecordType::mmap, 2, map.u32(1).u32(1).u64(1));
+  auto sample = recording.body();
+  sample.u64(0xffff0000).u32(1).u32(1).u64(10).u64(4).u64(perf_data::kContextKernel);
+  sample.u64(0xffff0000).u64(perf_data::kContextUserDeferred).u64(7);
+  recording.record(RecordType::sample, 1, sample);
+  auto chain = recording.body();
+  chain.u64(7).u64(2).u64(perf_data::kContextUser).u64(0x1010).u32(1).u32(1).u64(11);
+  recording.record(RecordType::callchain_deferred, 0, chain);
+  write(recording.finish());
+  const auto all = records("");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1]["deferred_chain"], "0x7");
+  EXPECT_EQ(all[1]["call_chain"].size(), 1u);
+  ASSERT_EQ(all[2]["call_chain"].size(), 1u);
+  EXPECT_EQ(all[2]["call_chain"][0]["function"], "app+0x10");
 }
 
 TEST_F(ReportCommand, SaysWhatAFileIsThatIsNoRecording) {

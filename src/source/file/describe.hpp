@@ -30,6 +30,9 @@ class RecordDescriber {
   bool describe_task(const RawRecord& record, sample::FieldSink& sink);
   bool describe_kernel(const RawRecord& record, const format::perf::SampleLayout* layout,
                        sample::FieldSink& sink);
+  void describe_user_frames(std::span<const std::uint64_t> addresses,
+                            const format::perf::SampleLayout* layout, const RawRecord& record,
+                            sample::FieldSink& sink);
   bool describe_tool(const RawRecord& record, sample::FieldSink& sink);
   void describe_raw(const perf_data::Sample& sample, sample::FieldSink& sink);
   void describe_chain(const perf_data::Sample& sample, sample::FieldSink& sink);

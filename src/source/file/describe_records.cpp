@@ -266,13 +266,27 @@ bool RecordDescriber::describe_kernel(const RawRecord& record, const perf::Sampl
     case RecordType::callchain_deferred:
       return emit(perf::read_deferred(record), [&](const auto& chain) {
         sink.address("cookie", chain.cookie);
-        sink.begin_list("call_chain");
-        for (const auto address : chain.addresses) sink.frame({address, {}, {}});
-        sink.end_list();
+        describe_user_frames(chain.addresses, layout, record, sink);
       });
     default:
       return false;
   }
+}
+
+// The first address is where the program goes on, the others are where its callers do.
+void RecordDescriber::describe_user_frames(std::span<const std::uint64_t> addresses,
+                                           const perf::SampleLayout* layout,
+                                           const RawRecord& record, FieldSink& sink) {
+  const auto who = layout != nullptr ? layout->read_tail(record) : perf_data::RecordId{};
+  enter(who.pid.value_or(0), who.time.value_or(0));
+  sink.begin_list("call_chain");
+  bool is_first = true;
+  for (const std::uint64_t address : addresses) {
+    if (address >= perf_data::kContextLowest) continue;  // a mark
+    sink.frame(frame_of(perf_data::CpuMode::user, is_first ? address : address - 1, address));
+    is_first = false;
+  }
+  sink.end_list();
 }
 
 bool RecordDescriber::describe_tool(const RawRecord& record, FieldSink& sink) {
