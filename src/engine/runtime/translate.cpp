@@ -344,14 +344,7 @@ std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t c
   counters[block.number] += point.round;
   if (counted) counters[block.number] -= block.weight;
   if (point.index == 0) return 0;
-  const std::uint64_t start = trace.pc + block.pc;
-  const auto size = static_cast<std::uint32_t>(trace.pc + point.pc - start);
-  std::uint8_t bytes[kMaxBlockBytes];
-  if (size > sizeof bytes ||
-      engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size)
-    return 0;
-  const std::uint32_t part =
-      record_block(start, whole.mapping, bytes, size, point.index, BlockKind::body);
+  const std::uint32_t part = record_head(block.number, point.index, point.pc - block.pc);
   counters[part] += 1;
   return part;
 }
