@@ -5,9 +5,7 @@
 #include "engine/runtime/kernel.hpp"
 
 namespace loft::engine::runtime {
-namespace {
 
-// How many bytes could be read. What may only be executed is read through /proc.
 long read_code(std::uint8_t* to, std::uint64_t from, long bytes) {
   const long got = engine_safe_copy(to, reinterpret_cast<const void*>(from), bytes);
   if (got != 0) return got;
@@ -18,8 +16,6 @@ long read_code(std::uint8_t* to, std::uint64_t from, long bytes) {
   kernel(SYS_close, static_cast<std::uint64_t>(file));
   return is_error(read) ? 0 : read;
 }
-
-}  // namespace
 
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end) {
   const std::uint64_t wanted = code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes;

@@ -33,7 +33,8 @@ class Words {
   explicit Words(Context* context) : context_(context) {
     const long memory = kernel(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0);
-    if (is_error(memory)) return;
+    if (is_error(memory))
+      stop(Message("no address space is left to start a program (is ulimit -v or -d set?)"));
     at_ = reinterpret_cast<std::uint8_t*>(memory);
     end_ = at_ + kBytes;
     context_->exec_memory = at_;

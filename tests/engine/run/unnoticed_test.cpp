@@ -26,7 +26,8 @@ TEST_P(Unnoticed, SampleBehavesAsNatively) {
 INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
                          testing::Values("signals.c", "threads.cpp", "processes.c",
                                          "self_modifying.c", "storm.c", "filters.c", "gs.c",
-                                         "waiting.c", "tiles.c", "executed.c", "unreadable.c"),
+                                         "waiting.c", "tiles.c", "executed.c", "unreadable.c",
+                                         "unfetched.c"),
                          [](const auto& which) {
                            std::string name = which.param;
                            return name.substr(0, name.find('.'));
