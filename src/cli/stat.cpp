@@ -220,18 +220,21 @@ auto interval_printer(const source::CountingRun& run, const metric::Asked& asked
 // One run of the program, or one stretch of watching.
 class Counter {
  public:
+  // `incomplete` becomes the reason why a part of the program was not counted, if one was not.
   Counter(const StatFlags& flags, const metric::Asked& asked, bool is_virtual, Format format,
-          Terminal& terminal)
+          std::optional<Error>& incomplete, Terminal& terminal)
       : flags_(flags),
         asked_(asked),
         is_virtual_(is_virtual),
         prints_intervals_(format == Format::text && flags.output.file.empty()),
+        incomplete_(incomplete),
         terminal_(terminal) {}
 
   Result<sample::RunCounts> count(const source::CountRequest& request) const {
     LOFT_TRY(const auto run, is_virtual_ ? source::virtual_pmu::prepare(request)
                                          : source::perf_events::prepare(request));
     source::WatchOptions options;
+    options.on_incomplete = [this](const Error& why) { incomplete_ = why; };
     if (flags_.interval_ms > 0) {
       options.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags_.interval_ms * 1e6));
       if (prints_intervals_) options.on_interval = interval_printer(*run, asked_, terminal_);
@@ -246,6 +249,7 @@ class Counter {
   const metric::Asked& asked_;
   bool is_virtual_;
   bool prints_intervals_;
+  std::optional<Error>& incomplete_;
   Terminal& terminal_;
 };
 
@@ -289,7 +293,8 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   event::Resolver resolver(known_names(chosen.is_virtual));
   LOFT_TRY(const auto asked, names.read(resolver, chosen.is_virtual));
   LOFT_TRY(const auto request, make_request(flags, asked, resolver));
-  const Counter counter(flags, asked, chosen.is_virtual, format, terminal);
+  std::optional<Error> incomplete;
+  const Counter counter(flags, asked, chosen.is_virtual, format, incomplete, terminal);
   LOFT_TRY(auto outcome, count_all(flags, asked, request, counter));
   if (!chosen.note.empty()) outcome.run.notes.push_back(chosen.note);
   const auto& [run, metrics] = outcome;
@@ -297,6 +302,7 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
                            : format == Format::csv ? view::stat_csv(run, metrics)
                                                    : view::stat_text(run, metrics);
   LOFT_CHECK(write_result(flags.output, text, Stream::notes, terminal));
+  if (incomplete) return Failure(std::move(*incomplete));
   return run.exit_status;
 }
 

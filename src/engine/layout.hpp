@@ -150,6 +150,10 @@ static_assert(kTablesEnd <= kCountersOffset);
 // program's stack stays aligned when they are dropped.
 inline constexpr int kEngineArguments = 4;
 
+// A PATH that starts so is a descriptor of the engine's, which it closes when the file is loaded.
+// The kernel takes it for /proc/self/fd/NUMBER.
+inline constexpr char kPassedFile[] = "/proc/self/fd//";
+
 // Variables that the engine's own loader must not obey travel with this in front of their name.
 inline constexpr char kHiddenVariable[] = "LOFT_KEEP_";
 

@@ -81,6 +81,18 @@ class HiddenVariables {
   std::vector<std::pair<std::string, std::string>> hidden_;
 };
 
+// What neither is a program nor names its interpreter is for the shell, as for execvp.
+bool is_for_shell(const std::string& program) {
+  std::array<char, 4> start{};
+  const Fd file(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t got = ::read(file.get(), start.data(), start.size());
+  const std::string_view text(start.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  return file.is_open() && !text.starts_with("#!") &&
+         !text.starts_with(
+             "\x7f"
+             "ELF");
+}
+
 }  // namespace
 
 Result<std::string> find_engine() {
@@ -111,8 +123,11 @@ Result<Run> Run::prepare(const std::vector<std::string>& command, StandardStream
   LOFT_TRY(const auto program, find_program(command[0]));
   LOFT_TRY(auto shared, Shared::create());
   LOFT_TRY(const auto descriptor, raise_descriptor(shared.descriptor()));
-  std::vector<std::string> words{engine, std::to_string(descriptor.get()), program, program};
-  words.insert(words.end(), command.begin(), command.end());
+  const bool is_text = is_for_shell(program);
+  const std::string file = is_text ? "/bin/sh" : program;
+  std::vector<std::string> words{engine, std::to_string(descriptor.get()), file, file};
+  if (is_text) words.insert(words.end(), {file, program});
+  words.insert(words.end(), command.begin() + (is_text ? 1 : 0), command.end());
   if (::fcntl(shared.descriptor(), F_SETFD, FD_CLOEXEC) != 0)
     return failure_of_errno(errno, "keep the counters to the engine");
   const HiddenVariables hidden;
@@ -126,17 +141,25 @@ Result<ProcessEnd> Run::wait() {
   return end;
 }
 
-Result<void> Run::check() const {
-  const bool has_ended = child_.pid() < 0;
-  if (has_ended && shared_.slots().empty())
-    return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",
-                   "the engine ended before it ran the program",
-                   "it may lack a shared library: 'ldd' on loft-engine shows which");
-  if (shared_.refused() == 0) return {};
+Failure Run::refusal(std::string hint) const {
   const auto lines = shared_.messages();
+  return failure(ErrorKind::unsupported, "count all of '" + name_ + "' with the virtual PMU",
+                 lines.empty() ? "the engine gave up" : lines.back(), std::move(hint));
+}
+
+Result<void> Run::check_started() const {
+  const bool has_ended = child_.pid() < 0;
+  if (!has_ended || !shared_.slots().empty()) return {};
+  if (shared_.refused() != 0) return refusal("nothing of it ran");
   return failure(ErrorKind::unsupported, "count '" + name_ + "' with the virtual PMU",
-                 lines.empty() ? "the engine gave up" : lines.back(),
-                 "the program was ended there, and nothing is reported rather than a wrong number");
+                 "the engine ended before it ran the program",
+                 "it may lack a shared library: 'ldd' on loft-engine shows which");
+}
+
+Result<void> Run::check() const {
+  LOFT_CHECK(check_started());
+  if (shared_.refused() == 0) return {};
+  return refusal("that process was ended there, with status 125");
 }
 
 }  // namespace loft::engine

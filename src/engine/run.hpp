@@ -29,6 +29,9 @@ class Run {
   [[nodiscard]] Result<ProcessEnd> wait();
   // The same error alone, for who waits for child() himself.
   [[nodiscard]] Result<void> check() const;
+  // Whether anything was counted at all, of all processes. What was is exact, also where check()
+  // fails: then a process of the run was ended early.
+  [[nodiscard]] Result<void> check_started() const;
   void signal(int number) const { child_.signal(number); }
 
   [[nodiscard]] ChildProcess& child() { return child_; }
@@ -38,6 +41,7 @@ class Run {
   [[nodiscard]] Nanoseconds start_time() const { return child_.start_time(); }
 
  private:
+  [[nodiscard]] Failure refusal(std::string hint) const;
   Run(Shared shared, ChildProcess child, std::string name)
       : shared_(std::move(shared)), child_(std::move(child)), name_(std::move(name)) {}
 

@@ -200,7 +200,8 @@ std::vector<std::string> Shared::messages() const {
     if (c != '\n' && c != '\0') {
       line += c;
     } else if (!line.empty()) {
-      lines.push_back(std::exchange(line, {}));
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+      line.clear();
     }
   }
   return lines;

@@ -35,13 +35,12 @@ void decode(std::span<const std::uint8_t> code, KindTable& kinds, std::vector<Ki
 
 }  // namespace
 
+// One that is still being written, or never was to its end, has not run: decode() reads it again.
 void Tally::learn_blocks() {
   const std::uint32_t known = static_cast<std::uint32_t>(blocks_.size());
   for (std::uint32_t number = known; number < shared_.blocks(); ++number) {
     Block block;
     block.entry = shared_.block(number);
-    // Still being written: it cannot have run yet. Later ones are learnt next time, in their order.
-    if (block.entry.address == 0 && number != kNoBlock) break;
     blocks_.push_back(block);
   }
 }

@@ -1,5 +1,7 @@
 #include "sample/count.hpp"
 
+#include <algorithm>
+
 namespace loft::sample {
 
 const char* to_string(Origin origin) {
@@ -65,7 +67,8 @@ Count& Count::operator+=(const Count& other) {
 Count Count::since(const Count& earlier) const {
   if (origin == Origin::missing) return *this;
   // An event that had not run before now counted all it has since then.
-  const std::uint64_t before = earlier.is_available() ? earlier.raw : 0;
+  // Never below zero: what was seen too early in one reading is missing from the next.
+  const std::uint64_t before = earlier.is_available() ? std::min(earlier.raw, raw) : 0;
   if (origin == Origin::modelled) return {Origin::modelled, raw - before, {}, {}, {}};
   return of_reading(raw - before, enabled - earlier.enabled, running - earlier.running);
 }

@@ -94,6 +94,9 @@ class CountingRun {
 
   // The counts so far. Valid while running and after the end.
   [[nodiscard]] virtual Result<Reading> read() = 0;
+
+  // An error when a part of the program was not counted, asked at the end.
+  [[nodiscard]] virtual Result<void> check() const { return {}; }
 };
 
 }  // namespace loft::source

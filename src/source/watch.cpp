@@ -157,6 +157,10 @@ class Watch {
     if (request_.split == Split::cpus) result.cpus = std::move(reading.cpus);
     result.intervals = std::move(intervals_);
     result.notes = run_.notes();
+    if (const auto complete = run_.check(); !complete) {
+      if (!options_.on_incomplete) return Failure(complete.error());
+      options_.on_incomplete(complete.error());
+    }
     return result;
   }
 

@@ -17,6 +17,9 @@ struct WatchOptions {
   std::optional<Nanoseconds> interval;
   // Called at the end of each interval with what was counted in it.
   std::function<void(const sample::IntervalCounts&)> on_interval;
+  // Called with the reason when a part of the program was not counted. Without it that is an error,
+  // and there are no counts.
+  std::function<void(const Error&)> on_incomplete;
 };
 
 // Runs to the end of the program, of all watched processes, or to a signal.

@@ -73,5 +73,10 @@ TEST(Count, ADifferenceKeepsWhatRanInBetween) {
   EXPECT_EQ(second.since(first).origin, Origin::missing) << "it did not run in between";
 }
 
+TEST(Count, ThatSankForAMomentAddedNothingAndNeverWraps) {
+  EXPECT_EQ(Count::exact(90).since(Count::exact(100)).raw, 0u);
+  EXPECT_EQ(Count::exact(110).since(Count::exact(100)).raw, 10u);
+}
+
 }  // namespace
 }  // namespace loft::sample

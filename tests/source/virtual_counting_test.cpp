@@ -27,13 +27,13 @@ const std::string kSamples = LOFT_SAMPLES;
 const std::string kProgram = kSamples + "/functions.c";
 
 Result<sample::RunCounts> count(Split split, std::vector<std::string> command,
-                                std::string region = {}) {
+                                std::string region = {}, const char* events = kEvents) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   event::ResolverOptions options;
   options.virtual_names = virtual_pmu::event_names;
   options.virtual_first = true;
   CountRequest request;
-  LOFT_TRY(request.events, event::Resolver(options).resolve_list(kEvents));
+  LOFT_TRY(request.events, event::Resolver(options).resolve_list(events));
   for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
   request.command = std::move(command);
   request.split = split;
@@ -88,6 +88,26 @@ TEST_F(VirtualFunctions, TotalsAreThoseOfARunThatIsNotSplit) {
   run(Split::functions, {kSamples + "/counted.S"});
   for (std::size_t i = 0; i < run_.events.size(); ++i)
     EXPECT_EQ(run_.events[i].total.raw, whole->events[i].total.raw) << run_.events[i].name;
+}
+
+TEST_F(VirtualFunctions, ThatDidNothingOfWhatIsAskedForAreLeftOut) {
+  for (const Split split : {Split::functions, Split::thread_functions, Split::blocks}) {
+    const auto counted = count(split, {kProgram}, {}, "instructions");
+    const auto calls = count(split, {kProgram}, {}, "syscalls");
+    ASSERT_TRUE(counted && calls);
+    const auto rows = [&](const sample::RunCounts& run) {
+      return split == Split::blocks ? run.blocks.size() : run.functions.size();
+    };
+    EXPECT_GT(rows(*calls), 0u);
+    EXPECT_LT(rows(*calls), rows(*counted));
+    std::uint64_t sum = 0;
+    for (const auto& part : calls->functions) sum += part.counts[0].raw;
+    for (const auto& part : calls->blocks) sum += part.counts[0].raw;
+    EXPECT_EQ(sum, calls->events[0].total.raw);
+    for (const auto& part : calls->functions) EXPECT_NE(part.counts[0].raw, 0u) << part.name;
+    for (const auto& part : calls->blocks) EXPECT_NE(part.counts[0].raw, 0u) << part.function;
+    for (const auto& part : calls->thread_functions) EXPECT_NE(part.counts[0].raw, 0u);
+  }
 }
 
 TEST_F(VirtualFunctions, ABlockOfTwoFunctionsIsDividedBetweenThem) {

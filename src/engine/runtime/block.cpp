@@ -1,13 +1,25 @@
 #include "engine/runtime/block.hpp"
 
+#include <fcntl.h>
+
 #include "engine/runtime/kernel.hpp"
 
 namespace loft::engine::runtime {
 
+long read_code(std::uint8_t* to, std::uint64_t from, long bytes) {
+  const long got = engine_safe_copy(to, reinterpret_cast<const void*>(from), bytes);
+  if (got != 0) return got;
+  const long file = kernel(SYS_open, word("/proc/self/mem"), O_RDONLY | O_CLOEXEC);
+  if (is_error(file)) return 0;
+  const long read = kernel(SYS_pread64, static_cast<std::uint64_t>(file), word(to),
+                           static_cast<std::uint64_t>(bytes), from);
+  kernel(SYS_close, static_cast<std::uint64_t>(file));
+  return is_error(read) ? 0 : read;
+}
+
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end) {
   const std::uint64_t wanted = code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes;
-  const long got =
-      engine_safe_copy(block.bytes, reinterpret_cast<const void*>(pc), static_cast<long>(wanted));
+  const long got = read_code(block.bytes, pc, static_cast<long>(wanted));
   const auto available = static_cast<std::uint32_t>(got);
   block.count = 0;
   block.size = 0;
@@ -36,8 +48,7 @@ class FlagSearch {
       if (pc < start_ || pc >= end_ || --left_ < 0) return false;
       std::uint8_t bytes[15];
       const std::uint64_t room = end_ - pc < sizeof bytes ? end_ - pc : sizeof bytes;
-      const long got =
-          engine_safe_copy(bytes, reinterpret_cast<const void*>(pc), static_cast<long>(room));
+      const long got = read_code(bytes, pc, static_cast<long>(room));
       const Instruction instruction =
           decode_instruction(pc, bytes, static_cast<std::uint32_t>(got));
       if ((instruction.flags_read & ~dead) != 0) return false;

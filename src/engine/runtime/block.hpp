@@ -18,6 +18,9 @@ struct Block {
   std::uint32_t size;
 };
 
+// How many bytes of code could be read. What may only be executed is read through /proc.
+long read_code(std::uint8_t* to, std::uint64_t from, long bytes);
+
 // Reads the block at `pc` out of the program's memory. No instruction starts at `end` or behind it,
 // and none reaches behind `code_end`. There is always at least one instruction; where the memory is
 // no code it is an invalid one.

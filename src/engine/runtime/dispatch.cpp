@@ -2,12 +2,14 @@
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/region.hpp"
+#include "engine/runtime/regions.hpp"
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/syscalls.hpp"
 #include "engine/runtime/trace.hpp"
 #include "engine/runtime/translate.hpp"
 #include "engine/runtime/unknown.hpp"
+#include "engine/runtime/vsyscall.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -15,6 +17,8 @@ namespace {
 void go_to(Context* context, std::uint64_t pc, bool indirect) {
   context->next_pc = pc;
   const Holding holding(cache_lock());
+  while (is_vsyscall(pc) && find_region(pc) != nullptr)
+    context->next_pc = pc = run_vsyscall(context, pc);
   Trace* trace = find_trace(pc);
   if (trace == nullptr) trace = translate(pc, indirect);
   if (trace == nullptr) {

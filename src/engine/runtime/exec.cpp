@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 
 #include <cerrno>
 #include <cstring>
@@ -30,7 +33,8 @@ class Words {
   explicit Words(Context* context) : context_(context) {
     const long memory = kernel(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0);
-    if (is_error(memory)) return;
+    if (is_error(memory))
+      stop(Message("no address space is left to start a program (is ulimit -v or -d set?)"));
     at_ = reinterpret_cast<std::uint8_t*>(memory);
     end_ = at_ + kBytes;
     context_->exec_memory = at_;
@@ -113,12 +117,23 @@ bool split_line(char* line, char*& interpreter, char*& argument) {
   return *interpreter != '\0';
 }
 
-bool is_privileged(const struct stat& status) {
+bool has_capabilities(const char* path) {
+  char value[64];
+  return kernel(SYS_geteuid) != 0 && kernel(SYS_getxattr, word(path), word("security.capability"),
+                                            word(value), sizeof value) > 0;
+}
+
+// Whether the kernel would give the program rights that its user does not have.
+bool is_privileged(const char* path, const struct stat& status) {
+  struct statfs system {};
+  if (kernel(SYS_prctl, PR_GET_NO_NEW_PRIVS) == 1) return false;
+  if (kernel(SYS_statfs, word(path), word(&system)) == 0 && (system.f_flags & ST_NOSUID) != 0)
+    return false;
   const bool other_user =
       (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<uid_t>(kernel(SYS_geteuid));
   const bool other_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
                            status.st_gid != static_cast<gid_t>(kernel(SYS_getegid));
-  return other_user || other_group;
+  return other_user || other_group || has_capabilities(path);
 }
 
 // The process that traces this one, as /proc tells; 0 for none.
@@ -155,6 +170,22 @@ long run_outside(const char* path, std::uint64_t arguments, std::uint64_t enviro
   return result;
 }
 
+long number_in(const char* text) {
+  long number = -1;
+  for (; *text >= '0' && *text <= '9' && number < 100000000; ++text)
+    number = (number < 0 ? 0 : number * 10) + (*text - '0');
+  return *text == '\0' ? number : -1;
+}
+
+// Whether the path still leads to what the descriptor holds.
+bool is_named(const char* path, std::uint64_t descriptor) {
+  struct stat named {};
+  struct stat held {};
+  return kernel(SYS_stat, word(path), word(&named)) == 0 &&
+         kernel(SYS_fstat, descriptor, word(&held)) == 0 && named.st_dev == held.st_dev &&
+         named.st_ino == held.st_ino;
+}
+
 }  // namespace
 
 void open_exec(const char* engine, const char* program) {
@@ -180,16 +211,66 @@ long inspect_program(const char* path, char* line, std::uint32_t room) {
   if (line[0] == '#' && line[1] == '!') return 1;
   if (std::memcmp(line, ELFMAG, SELFMAG) != 0 || got < static_cast<long>(sizeof(Elf64_Ehdr)))
     return -ENOEXEC;
-  if (is_privileged(status))
-    stop(Message("cannot run ")
-             .add(path)
-             .add(": it is set-user-ID or set-group-ID, and would lose that under the engine"));
+  if (is_privileged(path, status))
+    stop(
+        Message("cannot run ")
+            .add(path)
+            .add(": it is set-user-ID, set-group-ID or has capabilities, and would lose that under "
+                 "the engine; count as the user that it needs, or without it"));
   Elf64_Ehdr header;
   std::memcpy(&header, line, sizeof header);
   if (header.e_ident[EI_CLASS] == ELFCLASS32 &&
       (header.e_machine == EM_386 || header.e_machine == EM_X86_64))
-    stop(Message("cannot run ").add(path).add(": it is a 32-bit program"));
+    stop(Message("cannot run ")
+             .add(path)
+             .add(": it is a 32-bit program; build it for x86-64, or count without it"));
   return header.e_machine == EM_X86_64 ? 0 : -ENOEXEC;
+}
+
+long named_descriptor(const char* path) {
+  constexpr char kProc[] = "/proc/self/fd/";
+  constexpr char kDev[] = "/dev/fd/";
+  const char* rest = std::strncmp(path, kProc, sizeof kProc - 1) == 0 ? path + sizeof kProc - 1
+                     : std::strncmp(path, kDev, sizeof kDev - 1) == 0 ? path + sizeof kDev - 1
+                                                                      : "";
+  const long descriptor = number_in(rest);
+  if (descriptor < 0) return -1;
+  const long flags = kernel(SYS_fcntl, static_cast<std::uint64_t>(descriptor), F_GETFD);
+  return !is_error(flags) && (flags & FD_CLOEXEC) != 0 ? descriptor : -1;
+}
+
+void close_passed_file(const char* path) {
+  constexpr std::size_t kSize = sizeof kPassedFile - 1;
+  if (std::strncmp(path, kPassedFile, kSize) == 0)
+    kernel(SYS_close, static_cast<std::uint64_t>(number_in(path + kSize)));
+}
+
+long run_exec_at(Context* context, std::uint64_t descriptor, const char* path,
+                 std::uint64_t arguments, std::uint64_t environment) {
+  char name[PATH_MAX];
+  Message link("/proc/self/fd/");
+  link.add_number(descriptor);
+  const long size = kernel(SYS_readlink, word(link.text()), word(name), sizeof name - 1);
+  if (is_error(size)) return -EBADF;
+  name[size] = '\0';
+  if (path[0] != '\0') {
+    const auto used = static_cast<std::size_t>(size);
+    const std::size_t more = std::strlen(path) + 1;
+    if (used + 1 + more > sizeof name) return -ENAMETOOLONG;
+    name[used] = '/';
+    std::memcpy(name + used + 1, path, more);
+    return run_exec(context, name, arguments, environment);
+  }
+  if (is_named(name, descriptor)) return run_exec(context, name, arguments, environment);
+  // A file that has no name, or has it no more, goes on as a descriptor.
+  const long copy =
+      kernel(SYS_fcntl, descriptor, F_DUPFD, static_cast<std::uint64_t>(shared_descriptor()));
+  if (is_error(copy)) return copy;
+  Message passed(kPassedFile);
+  passed.add_number(static_cast<std::uint64_t>(copy));
+  const long result = run_exec(context, passed.text(), arguments, environment);
+  kernel(SYS_close, static_cast<std::uint64_t>(copy));
+  return result;
 }
 
 long run_exec(Context* context, const char* path, std::uint64_t arguments,
@@ -243,6 +324,13 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
   *--first = const_cast<char*>(descriptors.text());
   *--first = g_engine;
   const long result = kernel(SYS_execve, word(g_engine), word(first), word(variables));
+  if (result == -ENOENT || result == -EACCES || result == -ENOTDIR)
+    stop(Message("cannot run ")
+             .add(path)
+             .add(": ")
+             .add(g_engine)
+             .add(" cannot be reached from the root directory, the namespace or the user that the "
+                  "program changed to; install loft where it can"));
   if (filters >= 0) kernel(SYS_close, static_cast<std::uint64_t>(filters));
   return result;
 }

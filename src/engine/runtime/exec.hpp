@@ -14,6 +14,14 @@ const char* program_path();
 // execve and execveat of the program. Returns only an error, the one that the kernel would give.
 long run_exec(Context* context, const char* path, std::uint64_t arguments,
               std::uint64_t environment);
+// The same, of a path that starts at a descriptor; an empty one means the descriptor's own file.
+long run_exec_at(Context* context, std::uint64_t descriptor, const char* path,
+                 std::uint64_t arguments, std::uint64_t environment);
+
+// The descriptor that a path like /dev/fd/7 stands for, where exec will close it; else -1.
+long named_descriptor(const char* path);
+// Closes the file of a program that was passed on by run_exec_at, once it is loaded.
+void close_passed_file(const char* path);
 
 // What kind of file is to be run: 0 for a program of this machine, 1 for a script (its interpreter
 // line is then in `line`), or an error of execve.

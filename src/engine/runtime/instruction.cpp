@@ -270,6 +270,13 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
   return instruction;
 }
 
+bool is_incomplete(const std::uint8_t* bytes, std::uint32_t available) {
+  ZydisDecodedInstruction decoded;
+  ZydisDecoderContext context;
+  return ZydisDecoderDecodeInstruction(&g_decoder, &context, bytes, available, &decoded) ==
+         ZYDIS_STATUS_NO_MORE_DATA;
+}
+
 bool describe_instruction(const std::uint8_t* bytes, std::uint32_t available,
                           InstructionFacts& facts) {
   ZydisDecodedInstruction decoded;

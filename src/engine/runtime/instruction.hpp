@@ -73,6 +73,9 @@ struct RegisterUse {
 };
 RegisterUse register_use(const Instruction& instruction);
 
+// Whether these are the first bytes of an instruction that has more.
+bool is_incomplete(const std::uint8_t* bytes, std::uint32_t available);
+
 // All that is known of it; false when it does not decode. Slower still.
 bool describe_instruction(const std::uint8_t* bytes, std::uint32_t available,
                           InstructionFacts& facts);

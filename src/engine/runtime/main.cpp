@@ -161,7 +161,10 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   char engine[PATH_MAX] = {};
   char program[PATH_MAX] = {};
   kernel(SYS_readlink, word("/proc/self/exe"), word(engine), sizeof engine - 1);
-  if (::realpath(path, program) == nullptr) stop(Message("cannot find ").add(path));
+  // A file without a name is called as the kernel calls it.
+  if (::realpath(path, program) == nullptr &&
+      is_error(kernel(SYS_readlink, word(path), word(program), sizeof program - 1)))
+    stop(Message("cannot find ").add(path));
   open_exec(engine, program);
   start_interpreter_of_script(path, stack);
   remember_own_maps();
@@ -172,6 +175,7 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
   std::uint64_t engine_fs = 0;
   asm volatile("rdfsbase %0" : "=r"(engine_fs));
   const LoadedProgram loaded = load_program(path);
+  close_passed_file(path);
   Context* context = open_first_context(engine_fs);
   context->xsave_compact = has_compact_xsave() ? 1 : 0;
   if (const char* filters = std::strchr(arguments[1], ','); filters != nullptr)

@@ -93,8 +93,41 @@ std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::
   return record_part(block, BlockKind::units, instruction, unit);
 }
 
+namespace {
+
+// Signals come again and again to the same places, over days. What one place needs is recorded once
+// as long as this remembers it. One word per entry, so that threads need no lock: the new block's
+// number, the block, and how many of its instructions (0 for an extra fall).
+constexpr std::uint64_t kPlaces = 1u << 16;
+constexpr unsigned kNumberShift = 39;
+constexpr unsigned kBlockShift = 14;
+static_assert(kMaxBlocks <= 1u << 25 && kMaxBlocks <= 1ull << (64 - kNumberShift));
+std::uint64_t g_places[kPlaces];
+
+template <class Record>
+std::uint32_t record_once(std::uint32_t block, std::uint32_t instructions, Record&& record) {
+  const std::uint64_t key = std::uint64_t{block} << kBlockShift | instructions;
+  std::uint64_t* place = &g_places[(key * 0x9E3779B97F4A7C15ull >> 32) % kPlaces];
+  const std::uint64_t known = __atomic_load_n(place, __ATOMIC_RELAXED);
+  if ((known & ((1ull << kNumberShift) - 1)) == key && known != 0)
+    return static_cast<std::uint32_t>(known >> kNumberShift);
+  const std::uint32_t number = record();
+  __atomic_store_n(place, std::uint64_t{number} << kNumberShift | key, __ATOMIC_RELAXED);
+  return number;
+}
+
+}  // namespace
+
 std::uint32_t record_extra_fall(std::uint32_t block) {
-  return record_part(block, BlockKind::extra_fall, 0, 0);
+  return record_once(block, 0, [&] { return record_part(block, BlockKind::extra_fall, 0, 0); });
+}
+
+std::uint32_t record_head(std::uint32_t block, std::uint32_t instructions, std::uint32_t size) {
+  return record_once(block, instructions, [&] {
+    const BlockEntry& whole = recorded_block(block);
+    return record_block(whole.address, whole.mapping, recorded_code(whole), size, instructions,
+                        BlockKind::body);
+  });
 }
 
 void record_fall(std::uint32_t block, std::uint32_t fall) {

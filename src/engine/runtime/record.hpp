@@ -23,6 +23,8 @@ std::uint32_t record_block(std::uint64_t address, std::uint32_t mapping, const s
 std::uint32_t record_units(std::uint32_t block, std::uint32_t instruction, std::uint32_t unit);
 // A number for times that the branch at the end of `block` fell into a block that was then left.
 std::uint32_t record_extra_fall(std::uint32_t block);
+// A number for the first instructions of a block, which was left in its middle.
+std::uint32_t record_head(std::uint32_t block, std::uint32_t instructions, std::uint32_t size);
 // Says which block is counted when the conditional branch at the end of `block` falls through.
 void record_fall(std::uint32_t block, std::uint32_t fall);
 const BlockEntry& recorded_block(std::uint32_t block);

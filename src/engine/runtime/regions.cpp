@@ -115,15 +115,31 @@ std::uint32_t find_aliases(const Region& region, std::uint64_t address, Alias* f
   return count;
 }
 
-bool is_writable(std::uint64_t address) {
-  bool writable = false;
+namespace {
+
+// Calls look(line) for the mapping that holds the address, if one does.
+template <class Look>
+void find_mapping(std::uint64_t address, Look&& look) {
   for_each_map([&](const char* text, std::size_t) {
     const MapsLine line = parse_line(text);
     if (address < line.start || address >= line.end) return true;
-    writable = line.writable;
+    look(line);
     return false;
   });
+}
+
+}  // namespace
+
+bool is_writable(std::uint64_t address) {
+  bool writable = false;
+  find_mapping(address, [&](const MapsLine& line) { writable = line.writable; });
   return writable;
+}
+
+bool is_mapped(std::uint64_t address) {
+  bool mapped = false;
+  find_mapping(address, [&](const MapsLine&) { mapped = true; });
+  return mapped;
 }
 
 bool forget_regions(std::uint64_t start, std::uint64_t end) {

@@ -38,6 +38,8 @@ std::uint32_t find_aliases(const Region& region, std::uint64_t address, Alias* f
 
 // Whether the program may write to the address, as the kernel sees it.
 bool is_writable(std::uint64_t address);
+// Whether there is anything at the address.
+bool is_mapped(std::uint64_t address);
 
 // Forgets what regions have in the range; true when there was something.
 bool forget_regions(std::uint64_t start, std::uint64_t end);

@@ -11,6 +11,7 @@
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/region.hpp"
+#include "engine/runtime/regions.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
@@ -123,8 +124,25 @@ void hold(Context* context, ucontext_t* user, const siginfo_t& info) {
   mask_of(user) = kAllButFaults;
 }
 
+// What the processor would have said of an instruction that it could not fetch.
+void tell_fetch(ucontext_t* user, const siginfo_t& info) {
+  constexpr std::uint64_t kPageFault = 14;
+  constexpr std::uint64_t kGeneralProtection = 13;
+  constexpr std::uint64_t kFetchByUser = 0x14;
+  constexpr std::uint64_t kPresent = 1;
+  const bool is_page = info.si_code != SI_KERNEL;
+  reg(user, REG_TRAPNO) = is_page ? kPageFault : kGeneralProtection;
+  reg(user, REG_ERR) = 0;
+  if (!is_page) return;
+  std::uint8_t byte = 0;
+  const bool is_present = engine_safe_copy(&byte, info.si_addr, 1) == 1;
+  reg(user, REG_ERR) = kFetchByUser | (is_present ? kPresent : 0);
+  reg(user, REG_CR2) = word(info.si_addr);
+}
+
 // The held signal can be given now.
 void deliver_held(Context* context, ucontext_t* user, std::uint64_t pc) {
+  if (context->forced != 0 && context->held.si_signo == SIGSEGV) tell_fetch(user, context->held);
   context->pending = 0;
   context->stepping = 0;
   reg(user, REG_EFL) &= ~kTrapFlag;
@@ -239,8 +257,16 @@ bool hold_forced(Context* context, const siginfo_t& info) {
 void hold_fault(Context* context, std::uint64_t pc) {
   siginfo_t info{};
   info.si_signo = SIGSEGV;
-  info.si_code = SEGV_MAPERR;
-  info.si_addr = reinterpret_cast<void*>(pc);
+  constexpr std::uint64_t kCanonical = 1ull << 47;
+  if (pc >= kCanonical && pc < 0 - kCanonical) {
+    info.si_code = SI_KERNEL;
+  } else {
+    // There is code, but its first instruction is cut off: what follows is what is missing.
+    const Region* region = known_region(pc);
+    const std::uint64_t missing = region != nullptr ? region->end : pc;
+    info.si_code = is_mapped(missing) ? SEGV_ACCERR : SEGV_MAPERR;
+    info.si_addr = reinterpret_cast<void*>(missing);
+  }
   hold_forced(context, info);  // or it comes again when it is tried again
 }
 

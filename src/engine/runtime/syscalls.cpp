@@ -106,20 +106,15 @@ long execute(const Call& call) {
     if (!copy_string(path, PATH_MAX, call.a)) return -EFAULT;
     if (is_own_file(path, "exe"))
       std::memcpy(path, program_path(), std::strlen(program_path()) + 1);
+    if (const long descriptor = named_descriptor(path); descriptor >= 0)
+      return run_exec_at(call.context, static_cast<std::uint64_t>(descriptor), "", call.b, call.c);
     return run_exec(call.context, path, call.b, call.c);
   }
   if (!copy_string(path, PATH_MAX, call.b)) return -EFAULT;
+  if (path[0] == '\0' && (call.e & AT_EMPTY_PATH) == 0) return -ENOENT;
   if (path[0] == '/' || static_cast<int>(call.a) == AT_FDCWD)
     return run_exec(call.context, path, call.c, call.d);
-  if (path[0] != '\0')
-    stop(Message("cannot run execveat relative to a directory descriptor, at ")
-             .add_place(call.next_pc));
-  Message link("/proc/self/fd/");
-  link.add_number(call.a);
-  const long size = kernel(SYS_readlink, word(link.text()), word(path), PATH_MAX - 1);
-  if (is_error(size)) return -EBADF;
-  path[size] = '\0';
-  return run_exec(call.context, path, call.c, call.d);
+  return run_exec_at(call.context, call.a, path, call.c, call.d);
 }
 
 long control(const Call& call) {

@@ -84,7 +84,9 @@ bool Translation::add_block() {
   read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
   if (has_region_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
-  if (blocks_ != 0 && block_.instructions[0].flow == Flow::refused) {  // perhaps never reached
+  const Flow first = block_.instructions[0].flow;
+  if (blocks_ != 0 &&
+      (first == Flow::refused || first == Flow::invalid)) {  // perhaps never reached
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
     return false;
@@ -320,9 +322,23 @@ void Translation::emit_far_operand(const Instruction& instruction) {
   emit_.load_context(reg, CTX_SPILL2);
 }
 
+namespace {
+
+// Whether the instruction goes on where there is no more code.
+bool is_cut_off(std::uint64_t pc, const Region& region) {
+  constexpr std::uint64_t kLongest = 15;
+  if (region.end - pc >= kLongest || find_region(region.end) != nullptr) return false;
+  std::uint8_t bytes[kLongest];
+  const auto available = static_cast<long>(region.end - pc);
+  return read_code(bytes, pc, available) == available &&
+         is_incomplete(bytes, static_cast<std::uint32_t>(available));
+}
+
+}  // namespace
+
 Trace* translate(std::uint64_t pc, bool indirect) {
   const Region* region = find_region(pc);
-  if (region == nullptr) return nullptr;
+  if (region == nullptr || is_cut_off(pc, *region)) return nullptr;
   static std::uint8_t memory[sizeof(Translation)] __attribute__((aligned(16)));
   Trace* trace = (new (memory) Translation(pc, indirect, *region))->run();
   note_pages(*trace);
@@ -344,14 +360,7 @@ std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t c
   counters[block.number] += point.round;
   if (counted) counters[block.number] -= block.weight;
   if (point.index == 0) return 0;
-  const std::uint64_t start = trace.pc + block.pc;
-  const auto size = static_cast<std::uint32_t>(trace.pc + point.pc - start);
-  std::uint8_t bytes[kMaxBlockBytes];
-  if (size > sizeof bytes ||
-      engine_safe_copy(bytes, reinterpret_cast<const void*>(start), size) != size)
-    return 0;
-  const std::uint32_t part =
-      record_block(start, whole.mapping, bytes, size, point.index, BlockKind::body);
+  const std::uint32_t part = record_head(block.number, point.index, point.pc - block.pc);
   counters[part] += 1;
   return part;
 }

@@ -1,7 +1,9 @@
 // Programs must not notice: the same output and status natively and under the engine.
 #include <signal.h>
 
+#include <map>
 #include <thread>
+#include <tuple>
 
 #include "under_engine.hpp"
 
@@ -24,7 +26,8 @@ TEST_P(Unnoticed, SampleBehavesAsNatively) {
 INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
                          testing::Values("signals.c", "threads.cpp", "processes.c",
                                          "self_modifying.c", "storm.c", "filters.c", "gs.c",
-                                         "waiting.c", "tiles.c"),
+                                         "waiting.c", "tiles.c", "executed.c", "unreadable.c",
+                                         "unfetched.c"),
                          [](const auto& which) {
                            std::string name = which.param;
                            return name.substr(0, name.find('.'));
@@ -138,6 +141,22 @@ TEST(Engine, CountsThreadsApartAndTheirSumIsTheTotal) {
     sum += instructions;
   }
   EXPECT_EQ(count_of(*ran.run, "instructions"), sum);
+}
+
+// Else a timer that interrupts a loop a thousand times a second would fill all tables in a day.
+TEST(Engine, RecordsAPlaceThatSignalsInterruptOnce) {
+  const auto ran = under_engine({sample("storm.c")});
+  ASSERT_TRUE(ran.run);
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint16_t>, unsigned> seen;
+  unsigned most = 0;
+  for (std::uint32_t i = 1; i < ran.run->shared().blocks(); ++i) {
+    const BlockEntry entry = ran.run->shared().block(i);
+    const bool is_fall = entry.kind == static_cast<std::uint16_t>(BlockKind::extra_fall);
+    if (is_fall || entry.kind == static_cast<std::uint16_t>(BlockKind::body))
+      most = std::max(most, ++seen[{entry.address, is_fall ? entry.next_fall : entry.mapping,
+                                    entry.size, entry.kind}]);
+  }
+  EXPECT_LE(most, 8u);
 }
 
 TEST(Engine, HoldsFourThousandThreadsAtOnce) {
