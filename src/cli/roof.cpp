@@ -56,7 +56,12 @@ bool ends_in(const OutputFlags& output, std::string_view extension) {
   return output.format.empty() && output.file.ends_with(extension);
 }
 
-void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags) {
+void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags,
+                 std::vector<std::string>& notes) {
+  const auto count_functions = [&] {
+    return std::ranges::count(subjects, model::Scope::function, &model::Subject::scope);
+  };
+  const auto all = count_functions();
   std::erase_if(subjects, [&](const model::Subject& subject) {
     if (subject.scope == model::Scope::thread) return !flags.by_thread;
     return subject.scope == model::Scope::function && !flags.functions.empty() &&
@@ -64,6 +69,14 @@ void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags) 
              return subject.name.find(name) != std::string::npos;
            });
   });
+  if (all > 0 && count_functions() == 0)
+    notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
+                                join(flags.functions, "' or '")));
+}
+
+void note_status(view::RoofReport& report) {
+  if (report.exit_status != 0)
+    report.notes.push_back("the program ended with status " + status_words(report.exit_status));
 }
 
 view::RoofReport report_of(const NativePass& native, const sample::RunCounts& counted,
@@ -73,13 +86,14 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   report.exit_status = native.counts.exit_status;
   report.wall_seconds = to_seconds(native.counts.wall);
   report.cpu_seconds = native.cpu_seconds();
-  report.threads = counted.threads.size();
+  report.threads = threads_of(counted).size();
   report.counts_from = is_by_counters(counted) ? "hardware counters" : "virtual PMU, exact";
   report.machine_identity = machine.identity;
   report.energy = native.counts.energy;
   report.notes = native.counts.notes;
+  note_status(report);
   auto subjects = join_passes(native, counted, report.notes);
-  keep_wanted(subjects, flags);
+  keep_wanted(subjects, flags, report.notes);
   report.chart = model::place(machine, std::move(subjects), flags.top);
   if (ends_in(flags.output, ".html")) {
     report.flames = flames_of(native);
@@ -123,10 +137,37 @@ Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "draw a roofline", std::move(why), std::move(hint));
 }
 
+bool is_recording(const std::string& path) {
+  constexpr std::size_t kMagic = 8;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  const auto mapping = Mapping::of_file(path);
+  if (!mapping || mapping->bytes().size() < kMagic) return false;
+  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
+  return std::string_view(text, kMagic) == "PERFILE2" ||
+         std::string_view(text, kMagic) == "2ELIFREP";
+}
+
+// Recordings that are named as such are not taken for a program and its arguments.
+Result<void> check_recordings(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  const auto other = std::ranges::find_if_not(names, is_recording);
+  if (other == names.end()) return {};
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(*other, ignored);
+  if (other != names.begin() || (!is_there && other->ends_with(".data")))
+    return failure(is_there ? ErrorKind::invalid_input : ErrorKind::not_found,
+                   "read '" + *other + "'",
+                   is_there ? "it is no recording" : "there is no such file",
+                   "name recordings alone, or a program after --");
+  return {};
+}
+
 // Whatever is wrong with the flags is said before anything runs.
 Result<void> check(const RoofFlags& flags) {
   if (flags.command.empty() && flags.pids.empty())
     return usage("no program was given", "write it after --, as in: loft roof -- ./app");
+  if (flags.pids.empty()) LOFT_CHECK(check_recordings(flags.command));
   const bool is_dram = flags.model == "dram";
   const bool is_virtual = flags.once || flags.source == "virtual";
   if ((flags.once && flags.source == "counters") || (is_dram && is_virtual))
@@ -146,17 +187,6 @@ Result<void> check(const RoofFlags& flags) {
         ErrorKind::invalid_input, format.error().what, format.error().why,
         "end the name in .svg, .png, .html, .data, .json, .csv or .txt, or give --format");
   return {};
-}
-
-bool is_recording(const std::string& path) {
-  constexpr std::size_t kMagic = 8;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  const auto mapping = Mapping::of_file(path);
-  if (!mapping || mapping->bytes().size() < kMagic) return false;
-  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
-  return std::string_view(text, kMagic) == "PERFILE2" ||
-         std::string_view(text, kMagic) == "2ELIFREP";
 }
 
 // Operations and bytes by counters of the machine, where it has them.
@@ -218,7 +248,8 @@ view::RoofReport report_of(CountedRun run, const model::Machine& machine, const 
   report.time_is_estimated = true;
   report.machine_identity = machine.identity;
   report.notes = std::move(run.notes);
-  keep_wanted(run.subjects, flags);
+  note_status(report);
+  keep_wanted(run.subjects, flags, report.notes);
   report.chart = model::place(machine, std::move(run.subjects), flags.top);
   return report;
 }

@@ -28,7 +28,8 @@ export function si(value: number, unit: string): string {
 // Intensities stay without a prefix: "0.125 FLOP/B" is read at once, "125 mFLOP/B" is not.
 export function plainNumber(value: number, unit: string): string {
   if (Number.isNaN(value)) return kMissing;
-  return unit === "" ? three(value) : `${three(value)} ${unit}`;
+  const text = value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : three(value);
+  return unit === "" ? text : `${text} ${unit}`;
 }
 
 export function withUnit(value: number, unit: string): string {
