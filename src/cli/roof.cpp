@@ -1,6 +1,7 @@
 // loft roof: how close a program comes to the limits of the machine.
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -104,28 +105,32 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
 }
 
 // What an extension of -o asks for beside the text on the terminal.
-Result<bool> write_picture(std::span<const view::RoofReport> runs, const OutputFlags& output) {
-  if (ends_in(output, ".svg")) {
-    LOFT_CHECK(replace_file(output.file, view::roof_svg(runs)));
-    return true;
-  }
+bool is_picture(const OutputFlags& output) {
+  constexpr std::array kPictures{".svg", ".png", ".html", ".data"};
+  return std::ranges::any_of(kPictures,
+                             [&](const char* extension) { return ends_in(output, extension); });
+}
+
+Result<void> write_picture(std::span<const view::RoofReport> runs, const OutputFlags& output) {
+  if (ends_in(output, ".svg")) return replace_file(output.file, view::roof_svg(runs));
   if (ends_in(output, ".png")) {
     LOFT_TRY(const auto picture, rasterized(view::roof_svg(runs)));
-    LOFT_CHECK(replace_file(output.file, picture));
-    return true;
+    return replace_file(output.file, picture);
   }
   if (ends_in(output, ".html")) {
     LOFT_TRY(const auto page, view::roof_html(runs));
-    LOFT_CHECK(replace_file(output.file, page));
-    return true;
+    return replace_file(output.file, page);
   }
-  return ends_in(output, ".data");  // written while the program ran
+  return {};  // a recording was written while the program ran
 }
 
 Result<void> write_reports(std::span<const view::RoofReport> runs, const RoofFlags& flags,
                            Stream stream, Terminal& terminal) {
-  LOFT_TRY(const bool is_done, write_picture(runs, flags.output));
-  if (is_done) return write_result({}, view::roof_text(runs), stream, terminal);
+  if (is_picture(flags.output)) {
+    // What two runs have told is not lost when the disk is full.
+    LOFT_CHECK(write_result({}, view::roof_text(runs), stream, terminal));
+    return write_picture(runs, flags.output);
+  }
   LOFT_TRY(const Format format, choose_format(flags.output));
   const std::string text = format == Format::json  ? view::roof_json(runs)
                            : format == Format::csv ? view::roof_csv(runs)
@@ -180,8 +185,7 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
-  for (const char* extension : {".svg", ".png", ".html", ".data"})
-    if (ends_in(flags.output, extension)) return {};
+  if (is_picture(flags.output)) return {};
   if (const auto format = choose_format(flags.output); !format)
     return failure(
         ErrorKind::invalid_input, format.error().what, format.error().why,

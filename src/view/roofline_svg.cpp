@@ -202,6 +202,11 @@ void Drawing::ceilings() {
         x(ceiling.flops_per_second / steepest), at, size_.width - kRight, at, top ? "#111" : "#888",
         top ? "2" : "1",
         ceiling.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
+  }
+  // Behind all lines: none goes through the words of another.
+  for (const model::Ceiling& ceiling : roofline_.ceilings) {
+    const bool top = &ceiling == &roofline_.ceilings.front();
+    const double at = y(ceiling.flops_per_second);
     const double words = std::max(at - 4, last_y + kLineHeight);
     last_y = words;
     const std::string name =

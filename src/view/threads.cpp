@@ -171,7 +171,8 @@ std::string optional_number(const std::optional<std::uint64_t>& value, const cha
 
 std::string threads_text(const TaskTable& table) {
   std::string out =
-      fmt::format("{}: {} tasks in {}", printable(table.path), table.tasks.size(),
+      fmt::format("{}: {} task{} in {}", printable(table.path), table.tasks.size(),
+                  table.tasks.size() == 1 ? "" : "s",
                   format_seconds(static_cast<double>(table.last_time - table.first_time) * 1e-9));
   if (!table.watched_by.empty()) out += ", watched by " + printable(table.watched_by);
   out += table.lost > 0 ? fmt::format("; {} records were lost\n", table.lost) : "\n";

@@ -154,6 +154,10 @@ function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }:
     g.lineTo(x.end, at);
     g.stroke();
     g.setLineDash([]);
+  });
+  // Behind all lines: none goes through the words of another.
+  roofline.ceilings.forEach((ceiling, i) => {
+    const at = place(y, Math.log10(ceiling.flops_per_second));
     if (at < y.end || at > y.start) return;
     const words = Math.max(at - 3, lastWords + 13);
     lastWords = words;
