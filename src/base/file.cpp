@@ -78,10 +78,10 @@ Result<void> replace_file(const std::string& path, std::string_view content) {
   const std::string beside = to.path + ".new-" + std::to_string(::getpid());
   auto written = [&]() -> Result<void> {
     const Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd.is_open()) return failure_of_errno(errno, "create '" + beside + "'");
-    LOFT_CHECK(write_all(fd, content, beside));
+    if (!fd.is_open()) return failure_of_errno(errno, "create '" + path + "'");
+    LOFT_CHECK(write_all(fd, content, path));
     if (::fsync(fd.get()) != 0 && errno != EINVAL)
-      return failure_of_errno(errno, "write '" + beside + "'");
+      return failure_of_errno(errno, "write '" + path + "'");
     if (::rename(beside.c_str(), to.path.c_str()) != 0)
       return failure_of_errno(errno, "replace '" + path + "'");
     return {};

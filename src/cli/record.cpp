@@ -153,14 +153,18 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   return request;
 }
 
+std::string tasks_text(std::uint64_t tasks) {
+  return with_separators(tasks) + (tasks == 1 ? " task" : " tasks");
+}
+
 std::string summary(const RecordResult& result, const std::string& path) {
   std::string text = fmt::format(
-      "{}: {} of {} tasks in {}: {} slices, {} switches; {} lost; watched by {}\n", printable(path),
-      with_binary_prefix(result.bytes), with_separators(result.tasks),
+      "{}: {} of {} in {}: {} slices, {} switches; {} lost; watched by {}\n", printable(path),
+      with_binary_prefix(result.bytes), tasks_text(result.tasks),
       format_seconds(to_seconds(result.wall)), with_separators(result.slices),
       with_separators(result.switches), with_separators(result.tally.lost), result.description);
-  if (result.still_running > 0)
-    text += fmt::format("{} tasks went on after the recording\n", result.still_running);
+  if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
+    text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
     text += fmt::format("{} tasks could not be followed: the kernel had no memory\n",
                         result.tally.lost_tasks);

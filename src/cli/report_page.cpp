@@ -80,7 +80,9 @@ class PageOfRecording {
     page_.title = summary().path;
     page_.source = fmt::format("recording of {}", with_binary_prefix(summary().bytes));
     if (!metadata.perf_version.empty())
-      page_.source += ", written by perf " + metadata.perf_version;
+      page_.source +=
+          (metadata.perf_version.starts_with("loft") ? ", written by " : ", written by perf ") +
+          metadata.perf_version;
   }
 
   void figures() {
@@ -108,6 +110,17 @@ class PageOfRecording {
     verdict();
   }
 
+  // Seconds a second: of running, or of waiting for a CPU.
+  static const char* time_unit(const sample::ReportEvent& event) {
+    return event.name == "wait-time" ? "threads" : "CPUs";
+  }
+
+  // Of switches and waiting the place is where a slice happened to end.
+  static bool tells_where(std::string_view event) {
+    return event != "wait-time" && event != "context-switches" && event != "cpu-migrations" &&
+           event != "migration";
+  }
+
   void verdict() {
     std::map<std::uint32_t, const sample::ReportRow*> heaviest;  // by event
     for (const auto& row : report_.rows) {
@@ -115,7 +128,8 @@ class PageOfRecording {
       if (!is_new && row.share > entry->second->share) entry->second = &row;
     }
     for (const auto& [event, row] : heaviest)
-      if (!row->keys.function.empty())
+      if (!row->keys.function.empty() && row->keys.function != "[not mapped]" &&
+          tells_where(report_.events[event].name))
         page_.verdict.push_back(fmt::format("{:.1f} % of {} is in {}{}.", 100 * row->share,
                                             report_.events[event].name, row->keys.function,
                                             row->inclusive ? " itself" : ""));
@@ -149,7 +163,7 @@ class PageOfRecording {
       const auto& one = report_.events[event];
       view::PageTimeLine line;
       line.name = one.name;
-      line.unit = !one.period_is_known ? "samples/s" : one.is_time ? "CPUs" : "1/s";
+      line.unit = !one.period_is_known ? "samples/s" : one.is_time ? time_unit(one) : "1/s";
       line.origin = one.period_is_known || step() != 1 ? Origin::scaled : Origin::counted;
       line.value.assign(kSteps, 0.0);
       for (std::size_t i = 0; i < kSteps; ++i) {

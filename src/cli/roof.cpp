@@ -1,6 +1,7 @@
 // loft roof: how close a program comes to the limits of the machine.
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -56,7 +57,12 @@ bool ends_in(const OutputFlags& output, std::string_view extension) {
   return output.format.empty() && output.file.ends_with(extension);
 }
 
-void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags) {
+void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags,
+                 std::vector<std::string>& notes) {
+  const auto count_functions = [&] {
+    return std::ranges::count(subjects, model::Scope::function, &model::Subject::scope);
+  };
+  const auto all = count_functions();
   std::erase_if(subjects, [&](const model::Subject& subject) {
     if (subject.scope == model::Scope::thread) return !flags.by_thread;
     return subject.scope == model::Scope::function && !flags.functions.empty() &&
@@ -64,6 +70,14 @@ void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags) 
              return subject.name.find(name) != std::string::npos;
            });
   });
+  if (all > 0 && count_functions() == 0)
+    notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
+                                join(flags.functions, "' or '")));
+}
+
+void note_status(view::RoofReport& report) {
+  if (report.exit_status != 0)
+    report.notes.push_back("the program ended with status " + status_words(report.exit_status));
 }
 
 view::RoofReport report_of(const NativePass& native, const sample::RunCounts& counted,
@@ -73,13 +87,14 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
   report.exit_status = native.counts.exit_status;
   report.wall_seconds = to_seconds(native.counts.wall);
   report.cpu_seconds = native.cpu_seconds();
-  report.threads = counted.threads.size();
+  report.threads = threads_of(counted).size();
   report.counts_from = is_by_counters(counted) ? "hardware counters" : "virtual PMU, exact";
   report.machine_identity = machine.identity;
   report.energy = native.counts.energy;
   report.notes = native.counts.notes;
+  note_status(report);
   auto subjects = join_passes(native, counted, report.notes);
-  keep_wanted(subjects, flags);
+  keep_wanted(subjects, flags, report.notes);
   report.chart = model::place(machine, std::move(subjects), flags.top);
   if (ends_in(flags.output, ".html")) {
     report.flames = flames_of(native);
@@ -90,28 +105,32 @@ view::RoofReport report_of(const NativePass& native, const sample::RunCounts& co
 }
 
 // What an extension of -o asks for beside the text on the terminal.
-Result<bool> write_picture(std::span<const view::RoofReport> runs, const OutputFlags& output) {
-  if (ends_in(output, ".svg")) {
-    LOFT_CHECK(replace_file(output.file, view::roof_svg(runs)));
-    return true;
-  }
+bool is_picture(const OutputFlags& output) {
+  constexpr std::array kPictures{".svg", ".png", ".html", ".data"};
+  return std::ranges::any_of(kPictures,
+                             [&](const char* extension) { return ends_in(output, extension); });
+}
+
+Result<void> write_picture(std::span<const view::RoofReport> runs, const OutputFlags& output) {
+  if (ends_in(output, ".svg")) return replace_file(output.file, view::roof_svg(runs));
   if (ends_in(output, ".png")) {
     LOFT_TRY(const auto picture, rasterized(view::roof_svg(runs)));
-    LOFT_CHECK(replace_file(output.file, picture));
-    return true;
+    return replace_file(output.file, picture);
   }
   if (ends_in(output, ".html")) {
     LOFT_TRY(const auto page, view::roof_html(runs));
-    LOFT_CHECK(replace_file(output.file, page));
-    return true;
+    return replace_file(output.file, page);
   }
-  return ends_in(output, ".data");  // written while the program ran
+  return {};  // a recording was written while the program ran
 }
 
 Result<void> write_reports(std::span<const view::RoofReport> runs, const RoofFlags& flags,
                            Stream stream, Terminal& terminal) {
-  LOFT_TRY(const bool is_done, write_picture(runs, flags.output));
-  if (is_done) return write_result({}, view::roof_text(runs), stream, terminal);
+  if (is_picture(flags.output)) {
+    // What two runs have told is not lost when the disk is full.
+    LOFT_CHECK(write_result({}, view::roof_text(runs), stream, terminal));
+    return write_picture(runs, flags.output);
+  }
   LOFT_TRY(const Format format, choose_format(flags.output));
   const std::string text = format == Format::json  ? view::roof_json(runs)
                            : format == Format::csv ? view::roof_csv(runs)
@@ -123,10 +142,37 @@ Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "draw a roofline", std::move(why), std::move(hint));
 }
 
+bool is_recording(const std::string& path) {
+  constexpr std::size_t kMagic = 8;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  const auto mapping = Mapping::of_file(path);
+  if (!mapping || mapping->bytes().size() < kMagic) return false;
+  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
+  return std::string_view(text, kMagic) == "PERFILE2" ||
+         std::string_view(text, kMagic) == "2ELIFREP";
+}
+
+// Recordings that are named as such are not taken for a program and its arguments.
+Result<void> check_recordings(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  const auto other = std::ranges::find_if_not(names, is_recording);
+  if (other == names.end()) return {};
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(*other, ignored);
+  if (other != names.begin() || (!is_there && other->ends_with(".data")))
+    return failure(is_there ? ErrorKind::invalid_input : ErrorKind::not_found,
+                   "read '" + *other + "'",
+                   is_there ? "it is no recording" : "there is no such file",
+                   "name recordings alone, or a program after --");
+  return {};
+}
+
 // Whatever is wrong with the flags is said before anything runs.
 Result<void> check(const RoofFlags& flags) {
   if (flags.command.empty() && flags.pids.empty())
     return usage("no program was given", "write it after --, as in: loft roof -- ./app");
+  if (flags.pids.empty()) LOFT_CHECK(check_recordings(flags.command));
   const bool is_dram = flags.model == "dram";
   const bool is_virtual = flags.once || flags.source == "virtual";
   if ((flags.once && flags.source == "counters") || (is_dram && is_virtual))
@@ -139,24 +185,12 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
-  for (const char* extension : {".svg", ".png", ".html", ".data"})
-    if (ends_in(flags.output, extension)) return {};
+  if (is_picture(flags.output)) return {};
   if (const auto format = choose_format(flags.output); !format)
     return failure(
         ErrorKind::invalid_input, format.error().what, format.error().why,
         "end the name in .svg, .png, .html, .data, .json, .csv or .txt, or give --format");
   return {};
-}
-
-bool is_recording(const std::string& path) {
-  constexpr std::size_t kMagic = 8;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  const auto mapping = Mapping::of_file(path);
-  if (!mapping || mapping->bytes().size() < kMagic) return false;
-  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
-  return std::string_view(text, kMagic) == "PERFILE2" ||
-         std::string_view(text, kMagic) == "2ELIFREP";
 }
 
 // Operations and bytes by counters of the machine, where it has them.
@@ -218,7 +252,8 @@ view::RoofReport report_of(CountedRun run, const model::Machine& machine, const 
   report.time_is_estimated = true;
   report.machine_identity = machine.identity;
   report.notes = std::move(run.notes);
-  keep_wanted(run.subjects, flags);
+  note_status(report);
+  keep_wanted(run.subjects, flags, report.notes);
   report.chart = model::place(machine, std::move(run.subjects), flags.top);
   return report;
 }

@@ -72,7 +72,7 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   Fields fields(json);
   if (fields.get<std::string>("schema") != kSchema) return damaged(path, "schema");
   kept.native.command = fields.get<std::vector<std::string>>("command");
-  kept.native.target = path;
+  kept.native.target = join(kept.native.command, " ");
   kept.native.exit_status = fields.get<int>("exit");
   kept.native.wall = Nanoseconds(fields.get<std::int64_t>("wall_ns"));
   sample::CountedEvent clock;
@@ -90,6 +90,10 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
     for (const auto& [seconds, joules] :
          part.get<std::vector<std::pair<double, double>>>("over_time"))
       used.over_time.push_back({seconds, joules});
+    // Files from before meters were told apart have no kind.
+    if (each.is_object() && each.contains("kind") &&
+        each["kind"] == to_string(sample::Origin::modelled))
+      used.origin = sample::Origin::modelled;
     if (!part.wrong().empty()) return damaged(path, part.wrong());
     kept.native.energy.push_back(std::move(used));
   }
@@ -150,6 +154,7 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
       over_time.emplace_back(seen.seconds, seen.joules);
     json["energy"].push_back({{"meter", used.meter},
                               {"joules", used.joules},
+                              {"kind", to_string(used.origin)},
                               {"over_time", over_time},
                               {"gpu", used.is_gpu}});
   }

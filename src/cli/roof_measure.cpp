@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "base/text.hpp"
 #include "cli/roof_streams.hpp"
 #include "source/perf_events/counting.hpp"
@@ -23,7 +25,7 @@ Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& co
   if (counted.exit_status == native.exit_status) return {};
   const std::string why =
       fmt::format("it ended with status {} natively and {} under the virtual PMU",
-                  native.exit_status, counted.exit_status);
+                  status_words(native.exit_status), status_words(counted.exit_status));
   if (target.keep_going) {
     native.notes.push_back("the two runs differ: " + why);
     return {};
@@ -61,10 +63,16 @@ Result<void> count_again(const RoofTarget& target, TwiceStreams& streams, Native
 
 }  // namespace
 
+std::string status_words(int status) {
+  const char* name = status > 128 ? ::sigabbrev_np(status - 128) : nullptr;
+  if (name == nullptr) return std::to_string(status);
+  return fmt::format("{} (killed by SIG{})", status, name);
+}
+
 Result<void> check_status(int exit_status, const RoofTarget& target) {
   if (exit_status == 0 || target.keep_going || !target.pids.empty()) return {};
   return failure(ErrorKind::invalid_input, "place '" + target.command[0] + "' under its roof",
-                 fmt::format("it ended with status {}", exit_status),
+                 fmt::format("it ended with status {}", status_words(exit_status)),
                  "use --keep-going if that is what it should do");
 }
 
@@ -98,6 +106,9 @@ Result<Measured> measure_twice(const RoofTarget& target) {
   LOFT_TRY(const auto second, streams.second());
   LOFT_TRY(measured.counted, run_counted(target.command, second));
   LOFT_CHECK(check_second(measured.first.counts, measured.counted, streams, target));
+  if (target.most_runs > 1)
+    measured.first.counts.notes.emplace_back(
+        "--runs was not needed: the virtual PMU counts everything in one run");
   LOFT_TRY(measured.native, profile_of(measured.first));
   return measured;
 }

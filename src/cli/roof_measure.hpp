@@ -32,6 +32,9 @@ struct Measured {
                                                    const WorkCounters& counters);
 [[nodiscard]] Result<Measured> measure_twice(const RoofTarget& target);
 
+// A status as a shell tells it, in words: "139 (killed by SIGSEGV)".
+[[nodiscard]] std::string status_words(int status);
+
 // A program that fails gives numbers of something else.
 [[nodiscard]] Result<void> check_status(int exit_status, const RoofTarget& target);
 

@@ -48,14 +48,28 @@ Basis basis_of(const sample::RunCounts& counted) {
   return has(sample::Origin::scaled) ? Basis::scaled : Basis::counted;
 }
 
+// When the first record was made: that of the program's exec, or of the first look at a process.
+std::uint64_t start_of(const source::Recording& recording) {
+  std::uint64_t start = 0;
+  recording.in_order([&](const source::PlacedRecord& placed) {
+    start = placed.time.value_or(0);
+    return start == 0;  // what was there before has no time
+  });
+  return start;
+}
+
 class Join {
  public:
   Join(const NativePass& native, const sample::RunCounts& counted, std::vector<std::string>& notes)
       : native_(native),
         counted_(counted),
         notes_(notes),
-        active_(times_of(native.profile.result.timeline.entries()), native.cpu_seconds(),
-                [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; }) {
+        active_(
+            times_of(native.profile.result.timeline.entries()), native.cpu_seconds(),
+            [&](sample::Trie::NodeId node) { return native.profile.result.tree[node].key; },
+            sample::ActiveTime::Lifetime{
+                native.start,
+                native.start + static_cast<std::uint64_t>(native.counts.wall.count())}) {
     for (const auto& function : counted.functions)
       if (auto work = work_of(function.counts))
         work_by_function_[{function.name, function.binary}] += *work;
@@ -71,6 +85,7 @@ class Join {
     }
     for (auto part : {threads(), functions(), slices()})
       all.insert(all.end(), part.begin(), part.end());
+    note_idle_time();
     return all;
   }
 
@@ -81,9 +96,27 @@ class Join {
     return sum;
   }
 
+  // The times of functions are then less than the whole.
+  void note_idle_time() {
+    constexpr double kWorthSaying = 0.05;
+    double busy = 0;
+    for (const sample::Spent& spent : active_.spent()) busy += spent.seconds;
+    const double idle = 1 - busy / to_seconds(native_.counts.wall);
+    if (idle < kWorthSaying) return;
+    notes_.push_back(
+        fmt::format("for {:.0f} % of the time none of its threads ran: it waited, or other "
+                    "programs had the CPUs",
+                    idle * 100));
+  }
+
   // Their time is sampled, whatever their counts are.
   [[nodiscard]] Basis basis_of_parts() const {
     return basis_of(counted_) == Basis::modelled ? Basis::modelled : Basis::scaled;
+  }
+
+  // The virtual PMU counts for each of them; counters of the machine are sampled.
+  [[nodiscard]] Basis basis_of_their_work() const {
+    return is_by_counters(counted_) ? basis_of_parts() : Basis::counted;
   }
 
   [[nodiscard]] Subject run() const {
@@ -92,7 +125,7 @@ class Join {
     std::vector<sample::Count> totals;
     for (const sample::CountedEvent& event : counted_.events) totals.push_back(event.total);
     subject.work = work_of(totals);
-    subject.basis = basis_of(counted_);
+    subject.basis = subject.work_basis = basis_of(counted_);
     subject.seconds = to_seconds(native_.counts.wall);
     if (subject.seconds > 0)
       subject.concurrency = std::max(1.0, native_.cpu_seconds() / subject.seconds);
@@ -106,9 +139,7 @@ class Join {
     // A thread alone stands under the roofs of one thread, in its own run time.
     for (const sample::Spent& spent : active_.spent())
       by_tid[spent.tid].seconds += spent.cpu_seconds;
-    std::map<std::uint32_t, const sample::ThreadCounts*> counted;
-    for (const sample::ThreadCounts& thread : counted_.threads)
-      counted[static_cast<std::uint32_t>(thread.tid)] = &thread;
+    const auto counted = threads_of(counted_);
     std::vector<Subject> all;
     const bool same_run = is_by_counters(counted_);
     if (!same_run && by_tid.size() != counted.size()) {
@@ -125,10 +156,11 @@ class Join {
       subject.tid = tid;
       subject.name = native_.name_of(tid);
       if (found != counted.end()) {
-        subject.name = found->second->comm;
-        subject.work = work_of(found->second->counts);
+        subject.name = found->second.comm;
+        subject.work = work_of(found->second.counts);
       }
       subject.basis = basis_of_parts();
+      subject.work_basis = basis_of_their_work();
       all.push_back(subject);
     }
     return all;
@@ -155,6 +187,7 @@ class Join {
       subject.name = key.first;
       subject.binary = key.second;
       subject.basis = basis_of_parts();
+      subject.work_basis = basis_of_their_work();
       return subject;
     };
     for (const auto& [key, sum] : sums) {
@@ -188,7 +221,7 @@ class Join {
       subject.scope = Scope::slice;
       subject.start = slice.start;
       subject.end = slice.end;
-      subject.basis = Basis::modelled;
+      subject.basis = subject.work_basis = Basis::modelled;
       subject.seconds = slice.end - slice.start;
       subject.work = Work{};
       double cpu = 0;
@@ -239,6 +272,18 @@ std::optional<Work> work_of(const std::vector<sample::Count>& counts) {
   return Work{values[3], values[4], values[1] + values[2], instructions, widths, values[13]};
 }
 
+std::map<std::uint32_t, sample::ThreadCounts> threads_of(const sample::RunCounts& counted) {
+  std::map<std::uint32_t, sample::ThreadCounts> all;
+  for (const sample::ThreadCounts& part : counted.threads) {
+    const auto [entry, is_new] = all.try_emplace(static_cast<std::uint32_t>(part.tid), part);
+    if (is_new) continue;
+    entry->second.comm = part.comm;
+    for (std::size_t i = 0; i < part.counts.size() && i < entry->second.counts.size(); ++i)
+      entry->second.counts[i] += part.counts[i];
+  }
+  return all;
+}
+
 bool is_by_counters(const sample::RunCounts& counted) { return counted.source == kByCounters; }
 
 double NativePass::cpu_seconds() const { return counts.events.front().total.value() * 1e-9; }
@@ -282,6 +327,7 @@ Result<NativePass> profile_of(sample::RunCounts counts,
   NativePass pass;
   pass.counts = std::move(counts);
   pass.recording = std::move(recording);
+  pass.start = start_of(*pass.recording);
   sample::ProfileOptions options;
   options.tree = options.timeline = true;
   LOFT_TRY(pass.profile, source::profile_recording(*pass.recording, options, {},
@@ -307,12 +353,10 @@ std::vector<Subject> join_passes(const NativePass& native, const sample::RunCoun
 }
 
 std::optional<view::PageSchedule> schedule_of(const NativePass& native) {
-  const auto start = native.profile.result.first_time;
   view::PageSchedule schedule;
   for (const source::RunSlice& slice : source::read_schedule(*native.recording)) {
-    if (!start || slice.end <= *start) continue;
     const auto seconds = [&](std::uint64_t time) {
-      return static_cast<double>(std::max(time, *start) - *start) * 1e-9;
+      return static_cast<double>(std::max(time, native.start) - native.start) * 1e-9;
     };
     schedule.add(slice.tid, slice.cpu.value_or(view::PageSchedule::kNoCpu), seconds(slice.start),
                  seconds(slice.end));

@@ -7,6 +7,7 @@
 //   const std::vector<model::Subject> subjects = join_passes(native, counted, notes);
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ struct NativePass {
   sample::RunCounts counts;
   std::unique_ptr<source::Recording> recording;
   source::ProfiledRecording profile;
+  std::uint64_t start = 0;  // of the recording's clock
 
   [[nodiscard]] double cpu_seconds() const;
   [[nodiscard]] FunctionKey function(std::uint32_t id) const;
@@ -68,6 +70,11 @@ struct NativeRun {
 [[nodiscard]] Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
                                                     StandardStreams streams);
 
+// Each thread once, by its number, with all that it did: one that became another program with exec
+// was counted for each of them.
+[[nodiscard]] std::map<std::uint32_t, sample::ThreadCounts> threads_of(
+    const sample::RunCounts& counted);
+
 // Adds up where the time of a recorded run went.
 [[nodiscard]] Result<NativePass> profile_of(NativeRun& run);
 [[nodiscard]] Result<NativePass> profile_of(sample::RunCounts counts,
@@ -79,7 +86,7 @@ struct NativeRun {
                                                       const sample::RunCounts& counted,
                                                       std::vector<std::string>& notes);
 
-// Which thread ran when and where, in seconds since the first sample; and what they are called.
+// Which thread ran when and where, in seconds since the start of the run; and what they are called.
 [[nodiscard]] std::optional<view::PageSchedule> schedule_of(const NativePass& native);
 [[nodiscard]] std::vector<view::PageThread> thread_names_of(const NativePass& native);
 

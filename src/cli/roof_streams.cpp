@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +39,14 @@ bool is_pipe(int fd) {
   return ::fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
+// Whether somebody writes to a pipe, or has closed it. One that stays open and silent, as under ssh
+// or in a container, would be waited for without end.
+bool has_input(int pipe) {
+  constexpr int kPatience = 1000;  // milliseconds
+  pollfd polled{pipe, POLLIN, 0};
+  return ::poll(&polled, 1, kPatience) > 0;
+}
+
 bool same_bytes(int a, long long start_a, int b, long long size) {
   std::array<char, 65536> of_a{};
   std::array<char, 65536> of_b{};
@@ -61,6 +70,10 @@ Result<TwiceStreams> TwiceStreams::prepare() {
   if (is_file(STDIN_FILENO)) {
     streams.rewind_own_ = true;
     streams.input_start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  } else if (is_pipe(STDIN_FILENO) && !has_input(STDIN_FILENO)) {
+    streams.note_ =
+        "its standard input was open and empty when it started: what came later was not there in "
+        "the second run";
   } else if (is_pipe(STDIN_FILENO)) {
     LOFT_TRY(streams.input_, memory_file("input"));
     LOFT_CHECK(copy_all(STDIN_FILENO, streams.input_.get()));

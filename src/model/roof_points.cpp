@@ -128,6 +128,7 @@ Subject together(const std::vector<Subject>& subjects, std::span<const std::size
       *sum.work += *part.work;
     else
       sum.work.reset();  // a sum that lacks a part would be a wrong number
+    sum.work_basis = std::max(sum.work_basis, part.work_basis);
     sum.seconds += part.seconds;
     weighted += part.seconds * part.concurrency;
   }

@@ -56,6 +56,7 @@ struct Subject {
   double concurrency = 1;    // threads at work meanwhile, on average
   double time_error = 0;     // half of the 95 % interval of `seconds`, as a share of it
   Basis basis = Basis::counted;
+  Basis work_basis = Basis::counted;  // of the work alone, and so of the intensity
 };
 
 struct RoofPoint {

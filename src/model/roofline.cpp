@@ -57,6 +57,8 @@ double Roofline::attainable(double intensity) const {
   return std::min(ceilings.front().flops_per_second, slopes.front().bytes_per_second * intensity);
 }
 
+bool Roofline::is_of_memory() const { return slopes.size() == 1 && slopes.front().level == "DRAM"; }
+
 double Roofline::ridge() const {
   if (slopes.empty() || ceilings.empty()) return 0;
   return ceilings.front().flops_per_second / slopes.front().bytes_per_second;

@@ -40,6 +40,7 @@ struct RooflinePoint {
   double flops_per_second = 0;
   double weight = 0;  // share of time, 0 to 1; 0: not known
   int series = 0;     // points of one run share a number
+  bool is_estimated = false;
 };
 
 // The roof that a point hangs under.
@@ -65,6 +66,9 @@ class Roofline {
   // The lowest roof at or above the point. A point above all (counts and time from different runs
   // may do that) is measured against the top one, with a share over 1. Nothing without roofs.
   [[nodiscard]] std::optional<Limit> limit(double intensity, double flops_per_second) const;
+
+  // Whether bytes are those that memory moves: then its bandwidth alone bounds.
+  [[nodiscard]] bool is_of_memory() const;
 
   // The intensity where the steepest slope meets the highest ceiling.
   [[nodiscard]] double ridge() const;

@@ -32,14 +32,16 @@ std::vector<Spent> values_of(const std::map<Key, Spent>& sums) {
 }  // namespace
 
 ActiveTime::ActiveTime(std::span<const TimelineEntry> timeline, double cpu_seconds,
-                       const std::function<std::uint32_t(Trie::NodeId)>& function_of) {
+                       const std::function<std::uint32_t(Trie::NodeId)>& function_of,
+                       const std::optional<Lifetime>& lifetime) {
   if (timeline.empty()) return;
   const auto [first, last] = std::ranges::minmax(timeline, {}, &TimelineEntry::time);
-  span_ = last.time - first.time;
+  const std::uint64_t start = lifetime ? std::min(lifetime->start, first.time) : first.time;
+  span_ = std::max(lifetime ? lifetime->end : 0, last.time) - start;
   std::map<std::uint64_t, Bucket> buckets;
   double sampled = 0;
   for (const TimelineEntry& entry : timeline) {
-    Bucket& bucket = buckets[(entry.time - first.time) / kBucket];
+    Bucket& bucket = buckets[(entry.time - start) / kBucket];
     bucket.period += entry.period;
     bucket.tids.insert(entry.tid);
     sampled += static_cast<double>(entry.period);
@@ -47,7 +49,7 @@ ActiveTime::ActiveTime(std::span<const TimelineEntry> timeline, double cpu_secon
   const double scale = sampled > 0 ? cpu_seconds / sampled : 0;
   std::map<Key, Spent> sums;
   for (const TimelineEntry& entry : timeline) {
-    const std::uint64_t time = entry.time - first.time;
+    const std::uint64_t time = entry.time - start;
     const double cpu = static_cast<double>(entry.period) * scale;
     const double seconds = cpu / buckets[time / kBucket].concurrency();
     const std::uint32_t function = function_of(entry.node);

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,16 +30,24 @@ struct Spent {
 
 class ActiveTime {
  public:
+  // From when to when a run lasted, by the clock of its samples.
+  struct Lifetime {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+  };
+
   // `cpu_seconds` is what the kernel counted; samples are scaled to it, since some may have been
-  // lost. `function_of` tells the function that was running from a node of the call tree.
+  // lost. `function_of` tells the function that was running from a node of the call tree. Without
+  // a lifetime the run is taken to last from the first sample to the last.
   ActiveTime(std::span<const TimelineEntry> timeline, double cpu_seconds,
-             const std::function<std::uint32_t(Trie::NodeId)>& function_of);
+             const std::function<std::uint32_t(Trie::NodeId)>& function_of,
+             const std::optional<Lifetime>& lifetime = std::nullopt);
 
   [[nodiscard]] const std::vector<Spent>& spent() const { return spent_; }
 
-  // The same for each of `count` equal parts of the span from the first sample to the last.
+  // The same for each of `count` equal parts of the run.
   struct Slice {
-    double start = 0;  // seconds since the first sample
+    double start = 0;  // seconds since the start of the run
     double end = 0;
     std::vector<Spent> spent;
   };
@@ -47,7 +56,7 @@ class ActiveTime {
  private:
   // A sample with its share of elapsed time.
   struct Moment {
-    std::uint64_t time = 0;  // since the first
+    std::uint64_t time = 0;  // since the start
     std::uint32_t function = 0;
     std::uint32_t tid = 0;
     double cpu_seconds = 0;

@@ -66,6 +66,8 @@ struct EnergyUsed {
   double joules = 0;
   std::vector<EnergySeen> over_time;  // in order of time
   bool is_gpu = false;                // counts no work that the CPU did
+  // Modelled: the meter shows watts; they were added up over the time between readings.
+  Origin origin = Origin::counted;
 };
 
 // How a total varied over repeated runs.

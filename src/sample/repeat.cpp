@@ -9,16 +9,6 @@
 namespace loft::sample {
 namespace {
 
-// Two-sided 95 % quantile of Student's t for `freedom` degrees of freedom.
-double student_quantile(std::size_t freedom) {
-  static constexpr std::array<double, 30> kTable{
-      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-  if (freedom == 0) return 0;
-  return freedom <= kTable.size() ? kTable[freedom - 1] : 1.96 + 2.5 / static_cast<double>(freedom);
-}
-
 Nanoseconds mean_time(const std::vector<RunCounts>& runs, Nanoseconds (*time)(const RunCounts&)) {
   Nanoseconds sum{};
   for (const RunCounts& run : runs) sum += time(run);
@@ -120,6 +110,15 @@ CountedEvent join_event(const std::vector<RunCounts>& runs, const CountedEvent& 
 }
 
 }  // namespace
+
+double student_quantile(std::size_t freedom) {
+  static constexpr std::array<double, 30> kTable{
+      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+  if (freedom == 0) return 0;
+  return freedom <= kTable.size() ? kTable[freedom - 1] : 1.96 + 2.5 / static_cast<double>(freedom);
+}
 
 Spread spread_of(std::span<const double> values) {
   Spread spread;

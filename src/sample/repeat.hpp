@@ -9,6 +9,9 @@
 
 namespace loft::sample {
 
+// Two-sided 95 % quantile of Student's t for `freedom` degrees of freedom.
+[[nodiscard]] double student_quantile(std::size_t freedom);
+
 // Mean, deviation and 95 % interval (Student's t) of at least one value.
 Spread spread_of(std::span<const double> values);
 

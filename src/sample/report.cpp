@@ -169,7 +169,8 @@ std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription
     const auto& attr = events[i].attr;
     ReportEvent event{events[i].name, result.events[i], true, false};
     event.period_is_known = (attr.sample_type & kSamplePeriod) != 0 || !attr.freq;
-    event.is_time = attr.type == 1 && attr.config <= 1;  // cpu-clock and task-clock
+    // cpu-clock and task-clock, and what 'loft record' counts beside them.
+    event.is_time = (attr.type == 1 && attr.config <= 1) || event.name == "wait-time";
     list.push_back(std::move(event));
   }
   return list;

@@ -1,5 +1,7 @@
 #include "sample/task_table.hpp"
 
+#include <cmath>
+
 namespace loft::sample {
 
 Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i) {
@@ -20,20 +22,33 @@ Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i)
   return {Origin::scaled, value / share, share};
 }
 
+Estimate estimate(const TaskTable& table, const TaskRow& row, std::size_t i) {
+  Estimate known = estimate(table, row.counted, i);
+  if (known.origin == Origin::scaled && i < row.errors.size())
+    known.error = row.errors[i].half_of_interval(known.running);
+  return known;
+}
+
 Estimate estimate_of_all(const TaskTable& table, std::size_t i) {
   Counted all;
   Counted unknown;
   double known = 0;
   bool is_whole = true;
+  double variance = 0;  // tasks are off independently of each other
+  bool has_errors = true;
   for (const TaskRow& row : table.tasks) {
     if (i >= row.counted.counts.size()) continue;  // it has no slices
-    const Estimate of_row = estimate(table, row.counted, i);
+    const Estimate of_row = estimate(table, row, i);
     all += row.counted;
     if (of_row.origin == Origin::missing)
       unknown += row.counted;
     else
       known += of_row.value;
     is_whole &= of_row.origin == Origin::counted;
+    if (of_row.origin == Origin::counted) continue;
+    has_errors &= of_row.error.has_value();
+    const double off = of_row.error.value_or(0) * of_row.value;
+    variance += off * off;
   }
   const Estimate pooled = estimate(table, all, i);
   if (is_whole || pooled.origin == Origin::missing) return pooled;
@@ -46,7 +61,9 @@ Estimate estimate_of_all(const TaskTable& table, std::size_t i) {
                                              : 0;
   };
   const double rest = unknown.counts.empty() ? 0 : pooled.value * work(unknown) / work(all);
-  return {Origin::scaled, known + rest, pooled.running};
+  Estimate sum{Origin::scaled, known + rest, pooled.running};
+  if (has_errors && sum.value > 0) sum.error = std::sqrt(variance) / sum.value;
+  return sum;
 }
 
 Origin origin_of_all(const TaskTable& table, const Counted& counted) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sample/count.hpp"
+#include "sample/turn_error.hpp"
 
 namespace loft::sample {
 
@@ -49,6 +50,8 @@ struct Estimate {
   Origin origin = Origin::missing;
   double value = 0;    // meaningless when missing
   double running = 0;  // the share of the time in which it was counted, 0 to 1
+  // Of a scaled one: half of its 95 % interval as a share of it; nothing where that is not known.
+  std::optional<double> error = {};
 };
 
 struct TaskRow {
@@ -65,6 +68,7 @@ struct TaskRow {
   std::optional<std::uint64_t> switches;
   std::optional<std::uint64_t> migrations;
   Counted counted;
+  std::vector<TurnError> errors;  // of its counts, aligned with TaskTable::counters
   std::vector<double>
       joules;  // its share, aligned with TaskTable::meters: modelled, never measured
 };
@@ -92,6 +96,8 @@ struct MeterSum {
   std::string name;
   std::uint64_t microjoules = 0;
   double joules_of_nobody = 0;  // used while no slice of a task ended
+  // Modelled: it shows watts; they were added up over the time between readings.
+  Origin origin = Origin::counted;
 };
 
 struct TaskTable {
@@ -121,8 +127,12 @@ struct TaskTable {
 // turns and they were counted all along, else by the time.
 [[nodiscard]] Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i);
 
+// The same for all that a task did, with its error.
+[[nodiscard]] Estimate estimate(const TaskTable& table, const TaskRow& row, std::size_t i);
+
 // The same for all tasks together: the sum of what is estimated of each. Tasks of which nothing is
-// known, since they had no turn, are taken to be like the others.
+// known, since they had no turn, are taken to be like the others,
+// and their error is then not known.
 [[nodiscard]] Estimate estimate_of_all(const TaskTable& table, std::size_t i);
 
 // Of all counters together: counted when each was, missing when none is known, else scaled.

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "sample/task_table.hpp"
@@ -20,48 +22,91 @@ inline std::string estimate_text(const sample::Estimate& estimate) {
          with_separators(static_cast<std::uint64_t>(std::llround(estimate.value)));
 }
 
+// Where a few turns hold most of what was counted, there may be as much that no turn met.
+inline constexpr double kUnsteady = 0.5;
+
+// With its error, where it is known: "~1,234 ±3 %".
+inline std::string estimate_with_error(const sample::Estimate& estimate) {
+  if (!estimate.error || estimate.origin == sample::Origin::missing) return estimate_text(estimate);
+  if (*estimate.error > kUnsteady)
+    return fmt::format("{} ±>{:.0f} %", estimate_text(estimate), kUnsteady * 100);
+  const double percent = *estimate.error * 100;
+  return fmt::format("{} ±{:.{}f} %", estimate_text(estimate), percent, percent < 9.95 ? 1 : 0);
+}
+
+// What is known of each counter, of a task or of a slice.
+inline std::vector<sample::Estimate> estimates_of(const sample::TaskTable& table,
+                                                  const sample::TaskRow& row) {
+  std::vector<sample::Estimate> all;
+  for (std::size_t i = 0; i < table.counters.size(); ++i)
+    all.push_back(sample::estimate(table, row, i));
+  return all;
+}
+
+inline std::vector<sample::Estimate> estimates_of(const sample::TaskTable& table,
+                                                  const sample::TaskSlice& slice) {
+  std::vector<sample::Estimate> all;
+  for (std::size_t i = 0; i < table.counters.size(); ++i)
+    all.push_back(sample::estimate(table, slice.counted, i));
+  return all;
+}
+
 inline std::string estimate_number(const sample::Estimate& estimate, const char* absent) {
   return estimate.origin == sample::Origin::missing ? absent
                                                     : fmt::format("{:.0f}", estimate.value);
 }
 
-// "counts":{NAME:VALUE,...},"estimates":{NAME:{"kind","running"},...}; the latter of those that
-// were not counted all the time.
-inline std::string estimates_json(const sample::TaskTable& table, const sample::Counted& counted) {
+// "counts":{NAME:VALUE,...},"estimates":{NAME:{"kind","running","ci95"?},...}; the latter of those
+// that were not counted all the time. `part` is a task or a slice.
+template <class Part>
+std::string estimates_json(const sample::TaskTable& table, const Part& part) {
+  const auto estimates = estimates_of(table, part);
   std::string counts;
   std::string uncertain;
   for (std::size_t i = 0; i < table.counters.size(); ++i) {
-    const sample::Estimate estimate = sample::estimate(table, counted, i);
+    const sample::Estimate& estimate = estimates[i];
     const std::string name = json_text(table.counters[i]);
     counts +=
         fmt::format("{}{}:{}", counts.empty() ? "" : ",", name, estimate_number(estimate, "null"));
     if (estimate.origin == sample::Origin::counted) continue;
+    std::string interval;
+    if (estimate.error && *estimate.error > kUnsteady)
+      interval = ",\"ci95\":null";
+    else if (estimate.error)
+      interval = fmt::format(",\"ci95\":[{:.0f},{:.0f}]",
+                             estimate.value * std::max(0.0, 1 - *estimate.error),
+                             estimate.value * (1 + *estimate.error));
     uncertain +=
-        fmt::format("{}{}:{{\"kind\":\"{}\",\"running\":{:.4f}}}", uncertain.empty() ? "" : ",",
-                    name, to_string(estimate.origin), estimate.running);
+        fmt::format("{}{}:{{\"kind\":\"{}\",\"running\":{:.4f}{}}}", uncertain.empty() ? "" : ",",
+                    name, to_string(estimate.origin), estimate.running, interval);
   }
   return fmt::format("\"kind\":\"{}\",\"counts\":{{{}}},\"estimates\":{{{}}}",
-                     to_string(sample::origin_of_all(table, counted)), counts, uncertain);
+                     to_string(sample::origin_of_all(table, part.counted)), counts, uncertain);
 }
 
 // The fields of CSV behind all others: each count, then the share of the time in which it was
-// counted.
+// counted, then half of the 95 % interval of those that were scaled, where it is known.
 inline std::string estimates_csv_head(const sample::TaskTable& table) {
   std::string out;
   for (const std::string& name : table.counters) out += "," + csv_field(name);
   for (const std::string& name : table.counters) out += "," + csv_field(name + " running");
+  for (const std::string& name : table.counters) out += "," + csv_field(name + " error95");
   return out;
 }
 
-inline std::string estimates_csv(const sample::TaskTable& table, const sample::Counted& counted) {
+template <class Part>
+std::string estimates_csv(const sample::TaskTable& table, const Part& part) {
   std::string values;
   std::string shares;
-  for (std::size_t i = 0; i < table.counters.size(); ++i) {
-    const sample::Estimate estimate = sample::estimate(table, counted, i);
+  std::string errors;
+  for (const sample::Estimate& estimate : estimates_of(table, part)) {
     values += "," + estimate_number(estimate, "");
     shares += fmt::format(",{:.4g}", estimate.running);
+    errors += estimate.error && *estimate.error <= kUnsteady
+                  ? fmt::format(",{:.4g}", *estimate.error * estimate.value)
+                  : ",";
   }
-  return values + shares;
+  return values + shares + errors;
 }
 
 }  // namespace loft::view

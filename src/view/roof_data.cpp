@@ -34,6 +34,7 @@ ordered_json run_json(const RoofReport& report) {
       over_time.push_back({seen.seconds, seen.joules});
     json["energy"].push_back({{"meter", used.meter},
                               {"joules", used.joules},
+                              {"kind", to_string(used.origin)},
                               {"over_time", std::move(over_time)},
                               {"gpu", used.is_gpu}});
   }
@@ -68,6 +69,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["bound_by"] = point.limit ? ordered_json(point.limit->name) : ordered_json(nullptr);
   json["share_of_roof"] = point.limit ? ordered_json(point.limit->share) : ordered_json(nullptr);
   json["kind"] = to_string(subject.basis);
+  json["work_kind"] = work ? to_string(subject.work_basis) : "missing";
   return json;
 }
 
@@ -128,7 +130,7 @@ std::string roof_svg(std::span<const RoofReport> runs) {
       if (!point.intensity || !point.flops_per_second) return;
       points.push_back({runs[i].label.empty() ? name : runs[i].label + ": " + name,
                         *point.intensity, *point.flops_per_second, point.share_of_time,
-                        static_cast<int>(i)});
+                        static_cast<int>(i), point.subject.basis != model::Basis::counted});
     };
     const model::RoofChart& chart = runs[i].chart;
     for (const RoofPoint& point : chart.points)

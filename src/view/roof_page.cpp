@@ -23,6 +23,11 @@ sample::Origin origin_of(model::Basis basis) {
   return sample::Origin::modelled;
 }
 
+// Bytes as the core sees them, or as memory does.
+std::string bytes_name(const model::RoofChart& chart) {
+  return chart.roofline.is_of_memory() ? "memory traffic" : "loads and stores";
+}
+
 double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown); }
 
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
@@ -57,7 +62,7 @@ void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run
 
 void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   PageTimeLine flops{"performance", "FLOP/s", run, sample::Origin::modelled, {}, {}, {}};
-  PageTimeLine bytes{"loads and stores", "B/s", run, sample::Origin::modelled, {}, {}, {}};
+  PageTimeLine bytes{bytes_name(chart), "B/s", run, sample::Origin::modelled, {}, {}, {}};
   for (const RoofPoint& point : chart.points) {
     if (point.subject.scope != Scope::slice) continue;
     for (PageTimeLine* line : {&flops, &bytes}) {
@@ -77,7 +82,7 @@ void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t
 void add_power_lines(PageData& page, const RoofReport& report, std::uint32_t run) {
   constexpr double kLeastStep = 0.15;  // seconds
   for (const sample::EnergyUsed& used : report.energy) {
-    PageTimeLine line{"power, " + used.meter, "W", run, sample::Origin::counted, {}, {}, {}};
+    PageTimeLine line{"power, " + used.meter, "W", run, used.origin, {}, {}, {}};
     sample::EnergySeen before;  // the beginning of the step, and its end so far
     sample::EnergySeen last;
     for (const sample::EnergySeen& seen : used.over_time) {
@@ -105,7 +110,8 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   PageColumn seconds{.name = "seconds", .form = CellForm::seconds};
   PageColumn rate{.name = "performance", .form = CellForm::number, .unit = "FLOP/s"};
   PageColumn intensity{.name = "intensity", .form = CellForm::number, .unit = "FLOP/B"};
-  PageColumn traffic{.name = "loads and stores", .form = CellForm::number, .unit = "B/s"};
+  PageColumn traffic{
+      .name = bytes_name(runs.front().chart), .form = CellForm::number, .unit = "B/s"};
   PageColumn limit{.name = "limited by", .form = CellForm::text};
   PageColumn share{
       .name = "of that", .form = CellForm::share, .help = "how much of that roof is reached"};
@@ -122,8 +128,12 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
     traffic.numbers.push_back(or_unknown(point.bytes_per_second));
     limit.texts.push_back(point.limit ? point.limit->name : "");
     share.numbers.push_back(point.limit ? point.limit->share : kNotKnown);
-    for (PageColumn* column : {&time, &seconds, &rate, &traffic, &share})
+    for (PageColumn* column : {&time, &seconds, &traffic, &share})
       column->origins.push_back(origin_of(subject.basis));
+    // No operations are none, however long they took.
+    const bool is_zero = point.flops_per_second == 0.0;
+    rate.origins.push_back(origin_of(is_zero ? subject.work_basis : subject.basis));
+    intensity.origins.push_back(origin_of(subject.work_basis));
   };
   for (const RoofReport& report : runs)
     for (const RoofPoint& point : report.chart.points)
@@ -136,6 +146,15 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   return table;
 }
 
+PageFact energy_fact(const sample::EnergyUsed& used, double wall_seconds) {
+  const bool is_counted = used.origin == sample::Origin::counted;
+  const char* mark = is_counted ? "" : "~";
+  return {"energy of " + used.meter,
+          fmt::format("{}{}, {}{}{}", mark, with_si_prefix(used.joules, "J"), mark,
+                      with_si_prefix(used.joules / wall_seconds, "W"),
+                      is_counted ? "" : ", added up from readings of watts")};
+}
+
 std::vector<PageFact> facts_of(const RoofReport& report) {
   std::vector<PageFact> facts{{"command", join(report.command, " ")},
                               {"exit status", std::to_string(report.exit_status)},
@@ -145,9 +164,7 @@ std::vector<PageFact> facts_of(const RoofReport& report) {
                               {"CPU", report.chart.roofline.machine},
                               {"machine file", report.machine_identity}};
   for (const sample::EnergyUsed& used : report.energy)
-    facts.push_back({"energy of " + used.meter,
-                     fmt::format("{}, {}", with_si_prefix(used.joules, "J"),
-                                 with_si_prefix(used.joules / report.wall_seconds, "W"))});
+    facts.push_back(energy_fact(used, report.wall_seconds));
   return facts;
 }
 
@@ -165,12 +182,41 @@ void add_figures(PageData& page, const RoofReport& report, const std::string& la
            origin_of(point.subject.basis)});
     if (point.intensity)
       page.figures.push_back({label + "intensity", fmt::format("{:.3g} FLOP/B", *point.intensity),
-                              "operations per byte", origin_of(point.subject.basis)});
+                              "operations per byte", origin_of(point.subject.work_basis)});
     if (point.bytes_per_second)
-      page.figures.push_back({label + "loads and stores",
+      page.figures.push_back({label + bytes_name(report.chart),
                               with_si_prefix(*point.bytes_per_second, "B/s"), "",
                               origin_of(point.subject.basis)});
   }
+}
+
+// What all runs have in common; the facts of each stand at the end of the page.
+void add_head(PageData& page, std::span<const RoofReport> runs) {
+  const auto command_of = [](const RoofReport& run) { return join(run.command, " "); };
+  const auto source_of = [](const RoofReport& run) {
+    return fmt::format("counts: {}; time: {}", run.counts_from, run.time_from());
+  };
+  const auto shared = [&](const auto& text_of) {
+    const std::string text = text_of(runs.front());
+    return std::ranges::all_of(runs, [&](const auto& run) { return text_of(run) == text; })
+               ? text
+               : std::string();
+  };
+  page.command = shared(command_of);
+  page.source = shared(source_of);
+  std::vector<std::string> labels;
+  for (const RoofReport& run : runs) labels.push_back(run.label);
+  const auto& words = runs.front().command;
+  page.title = runs.size() > 1 ? join(labels, ", ") : words.empty() ? "roofline" : words.front();
+}
+
+// Numbers of threads may come back in another run: then the first has the name.
+void add_thread_names(PageData& page, std::span<const RoofReport> runs) {
+  for (const RoofReport& run : runs)
+    for (const PageThread& thread : run.thread_names)
+      if (std::ranges::none_of(page.threads,
+                               [&](const PageThread& one) { return one.tid == thread.tid; }))
+        page.threads.push_back(thread);
 }
 
 }  // namespace
@@ -178,9 +224,7 @@ void add_figures(PageData& page, const RoofReport& report, const std::string& la
 Result<std::string> roof_html(std::span<const RoofReport> runs) {
   const RoofReport& first = runs.front();
   PageData page;
-  page.title = first.command.empty() ? "roofline" : first.command.front();
-  page.command = join(first.command, " ");
-  page.source = fmt::format("counts: {}; time: {}", first.counts_from, first.time_from());
+  add_head(page, runs);
   page.rooflines = {first.chart.roofline};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RoofReport& report = runs[i];
@@ -205,7 +249,12 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
     return line.origin == sample::Origin::modelled;
   });
   page.schedule = first.schedule;
-  page.threads = first.thread_names;
+  add_thread_names(page, runs);
+  if (runs.size() > 1 && !page.time_lines.empty())
+    page.warnings.push_back(
+        {WarningKind::note,
+         "time is since the start of each run" +
+             (page.schedule ? "; the schedule is that of " + first.label : std::string())});
   if (has_slices && !first.time_is_estimated)
     page.warnings.push_back(
         {WarningKind::estimated,

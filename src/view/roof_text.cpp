@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/roof.hpp"
+#include "view/short_name.hpp"
 
 namespace loft::view {
 namespace {
@@ -20,24 +21,6 @@ std::string number(std::optional<double> value) {
   return fmt::format("{:.{}f}", *value, *value >= 100 ? 0 : *value >= 10 ? 1 : *value >= 1 ? 2 : 3);
 }
 
-std::string shortened(std::string text, std::size_t width) {
-  if (text.size() <= width) return text;
-  return text.substr(0, width - 3) + "...";
-}
-
-// The end of a function's name says more than its start.
-std::string short_name(std::string text, std::size_t width) {
-  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-  for (auto at = text.find(kUnnamed); at != std::string::npos; at = text.find(kUnnamed))
-    text.erase(at, kUnnamed.size());
-  // A function without a name goes by its address; its build id is for other outputs.
-  const auto id = text.rfind(" [");
-  if (id != std::string::npos && text.find("+0x") < id && text.ends_with(']')) text.erase(id);
-  if (text.size() <= width) return text;
-  const std::size_t front = width / 3;
-  return text.substr(0, front) + "..." + text.substr(text.size() - (width - front - 3));
-}
-
 std::string row(const std::string& name, const RoofPoint& point) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
@@ -48,19 +31,23 @@ std::string row(const std::string& name, const RoofPoint& point) {
                                                       : "no floating point";
   // What rests on sampled or modelled time is marked like every estimate.
   const std::string mark = point.subject.basis == model::Basis::counted ? "" : "~";
+  const std::string work_mark =
+      point.intensity && point.subject.work_basis != model::Basis::counted ? "~" : "";
   const std::string share =
       point.limit ? fmt::format("{}{:.0f} %", mark, point.limit->share * 100) : std::string("-");
   const std::string time = point.subject.seconds > 0
                                ? fmt::format("{}{:.0f} %", mark, point.share_of_time * 100)
                                : std::string("-");
   const auto rate = giga(point.flops_per_second);
+  const std::string rate_text = number(rate);
+  const bool is_plain = rate_text.starts_with('<') || rate.value_or(0) <= 0;
   std::string error;
   if (point.subject.time_error > 0)
     error = fmt::format(" ±{:.0f}",
                         std::max(1.0, point.share_of_time * point.subject.time_error * 100));
   return fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}{}\n",
                      short_name(printable(name), kNameWidth), kNameWidth,
-                     (rate.value_or(0) > 0 ? mark : "") + number(rate), number(point.intensity),
+                     (is_plain ? "" : mark) + rate_text, work_mark + number(point.intensity),
                      printable(limit), share, time, error);
 }
 
@@ -78,12 +65,15 @@ std::string energy_lines(const RoofReport& report) {
       flops = point.subject.work->flops();
   std::string text;
   for (const sample::EnergyUsed& used : report.energy) {
-    text += fmt::format("energy: {}, {}", with_si_prefix(used.joules, "J"),
+    const bool is_counted = used.origin == sample::Origin::counted;
+    const char* mark = is_counted ? "" : "~";
+    text += fmt::format("energy: {}{}, {}{}", mark, with_si_prefix(used.joules, "J"), mark,
                         with_si_prefix(used.joules / report.wall_seconds, "W"));
     if (flops > 0 && !used.is_gpu)
-      text += fmt::format(", {} a FLOP", with_si_prefix(used.joules / flops, "J"));
-    text += fmt::format("   ({}, {})\n", printable(used.meter),
-                        used.is_gpu ? "whoever used it" : "whole machine");
+      text += fmt::format(", {}{} a FLOP", mark, with_si_prefix(used.joules / flops, "J"));
+    text += fmt::format("   ({}, {}{})\n", printable(used.meter),
+                        used.is_gpu ? "whoever used it" : "whole machine",
+                        is_counted ? "" : "; added up from readings of watts");
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/xml_text.hpp"
+#include "view/short_name.hpp"
 
 namespace loft::view {
 namespace {
@@ -18,7 +19,7 @@ constexpr double kRight = 24;
 constexpr double kTop = 56;
 constexpr double kBottom = 60;
 constexpr double kLineHeight = 15;
-constexpr double kRoomForName = 160;
+constexpr std::size_t kLongestName = 44;
 
 // Readable by everybody: Okabe and Ito's colours, dark enough on white.
 constexpr std::array<std::string_view, 5> kSlopeColours{"#0072B2", "#009E73", "#B8860B", "#D55E00",
@@ -44,12 +45,14 @@ class Drawing {
 
  private:
   void choose_range();
+  [[nodiscard]] bool has_place(const model::RooflinePoint& point) const;
   [[nodiscard]] double x(double intensity) const;
   [[nodiscard]] double y(double flops) const;
   void grid();
   void slopes();
   void ceilings();
   void marks();
+  void label(double at_x, double at_y, double radius, const std::string& name);
   void title();
   void text(double at_x, double at_y, std::string_view what, std::string_view more);
 
@@ -60,8 +63,22 @@ class Drawing {
   double most_intensity_ = 64;
   double least_flops_ = 1e8;
   double most_flops_ = 1e12;
+  struct Box {
+    double left = 0, top = 0, right = 0, bottom = 0;
+    [[nodiscard]] bool meets(const Box& other) const {
+      return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+    }
+  };
+  std::vector<Box> taken_;  // by words and marks
   std::string out_;
 };
+
+// About; it depends on the font that the reader has.
+double width_of(std::string_view words) {
+  constexpr double kLetter = 7;
+  return kLetter * static_cast<double>(std::ranges::count_if(
+                       words, [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
 
 // Whole octaves around the ridge of the topmost roofs and around all points; performance from the
 // lowest slope's start to above the highest ceiling, in whole decades below.
@@ -75,8 +92,15 @@ void Drawing::choose_range() {
     most_intensity_ = std::exp2(std::ceil(std::log2(last_ridge)) + 2);
     most_flops_ = roofline_.ceilings.front().flops_per_second * 2.2;
   }
+  double best = 0;
+  for (const model::RooflinePoint& point : points_) best = std::max(best, point.flops_per_second);
+  // A handful of operations among millions of bytes would push all others into a corner.
+  const auto is_worth_seeing = [&](const model::RooflinePoint& point) {
+    return point.intensity > 0 && point.flops_per_second > 0 &&
+           (point.flops_per_second >= best / 1000 || point.weight >= 1);
+  };
   for (const model::RooflinePoint& point : points_) {
-    if (!(point.intensity > 0) || !(point.flops_per_second > 0)) continue;
+    if (!is_worth_seeing(point)) continue;
     least_intensity_ =
         std::min(least_intensity_, std::exp2(std::floor(std::log2(point.intensity))));
     most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(point.intensity))));
@@ -86,8 +110,13 @@ void Drawing::choose_range() {
   if (!roofline_.slopes.empty())
     lowest = roofline_.slopes.back().bytes_per_second * least_intensity_ * 2;
   for (const model::RooflinePoint& point : points_)
-    if (point.flops_per_second > 0) lowest = std::min(lowest, point.flops_per_second);
+    if (is_worth_seeing(point)) lowest = std::min(lowest, point.flops_per_second);
   least_flops_ = std::pow(10, std::floor(std::log10(lowest)));
+}
+
+bool Drawing::has_place(const model::RooflinePoint& point) const {
+  return point.intensity >= least_intensity_ && point.intensity <= most_intensity_ &&
+         point.flops_per_second >= least_flops_ && point.flops_per_second <= most_flops_;
 }
 
 double Drawing::x(double intensity) const {
@@ -122,7 +151,9 @@ void Drawing::grid() {
   for (double at = least_flops_; at <= most_flops_; at *= 10)
     text(kLeft - 8, y(at) + 4, with_si_prefix(at, ""), "text-anchor=\"end\" fill=\"#444\"");
   text((kLeft + size_.width - kRight) / 2, size_.height - 16,
-       "arithmetic intensity, FLOP per byte loaded or stored", "text-anchor=\"middle\"");
+       roofline_.is_of_memory() ? "operational intensity, FLOP per byte that memory moves"
+                                : "arithmetic intensity, FLOP per byte loaded or stored",
+       "text-anchor=\"middle\"");
   out_ += fmt::format(
       "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">FLOP/s</text>\n",
       (kTop + bottom) / 2);
@@ -171,31 +202,70 @@ void Drawing::ceilings() {
         x(ceiling.flops_per_second / steepest), at, size_.width - kRight, at, top ? "#111" : "#888",
         top ? "2" : "1",
         ceiling.verdict == model::Verdict::noisy ? " stroke-dasharray=\"7 4\"" : "");
+  }
+  // Behind all lines: none goes through the words of another.
+  for (const model::Ceiling& ceiling : roofline_.ceilings) {
+    const bool top = &ceiling == &roofline_.ceilings.front();
+    const double at = y(ceiling.flops_per_second);
     const double words = std::max(at - 4, last_y + kLineHeight);
     last_y = words;
-    text(size_.width - kRight - 4, words,
-         ceiling.name + " " + with_si_prefix(ceiling.flops_per_second, "FLOP/s"),
-         top ? "text-anchor=\"end\" font-weight=\"bold\"" : "text-anchor=\"end\" fill=\"#555\"");
+    const std::string name =
+        ceiling.name + " " + with_si_prefix(ceiling.flops_per_second, "FLOP/s");
+    const double right = size_.width - kRight - 4;
+    text(right, words, name,
+         fmt::format("text-anchor=\"end\" {} {}", top ? "font-weight=\"bold\"" : "fill=\"#555\"",
+                     kHalo));
+    taken_.push_back({right - width_of(name), words - 11, right, words + 3});
   }
 }
 
-// Area by share of time, so that what takes longest is seen first.
+// Beside the point, on the side and at the height that has room; right of it where none has.
+void Drawing::label(double at_x, double at_y, double radius, const std::string& name) {
+  const double width = width_of(name);
+  const double right = at_x + radius + 4;
+  const double left = at_x - radius - 4 - width;
+  Box chosen{right, at_y - 8, right + width, at_y + 6};
+  for (const double lower : {0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0}) {
+    for (const double start : {right, left}) {
+      const double middle = at_y + lower * kLineHeight;
+      const Box box{start, middle - 8, start + width, middle + 6};
+      const bool is_inside = box.left > kLeft && box.right < size_.width - kRight &&
+                             box.top > kTop && box.bottom < size_.height - kBottom;
+      const auto is_met = [&](const Box& other) { return box.meets(other); };
+      if (!is_inside || std::ranges::any_of(taken_, is_met)) continue;
+      chosen = box;
+      taken_.push_back(chosen);
+      text(chosen.left, chosen.bottom - 2, name, fmt::format("fill=\"#222\" {}", kHalo));
+      return;
+    }
+  }
+  text(chosen.left, chosen.bottom - 2, name, fmt::format("fill=\"#222\" {}", kHalo));
+}
+
+// Area by share of time, so that what takes longest is seen first. A dashed ring is an estimate.
 void Drawing::marks() {
+  const auto radius_of = [](const model::RooflinePoint& point) {
+    return 4 + 10 * std::sqrt(std::clamp(point.weight, 0.0, 1.0));
+  };
   for (const model::RooflinePoint& point : points_) {
-    if (!(point.intensity > 0) || !(point.flops_per_second > 0)) continue;
-    const double radius = 4 + 10 * std::sqrt(std::clamp(point.weight, 0.0, 1.0));
+    if (!has_place(point)) continue;
+    const double radius = radius_of(point);
+    const double at_x = x(point.intensity);
+    const double at_y = y(point.flops_per_second);
     out_ += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" fill-opacity=\"0.75\" "
-        "stroke=\"#fff\"><title>{}</title></circle>\n",
-        x(point.intensity), y(point.flops_per_second), radius,
+        "stroke=\"{}><title>{}</title></circle>\n",
+        at_x, at_y, radius,
         kSeriesColours[static_cast<std::size_t>(point.series) % kSeriesColours.size()],
-        xml_text(fmt::format("{}: {}, {:.3g} FLOP/B", point.name,
+        point.is_estimated ? "#222\" stroke-dasharray=\"3 2\"" : "#fff\"",
+        xml_text(fmt::format("{}: {}{}, {:.3g} FLOP/B", point.name, point.is_estimated ? "~" : "",
                              with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
-    // Beside the point, on the side that has room.
-    const bool at_edge = x(point.intensity) > size_.width - kRight - kRoomForName;
-    text(x(point.intensity) + (at_edge ? -radius - 4 : radius + 4), y(point.flops_per_second) + 4,
-         point.name, at_edge ? "fill=\"#222\" text-anchor=\"end\"" : "fill=\"#222\"");
+    taken_.push_back({at_x - radius, at_y - radius, at_x + radius, at_y + radius});
   }
+  for (const model::RooflinePoint& point : points_)
+    if (has_place(point))
+      label(x(point.intensity), y(point.flops_per_second), radius_of(point),
+            short_name(printable(point.name), kLongestName));
 }
 
 void Drawing::title() {
@@ -203,8 +273,12 @@ void Drawing::title() {
        "font-size=\"17\" font-weight=\"bold\"");
   text(kLeft, 45,
        fmt::format(
-           "{} precision, {}; dashed: noisy", roofline_.precision == "sp" ? "single" : "double",
-           roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads)),
+           "{} precision, {}; dashed roofs: noisy{}",
+           roofline_.precision == "sp" ? "single" : "double",
+           roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads),
+           std::ranges::any_of(points_, &model::RooflinePoint::is_estimated)
+               ? "; dashed rings: by sampled or modelled time"
+               : ""),
        "fill=\"#555\"");
 }
 

@@ -45,7 +45,7 @@ std::string slices_csv(const TaskTable& table) {
     out +=
         fmt::format("{},{},{},{},{},{},{}", slice.end, row.pid, row.tid, csv_field(row.comm),
                     slice.cpu, slice.run_ns, slice.wait_ns ? std::to_string(*slice.wait_ns) : "");
-    out += estimates_csv(table, slice.counted) + "\n";
+    out += estimates_csv(table, slice) + "\n";
   }
   return out;
 }
@@ -61,7 +61,7 @@ std::string slices_json(const TaskTable& table) {
         "\"wait_ns\":{},{}}}",
         i > 0 ? ",\n" : "\n", slice.end, row.pid, row.tid, json_text(row.comm), slice.cpu,
         slice.run_ns, slice.wait_ns ? std::to_string(*slice.wait_ns) : "null",
-        estimates_json(table, slice.counted));
+        estimates_json(table, slice));
   }
   out += "\n]}\n";
   return out;

@@ -27,10 +27,15 @@ std::string number(const std::optional<std::uint64_t>& value) {
 
 std::size_t width_of(const std::string& name) { return std::max<std::size_t>(14, name.size() + 2); }
 
-// Of a counter's column: the sum of all is its longest number.
+// Of a counter's column: the sum of all is its longest number, but for its error.
 std::size_t width_of(const TaskTable& table, std::size_t counter) {
+  constexpr std::string_view kError = " ±9.9 %";
+  const bool has_errors = std::ranges::any_of(table.tasks, [&](const TaskRow& row) {
+    return sample::estimate(table, row, counter).error.has_value();
+  });
   return std::max(width_of(table.counters[counter]),
-                  estimate_text(sample::estimate_of_all(table, counter)).size() + 2);
+                  estimate_text(sample::estimate_of_all(table, counter)).size() + 2 +
+                      (has_errors ? kError.size() : 0));
 }
 
 class Tree {
@@ -100,8 +105,8 @@ class Tree {
     out_ += fmt::format("{:>12}{:>12}{:>10}{:>8}", seconds(row.run_ns), seconds(row.wait_ns),
                         number(row.switches), number(row.migrations));
     for (std::size_t k = 0; k < table_.counters.size(); ++k)
-      out_ += fmt::format("{:>{}}", estimate_text(sample::estimate(table_, row.counted, k)),
-                          widths_[k]);
+      out_ +=
+          fmt::format("{:>{}}", estimate_with_error(sample::estimate(table_, row, k)), widths_[k]);
     for (std::size_t k = 0; k < table_.meters.size(); ++k)
       out_ +=
           fmt::format("{:>{}}", k < row.joules.size() ? fmt::format("~{:.3f}", row.joules[k]) : "-",
@@ -132,10 +137,13 @@ TaskRow sum_of(const TaskTable& table) {
 std::string energy_text(const TaskTable& table) {
   std::string out;
   for (const sample::MeterSum& meter : table.meters) {
-    out += fmt::format("{}: {:.3f} J of the whole machine, others and idle CPUs included",
-                       printable(meter.name), static_cast<double>(meter.microjoules) * 1e-6);
+    const bool is_counted = meter.origin == sample::Origin::counted;
+    const char* mark = is_counted ? "" : "~";
+    out += fmt::format("{}: {}{:.3f} J of the whole machine, others and idle CPUs included",
+                       printable(meter.name), mark, static_cast<double>(meter.microjoules) * 1e-6);
     if (meter.joules_of_nobody > 0)
-      out += fmt::format("; {:.3f} J of it while no task ran", meter.joules_of_nobody);
+      out += fmt::format("; {}{:.3f} J of it while no task ran", mark, meter.joules_of_nobody);
+    if (!is_counted) out += "; added up from readings of watts";
     out += '\n';
   }
   for (const std::string& name : table.still_meters)
@@ -163,7 +171,8 @@ std::string optional_number(const std::optional<std::uint64_t>& value, const cha
 
 std::string threads_text(const TaskTable& table) {
   std::string out =
-      fmt::format("{}: {} tasks in {}", printable(table.path), table.tasks.size(),
+      fmt::format("{}: {} task{} in {}", printable(table.path), table.tasks.size(),
+                  table.tasks.size() == 1 ? "" : "s",
                   format_seconds(static_cast<double>(table.last_time - table.first_time) * 1e-9));
   if (!table.watched_by.empty()) out += ", watched by " + printable(table.watched_by);
   out += table.lost > 0 ? fmt::format("; {} records were lost\n", table.lost) : "\n";
@@ -173,8 +182,8 @@ std::string threads_text(const TaskTable& table) {
   out += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "all", kNameColumns, seconds(sum.run_ns),
                      seconds(sum.wait_ns), number(sum.switches), number(sum.migrations));
   for (std::size_t k = 0; k < table.counters.size(); ++k)
-    out +=
-        fmt::format("{:>{}}", estimate_text(sample::estimate_of_all(table, k)), width_of(table, k));
+    out += fmt::format("{:>{}}", estimate_with_error(sample::estimate_of_all(table, k)),
+                       width_of(table, k));
   out += '\n';
   return out;
 }
@@ -193,7 +202,7 @@ std::string threads_csv(const TaskTable& table) {
         row.first_time, row.has_ended ? std::to_string(row.last_time) : "",
         optional_number(row.run_ns, ""), optional_number(row.wait_ns, ""),
         optional_number(row.switches, ""), optional_number(row.migrations, ""), row.slices);
-    out += estimates_csv(table, row.counted);
+    out += estimates_csv(table, row);
     for (std::size_t k = 0; k < table.meters.size(); ++k)
       out += k < row.joules.size() ? fmt::format(",{:.6f}", row.joules[k]) : ",";
     out += '\n';
@@ -208,9 +217,11 @@ std::string threads_json(const TaskTable& table) {
                                 table.waiting_is_whole ? "whole" : "preempted");
   for (std::size_t i = 0; i < table.meters.size(); ++i)
     out += fmt::format(
-        "{}{{\"name\":{},\"joules\":{:.6f},\"joules_of_nobody\":{:.6f},\"shared_by\":\"{}\"}}",
+        "{}{{\"name\":{},\"joules\":{:.6f},\"kind\":\"{}\",\"joules_of_nobody\":{:.6f},"
+        "\"shared_by\":\"{}\"}}",
         i > 0 ? "," : "", json_text(table.meters[i].name),
-        static_cast<double>(table.meters[i].microjoules) * 1e-6, table.meters[i].joules_of_nobody,
+        static_cast<double>(table.meters[i].microjoules) * 1e-6, to_string(table.meters[i].origin),
+        table.meters[i].joules_of_nobody,
         table.energy_goes_by_instructions ? "instructions" : "run time");
   out += "],\"tasks\":[";
   for (std::size_t i = 0; i < table.tasks.size(); ++i) {
@@ -224,7 +235,7 @@ std::string threads_json(const TaskTable& table) {
         row.first_time, row.has_ended ? std::to_string(row.last_time) : "null",
         optional_number(row.run_ns, "null"), optional_number(row.wait_ns, "null"),
         optional_number(row.switches, "null"), optional_number(row.migrations, "null"), row.slices,
-        estimates_json(table, row.counted));
+        estimates_json(table, row));
     if (!row.joules.empty()) out += modelled_energy(table, row);
     out += "}";
   }

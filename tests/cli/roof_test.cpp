@@ -141,7 +141,9 @@ TEST_F(RoofCommand, AProgramThatFailsIsNotPlacedUnlessAskedFor) {
   const Said said = roof_of("-- sh -c 'exit 3'");
   EXPECT_EQ(said.status, 125);
   EXPECT_THAT(said.notes, HasSubstr("ended with status 3"));
-  EXPECT_EQ(roof_of("--keep-going -- sh -c 'exit 3'").status, 3);
+  const Said kept = roof_of("--keep-going -- sh -c 'exit 3'");
+  EXPECT_EQ(kept.status, 3);
+  EXPECT_THAT(kept.notes, HasSubstr("note: the program ended with status 3"));
 }
 
 TEST_F(RoofCommand, AProgramThatDoesOtherwiseInItsSecondRunIsSaidSo) {
@@ -158,6 +160,75 @@ TEST_F(RoofCommand, BothRunsGetTheInput) {
   EXPECT_EQ(std::system(("printf hello | " + loft + " 2>/dev/null").c_str()), 0);
   ASSERT_TRUE(replace_file(home_ + "/input", "hello"));
   EXPECT_EQ(std::system((loft + " <" + home_ + "/input 2>/dev/null").c_str()), 0);
+}
+
+// A pipe that nobody closes, as under ssh, must not be waited for.
+TEST_F(RoofCommand, AnOpenAndSilentInputIsNotWaitedFor) {
+  const std::string loft = std::string("timeout 60 ") + LOFT_PROGRAM + " roof --machine " + home_ +
+                           "/machine.json -- echo hello";
+  const std::string script = "mkfifo " + home_ + "/silent; exec 3<>" + home_ + "/silent; " + loft +
+                             " <&3 >" + home_ + "/out 2>" + home_ + "/notes";
+  EXPECT_EQ(std::system(("bash -c '" + script + "'").c_str()), 0);
+  EXPECT_EQ(read_file(home_ + "/out").value_or(""), "hello\n");
+  EXPECT_THAT(read_file(home_ + "/notes").value_or(""), HasSubstr("was not there in the second"));
+}
+
+TEST_F(RoofCommand, TimeIsSinceTheStartOfTheRun) {
+  const json report = points_of("-- sh -c 'sleep 0.5; exec " LOFT_TEST_KERNELS " triad 120000'");
+  double before = 0;
+  double end = 0;
+  for (const json& each : report["points"]) {
+    if (each["scope"] != "slice") continue;
+    if (each["end_s"].get<double>() < 0.45) before += each["flops"].get<double>();
+    end = std::max(end, each["end_s"].get<double>());
+  }
+  EXPECT_EQ(before, 0);
+  EXPECT_NEAR(end, report["wall_s"].get<double>(), 0.1 * end);
+}
+
+TEST_F(RoofCommand, TimeInWhichNothingRanIsSaid) {
+  const Said said = roof_of("-- sh -c 'sleep 0.5; exec " LOFT_TEST_KERNELS " triad 120000'");
+  EXPECT_THAT(said.notes, HasSubstr("none of its threads ran"));
+}
+
+// The shell and the program that it becomes are one thread.
+TEST_F(RoofCommand, AThreadHasAllThatItDidBeforeAndAfterExec) {
+  const json report = points_of(
+      "--threads -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do :; done; exec " LOFT_TEST_KERNELS
+      " triad 120000'");
+  EXPECT_EQ(report["threads"], 1);
+  EXPECT_EQ(point(report, "thread")["instructions"], point(report, "run")["instructions"]);
+}
+
+TEST_F(RoofCommand, ARecordingThatIsNotThereIsNoProgram) {
+  const Said missing = roof_of("missing.data");
+  EXPECT_EQ(missing.status, 125);
+  EXPECT_THAT(missing.notes, HasSubstr("cannot read 'missing.data': there is no such file"));
+  const std::string path = home_ + "/run.data";
+  ASSERT_EQ(roof_of("-o " + path + " -- true").status, 0);
+  const Said other = roof_of(path + " " + home_ + "/machine.json");
+  EXPECT_EQ(other.status, 125);
+  EXPECT_THAT(other.notes, HasSubstr("it is no recording"));
+}
+
+TEST_F(RoofCommand, AFunctionThatIsNotThereIsSaidSo) {
+  const Said said =
+      roof_of(std::string("--function tirad -- ") + LOFT_TEST_KERNELS + " triad 120000");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_THAT(said.notes, HasSubstr("none has 'tirad' in its name"));
+}
+
+TEST_F(RoofCommand, ProgramsThatASignalEndedAreSaidSo) {
+  const Said said = roof_of("-- sh -c 'kill -SEGV $$'");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("status 139 (killed by SIGSEGV)"));
+}
+
+TEST_F(RoofCommand, RunsThatTheVirtualPmuDoesNotNeedAreSaidSo) {
+  const Said said = roof_of("--runs auto -m /dev/null -- echo hello");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  if (said.notes.find("virtual PMU") == std::string::npos) GTEST_SKIP() << "counters were used";
+  EXPECT_THAT(said.notes, HasSubstr("--runs was not needed"));
 }
 
 TEST_F(RoofCommand, ARunCanBeKeptAndShownAgainBesideOthers) {
@@ -310,6 +381,7 @@ TEST_F(RoofCommand, TheRooflineOfMemoryHasTheRoofOfMemoryAlone) {
   const std::string drawing = read_file(home_ + "/dram.svg").value_or("");
   EXPECT_THAT(drawing, HasSubstr("DRAM bandwidth"));
   EXPECT_THAT(drawing, Not(HasSubstr("L1 bandwidth")));
+  EXPECT_THAT(drawing, HasSubstr("byte that memory moves"));
 }
 
 TEST_F(RoofCommand, WhatCannotBeTogetherIsSaidBeforeTheProgramRuns) {

@@ -141,6 +141,41 @@ TEST(RooflineSvg, DrawsEveryRoofAndEscapesNames) {
   EXPECT_EQ(view::roofline_svg(roofline).find("<circle"), std::string::npos);
 }
 
+TEST(RooflineSvg, MarksEstimates) {
+  const Roofline roofline = roofline_of(sample());
+  RooflinePoint point{"triad", 0.5, 10e9, 0.4};
+  EXPECT_EQ(view::roofline_svg(roofline, std::span(&point, 1)).find("~10.0 GFLOP/s"),
+            std::string::npos);
+  point.is_estimated = true;
+  const std::string svg = view::roofline_svg(roofline, std::span(&point, 1));
+  EXPECT_NE(svg.find("triad: ~10.0 GFLOP/s"), std::string::npos);
+  EXPECT_NE(svg.find("dashed rings"), std::string::npos);
+}
+
+// Where the words of a name start: its y.
+std::string height_of(const std::string& svg, const std::string& name) {
+  const auto end = svg.find(">" + name + "</text>");
+  const auto start = svg.rfind("y=\"", end);
+  return end == std::string::npos ? "" : svg.substr(start, svg.find('"', start + 3) - start);
+}
+
+TEST(RooflineSvg, NamesOfNeighboursDoNotCoverEachOther) {
+  const std::vector<RooflinePoint> points{{"one of them", 0.5, 10e9, 0.4},
+                                          {"another", 0.5, 10e9, 0.4},
+                                          {"the third", 0.5, 10.1e9, 0.4}};
+  const std::string svg = view::roofline_svg(roofline_of(sample()), points);
+  EXPECT_NE(height_of(svg, "one of them"), "");
+  EXPECT_NE(height_of(svg, "one of them"), height_of(svg, "the third"));
+}
+
+TEST(RooflineSvg, AHandfulOfOperationsDoesNotStretchTheDrawing) {
+  const RooflinePoint heavy{"heavy", 0.5, 10e9, 0.9};
+  const std::vector<RooflinePoint> both{heavy, {"hardly any", 1e-8, 100, 0.1}};
+  const Roofline roofline = roofline_of(sample());
+  const std::string one = view::roofline_svg(roofline, std::span(&heavy, 1));
+  EXPECT_EQ(view::roofline_svg(roofline, both), one);
+}
+
 TEST(RooflineSvg, OfNothingIsStillADrawing) {
   const std::string svg = view::roofline_svg(Roofline());
   EXPECT_TRUE(svg.ends_with("</svg>\n"));

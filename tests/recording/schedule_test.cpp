@@ -37,6 +37,13 @@ class Switches {
   Switches& sample(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
     return add(RecordType::sample, 2, tid, cpu, time);
   }
+  Switches& fork(std::uint32_t tid, std::uint64_t time) {
+    auto body = file_.body();
+    body.u32(1).u32(1).u32(tid).u32(1).u64(time);
+    tail(body, 1, 0, time);
+    file_.record(RecordType::fork, 0, body);
+    return *this;
+  }
   Switches& exit(std::uint32_t tid, std::uint64_t time) {
     auto body = file_.body();
     body.u32(1).u32(1).u32(tid).u32(1).u64(time);
@@ -73,6 +80,17 @@ class Switches {
 TEST(Schedule, RunsFromInToOut) {
   EXPECT_THAT(Switches().in(7, 2, 100).out(7, 2, 150).in(7, 3, 200).out(7, 3, 230).read(),
               ElementsAre(RunSlice{7, 2, 100, 150}, RunSlice{7, 3, 200, 230}));
+}
+
+// 'loft record' names what was there before it, at no time at all.
+TEST(Schedule, RecordsWithoutATimeAreNotItsBeginning) {
+  EXPECT_THAT(Switches().sample(7, 0, 0).sample(8, 0, 100).out(7, 0, 150).read(),
+              ElementsAre(RunSlice{7, 0, 100, 150}));
+}
+
+TEST(Schedule, AThreadDidNotRunBeforeItsBirth) {
+  EXPECT_THAT(Switches().sample(8, 0, 100).fork(7, 140).out(7, 0, 150).read(),
+              ElementsAre(RunSlice{7, 0, 140, 150}));
 }
 
 TEST(Schedule, KeepsThreadsApart) {

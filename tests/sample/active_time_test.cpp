@@ -69,6 +69,18 @@ TEST(ActiveTime, SlicesAddUpToTheWhole) {
   EXPECT_EQ(slices.front().spent.size(), 1u);  // the second thread came later
 }
 
+TEST(ActiveTime, SlicesCoverARunThatWaitedAtItsStartAndEnd) {
+  std::vector<TimelineEntry> timeline;
+  run(timeline, 1, 10, 1510, 1690);
+  const ActiveTime active(timeline, 0.18, node_is_function,
+                          ActiveTime::Lifetime{1000 * kMs, 2000 * kMs});
+  const auto slices = active.slices(10);
+  ASSERT_EQ(slices.size(), 10u);
+  EXPECT_NEAR(slices.back().end, 1.0, 1e-6);
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    EXPECT_EQ(slices[i].spent.empty(), i != 5 && i != 6) << i;
+}
+
 TEST(ActiveTime, NothingSampledIsNothingSpent) {
   const ActiveTime active({}, 1.0, node_is_function);
   EXPECT_TRUE(active.spent().empty());

@@ -38,7 +38,7 @@ TEST(Estimates, APartIsScaledByInstructionsWhereTheyAreKnown) {
 TEST(Estimates, WhatNeverRanIsMissing) {
   const TaskTable all = table();
   EXPECT_EQ(estimate(all, task(1000, 0, 0, 0).counted, 1).origin, Origin::missing);
-  EXPECT_EQ(estimate(all, {}, 1).origin, Origin::missing);
+  EXPECT_EQ(estimate(all, Counted{}, 1).origin, Origin::missing);
   EXPECT_EQ(origin_of_all(all, {}), Origin::missing);
   EXPECT_EQ(origin_of_all(all, task(1000, 0, 0, 0).counted), Origin::scaled);
 }

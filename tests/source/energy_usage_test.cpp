@@ -51,6 +51,18 @@ TEST_F(EnergyUsageTest, AMeterThatNeverMovedTellsNothing) {
   EXPECT_THAT(used[0].meter, testing::HasSubstr("package-0"));
 }
 
+TEST_F(EnergyUsageTest, JoulesOfAMeterThatShowsWattsAreModelled) {
+  ASSERT_TRUE(replace_file(root_ + "/sys/class/hwmon/hwmon0/name", "acpi\n"));
+  ASSERT_TRUE(replace_file(root_ + "/sys/class/hwmon/hwmon0/power1_average", "5000000\n"));
+  auto usage = EnergyUsage::start(SystemRoot{root_});
+  set("intel-rapl:0", "3500000");
+  const auto used = usage.so_far();
+  ASSERT_EQ(used.size(), 2u);
+  EXPECT_EQ(used[0].origin, sample::Origin::counted);
+  EXPECT_EQ(used[1].meter, "acpi power1");
+  EXPECT_EQ(used[1].origin, sample::Origin::modelled);
+}
+
 TEST_F(EnergyUsageTest, AMeterThatWentAroundOrIsGoneIsLeftOut) {
   auto usage = EnergyUsage::start(SystemRoot{root_});
   set("intel-rapl:0", "10");

@@ -123,6 +123,36 @@ TEST_F(RecordingFileTest, TasksShareTheEnergyOfTheTimeInWhichTheyRan) {
   EXPECT_FALSE(table.energy_goes_by_instructions);
 }
 
+// 'loft record --types sched': the events of slices are there, slices are not.
+TEST_F(RecordingFileTest, WithoutSlicesSwitchesTellRunTimeAndHowOften) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file) << to_string(file.error());
+  (*file)->take(Name{{}, kParent, "app"});
+  (*file)->take(Switch{{1000, 0}, {}, kParent, false, true, false});
+  (*file)->take(Switch{{1400, 0}, kParent, {}, true, false, false});
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.tasks.size(), 1u);
+  EXPECT_EQ(table.tasks[0].run_ns, 400u);
+  EXPECT_EQ(table.tasks[0].switches, 1u);
+  EXPECT_TRUE(table.counters.empty()) << "nothing was counted";
+}
+
+TEST_F(RecordingFileTest, JoulesOfAMeterThatShowsWattsAreTold) {
+  RecordingPlan two = plan();
+  two.meters = {"energy package-0", "energy from watts: acpi power1"};
+  auto file = RecordingFile::create(path_, two);
+  ASSERT_TRUE(file) << to_string(file.error());
+  (*file)->take_energy(0, {2000, 0}, 8'000'000);
+  (*file)->take_energy(1, {2000, 0}, 9'000'000);
+  ASSERT_TRUE((*file)->finish({}));
+  const auto table = read_back();
+  ASSERT_EQ(table.meters.size(), 2u);
+  EXPECT_EQ(table.meters[0].origin, sample::Origin::counted);
+  EXPECT_EQ(table.meters[1].name, "acpi power1");
+  EXPECT_EQ(table.meters[1].origin, sample::Origin::modelled);
+}
+
 TEST_F(RecordingFileTest, AMeterThatNeverMovedIsNoZero) {
   RecordingPlan two = plan();
   two.meters = {"energy package-0", "energy psys"};

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(RoofPage, ShowsPowerOverTimeAndWhatTheEnergyWas) {
   RoofReport report;
@@ -29,6 +30,69 @@ TEST(RoofPage, ShowsPowerOverTimeAndWhatTheEnergyWas) {
   EXPECT_THAT(page->column<double>(line["value"]), ElementsAre(DoubleEq(10), DoubleEq(5 / 0.31)));
   EXPECT_THAT(page->head["facts"].dump(), testing::HasSubstr("14.0 W"));
   EXPECT_EQ(page->head["warnings"].size(), 0u) << "power is measured: nothing is modelled";
+}
+
+TEST(RoofPage, EnergyOfAMeterThatShowsWattsIsMarked) {
+  RoofReport report;
+  report.command = {"app"};
+  report.wall_seconds = 0.5;
+  report.energy = {{"package-0", 7, {{0.5, 7}}, false, sample::Origin::counted},
+                   {"acpi power1", 8, {{0.5, 8}}, false, sample::Origin::modelled}};
+  const auto html = roof_html({&report, 1});
+  ASSERT_TRUE(html);
+  const auto page = unpack_page(*html);
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->head["time_lines"].size(), 2u);
+  EXPECT_NE(page->head["time_lines"][0]["origin"], page->head["time_lines"][1]["origin"]);
+  EXPECT_THAT(page->head["facts"].dump(), HasSubstr("~8.00 J, ~16.0 W, added up from readings"));
+  const std::string text = roof_text({&report, 1});
+  EXPECT_THAT(text, HasSubstr("energy: 7.00 J, 14.0 W   (package-0, whole machine)"));
+  EXPECT_THAT(text, HasSubstr("energy: ~8.00 J, ~16.0 W   (acpi power1, whole machine; added up"));
+  const std::string json = roof_json({&report, 1});
+  EXPECT_THAT(json, HasSubstr("\"kind\": \"counted\""));
+  EXPECT_THAT(json, HasSubstr("\"kind\": \"modelled\""));
+}
+
+TEST(RoofPage, SeveralRunsSayWhereTheirTimeBeginsAndHaveNoCommandOfOneOfThem) {
+  std::vector<RoofReport> runs(2);
+  runs[0].label = "before";
+  runs[0].command = {"app"};
+  runs[0].thread_names = {{7, "app"}};
+  runs[1].label = "after";
+  runs[1].command = {"app", "--fast"};
+  runs[1].thread_names = {{7, "other"}, {8, "app"}};
+  for (RoofReport& run : runs) {
+    run.wall_seconds = 0.5;
+    run.energy = {{"package-0", 7, {{0.5, 7}}}};
+  }
+  const auto html = roof_html(runs);
+  ASSERT_TRUE(html);
+  const auto page = unpack_page(*html);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->head["title"], "before, after");
+  EXPECT_EQ(page->head["command"], "");
+  EXPECT_THAT(page->head["warnings"].dump(), HasSubstr("time is since the start of each run"));
+  EXPECT_EQ(page->head["threads"].size(), 2u);
+}
+
+// Whose bytes are a model has no exact intensity; one whose time was sampled may have.
+TEST(RoofText, AnIntensityIsMarkedByTheWorkAlone) {
+  RoofReport report;
+  report.command = {"app"};
+  report.wall_seconds = 1;
+  for (const auto basis : {model::Basis::counted, model::Basis::modelled}) {
+    model::RoofPoint point;
+    point.subject.basis = model::Basis::modelled;
+    point.subject.work_basis = basis;
+    point.subject.work = model::Work{.flops_dp = 1e9, .bytes = 8e9};
+    point.subject.seconds = 1;
+    point.flops_per_second = 1e9;
+    point.intensity = 0.125;
+    report.chart.points.push_back(point);
+  }
+  const std::string text = roof_text({&report, 1});
+  EXPECT_THAT(text, HasSubstr(" ~1.00     0.125 "));
+  EXPECT_THAT(text, HasSubstr(" ~1.00    ~0.125 "));
 }
 
 }  // namespace

@@ -28,11 +28,12 @@ export function si(value: number, unit: string): string {
 // Intensities stay without a prefix: "0.125 FLOP/B" is read at once, "125 mFLOP/B" is not.
 export function plainNumber(value: number, unit: string): string {
   if (Number.isNaN(value)) return kMissing;
-  return unit === "" ? three(value) : `${three(value)} ${unit}`;
+  const text = value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : three(value);
+  return unit === "" ? text : `${text} ${unit}`;
 }
 
 export function withUnit(value: number, unit: string): string {
-  return /\/B$|\/cycle$|^CPUs$|^$/.test(unit) && Math.abs(value) < 1e4 ? plainNumber(value, unit) : si(value, unit);
+  return /\/B$|\/cycle$|^CPUs$|^threads$|^$/.test(unit) && Math.abs(value) < 1e4 ? plainNumber(value, unit) : si(value, unit);
 }
 
 // A number beside an axis: its unit stands at the axis.

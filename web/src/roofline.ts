@@ -30,6 +30,7 @@ export class RooflinePanel extends Panel {
   private readonly marks: number[] = [];  // what is no slice, heaviest first
   readonly scopes = new Set<number>([0, 1, 2, 3]);
   readonly notPlaced: number;
+  readonly outside: number;  // of the first view: too few operations to be seen beside the others
   private colours = new Uint32Array(0);
   private dimmed = new Uint32Array(0);
   private colouredAs = "";
@@ -54,8 +55,9 @@ export class RooflinePanel extends Panel {
     this.notPlaced = missing;
     this.sliceCount = slices;
     this.marks.sort((a, b) => this.weight(b) - this.weight(a));
-    this.fitTo = fitAxes(this.roofline, this.xs, this.ys);
+    this.fitTo = fitAxes(this.roofline, this.xs, this.ys, this.points.scope);
     this.window = [...this.fitTo];
+    this.outside = this.countOutside();
     this.grid = h("canvas", { class: "under", "aria-hidden": "true" });
     this.gridDrawing = this.grid.getContext("2d")!;
     this.slices = h("canvas", { class: "under", "aria-hidden": "true" });
@@ -64,7 +66,7 @@ export class RooflinePanel extends Panel {
     this.sortSlices();
     this.listen();
     state.onChange((changed) => {
-      if ("roofline" in changed) this.window = this.fitTo = fitAxes(this.roofline, this.xs, this.ys);
+      if ("roofline" in changed) this.window = this.fitTo = fitAxes(this.roofline, this.xs, this.ys, this.points.scope);
       if ("brush" in changed) this.sortSlices();
       this.refresh();
     });
@@ -112,6 +114,14 @@ export class RooflinePanel extends Panel {
 
   private isPlaced(i: number): boolean {
     return Number.isFinite(this.xs[i]) && Number.isFinite(this.ys[i]);
+  }
+
+  private countOutside(): number {
+    const [left, right, low, high] = this.fitTo;
+    let outside = 0;
+    for (let i = 0; i < this.points.count; ++i)
+      if (this.isPlaced(i) && (this.xs[i] < left || this.xs[i] > right || this.ys[i] < low || this.ys[i] > high)) ++outside;
+    return outside;
   }
 
   private weight(i: number): number {

@@ -9,12 +9,17 @@ import { haloText } from "./panel";
 export type Box = [number, number, number, number];  // left, top, right, bottom
 export interface Axes { x: Scale; y: Scale }  // of decimal logarithms
 
-// The drawing that holds all roofs and all points, with some air.
-export function fitAxes(roofline: Roofline | undefined, xs: Float32Array, ys: Float32Array): [number, number, number, number] {
-  let left = Infinity, right = -Infinity, low = Infinity, high = -Infinity;
+const kWorthSeeing = 3;  // decades below the best point
+
+// The drawing that holds all roofs and all points, with some air. A handful of operations among
+// millions of bytes would push everything else into a corner: such points are found by zooming out.
+export function fitAxes(roofline: Roofline | undefined, xs: Float32Array, ys: Float32Array, scope: Uint8Array): [number, number, number, number] {
+  let left = Infinity, right = -Infinity, low = Infinity, high = -Infinity, best = -Infinity;
+  for (let i = 0; i < xs.length; ++i) if (Number.isFinite(xs[i]) && ys[i] > best && ys[i] !== Infinity) best = ys[i];
   for (let i = 0; i < xs.length; ++i) {
     const x = xs[i], y = ys[i];
     if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+    if (y < best - kWorthSeeing && scope[i] !== 0) continue;
     if (x < left) left = x;
     if (x > right) right = x;
     if (y < low) low = y;
@@ -33,6 +38,10 @@ export function fitAxes(roofline: Roofline | undefined, xs: Float32Array, ys: Fl
   return [left - 0.25, right + 0.3, low - 0.25, high + 0.3];
 }
 
+function smallNumber(value: number): string {
+  return value < 9e-4 ? value.toExponential(0) : String(+value.toPrecision(1));
+}
+
 export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
   const colours = theme();
   const line = (x0: number, y0: number, x1: number, y1: number, strong: boolean) => {
@@ -49,7 +58,7 @@ export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
     const at = place(x, tick.at);
     line(at, y.start, at, y.end, tick.label);
     g.fillStyle = colours.soft;
-    if (tick.label) g.fillText(String(+tick.value.toPrecision(1)), at, y.start + 6);
+    if (tick.label) g.fillText(smallNumber(tick.value), at, y.start + 6);
   }
   g.textBaseline = "middle";
   g.textAlign = "right";
@@ -145,6 +154,10 @@ function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }:
     g.lineTo(x.end, at);
     g.stroke();
     g.setLineDash([]);
+  });
+  // Behind all lines: none goes through the words of another.
+  roofline.ceilings.forEach((ceiling, i) => {
+    const at = place(y, Math.log10(ceiling.flops_per_second));
     if (at < y.end || at > y.start) return;
     const words = Math.max(at - 3, lastWords + 13);
     lastWords = words;

@@ -24,6 +24,8 @@ class Gauges {
   [[nodiscard]] std::size_t size() const { return gauges_.size(); }
   [[nodiscard]] const std::string& name(std::size_t gauge) const { return gauges_[gauge].name; }
   [[nodiscard]] bool is_gpu(std::size_t gauge) const { return gauges_[gauge].is_gpu; }
+  // Whether it shows watts, so that its joules are a sum over readings.
+  [[nodiscard]] bool is_power(std::size_t gauge) const { return gauges_[gauge].is_power; }
 
   // Joules of each gauge since the call before, or since it was opened. Nothing where that is not
   // known: it cannot be read, or went around and nobody knows how far. Power is taken to have

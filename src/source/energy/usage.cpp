@@ -19,7 +19,12 @@ EnergyUsage EnergyUsage::start(const SystemRoot& root) {
   usage.gauges_ = Gauges::open(root);
   usage.start_ = now();
   for (std::size_t i = 0; i < usage.gauges_.size(); ++i)
-    usage.used_.push_back({usage.gauges_.name(i), 0, {}, usage.gauges_.is_gpu(i)});
+    usage.used_.push_back(
+        {usage.gauges_.name(i),
+         0,
+         {},
+         usage.gauges_.is_gpu(i),
+         usage.gauges_.is_power(i) ? sample::Origin::modelled : sample::Origin::counted});
   usage.is_known_.resize(usage.used_.size(), true);
   return usage;
 }

@@ -29,14 +29,15 @@ class ScheduleReader {
   };
 
   void take(const PlacedRecord& placed) {
-    if (placed.time) {
-      if (!has_time_) first_ = *placed.time;
-      has_time_ = true;
+    if (placed.time.value_or(0) != 0) {  // what was there before has no time
+      if (first_ == 0) first_ = *placed.time;
       last_ = std::max(last_, *placed.time);
     }
     const auto& record = placed.record;
     if (record.type == RecordType::switch_ || record.type == RecordType::switch_cpu_wide) {
       if (const auto change = perf::read_switch(record)) take_switch(record, *change);
+    } else if (record.type == RecordType::fork) {
+      if (const auto task = perf::read_task(record)) born_[task->tid] = task->time;
     } else if (record.type == RecordType::exit) {
       if (const auto task = perf::read_task(record)) take_exit(task->tid, task->time);
     }
@@ -53,7 +54,10 @@ class ScheduleReader {
       running = {true, who.cpu, *who.time};
       return;
     }
-    if (is_new) running = {true, who.cpu, first_};
+    if (is_new) {
+      const auto born = born_.find(*who.tid);
+      running = {true, who.cpu, born == born_.end() ? first_ : born->second};
+    }
     if (running.is_running && running.cpu == who.cpu) add(*who.tid, running, *who.time);
     running.is_running = false;
   }
@@ -63,6 +67,7 @@ class ScheduleReader {
     if (entry == running_.end()) return;
     if (entry->second.is_running) add(tid, entry->second, time);
     running_.erase(entry);  // the number may be given to another thread
+    born_.erase(tid);
   }
 
   void add(std::uint32_t tid, const Running& running, std::uint64_t end) {
@@ -70,9 +75,9 @@ class ScheduleReader {
   }
 
   const Recording& recording_;
-  std::unordered_map<std::uint32_t, Running> running_;  // by tid
+  std::unordered_map<std::uint32_t, Running> running_;     // by tid
+  std::unordered_map<std::uint32_t, std::uint64_t> born_;  // by tid: when it was forked
   std::vector<RunSlice> slices_;
-  bool has_time_ = false;
   std::uint64_t first_ = 0;
   std::uint64_t last_ = 0;
 };

@@ -17,9 +17,9 @@ struct RunSlice {
 };
 
 // In order of their ends; empty when the recording has no switch records or they do not say who
-// and when. A thread whose first record is that it stopped ran since the recording began, one
-// that never stopped ran to its end; a slice of which a record in between is missing is left out.
-// The idle task is no thread.
+// and when. A thread whose first record is that it stopped ran since its birth, or since the
+// recording began; one that never stopped ran to its end; a slice of which a record in between is
+// missing is left out. The idle task is no thread.
 [[nodiscard]] std::vector<RunSlice> read_schedule(const Recording& recording);
 
 }  // namespace loft::source

@@ -14,6 +14,7 @@ using sample::TaskRow;
 using sample::TaskTable;
 
 constexpr std::string_view kMeterPrefix = "energy ";
+constexpr std::string_view kWattsPrefix = "from watts: ";
 constexpr std::string_view kVirtualPrefix = "virtual::";
 constexpr std::string_view kWorkPrefix = "instructions of set ";
 
@@ -33,12 +34,16 @@ void add(std::optional<std::uint64_t>& to, std::uint64_t more) { to = to.value_o
 
 class TaskReader {
  public:
-  explicit TaskReader(const Recording& recording) : recording_(recording) {
+  // Without slices, switches tell what they can.
+  TaskReader(const Recording& recording, bool has_slices)
+      : recording_(recording), has_slices_(has_slices) {
     table_.path = recording.summary().path;
     table_.lost = recording.summary().lost;
     table_.watched_by = loft_fact(recording.metadata(), "rung");
     find_events();
   }
+
+  [[nodiscard]] bool expects_slices() const { return tells(Role::run); }
 
   TaskTable read() {
     recording_.in_order([this](const PlacedRecord& placed) {
@@ -65,7 +70,7 @@ class TaskReader {
   void find_events() {
     const auto& events = recording_.metadata().events;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      const bool is_read = (events[i].attr.sample_type & format::perf::kRead) != 0;
+      const bool is_read = has_slices_ && (events[i].attr.sample_type & format::perf::kRead) != 0;
       // The virtual PMU's counts are samples, one for each function of a slice.
       const bool is_counted = !is_read && events[i].name.starts_with(kVirtualPrefix);
       is_counted_.push_back(is_counted);
@@ -82,7 +87,12 @@ class TaskReader {
       }
       if (events[i].name.starts_with(kMeterPrefix)) {
         meters_[static_cast<std::uint32_t>(i)] = table_.meters.size();
-        table_.meters.push_back({events[i].name.substr(kMeterPrefix.size())});
+        sample::MeterSum meter{.name = events[i].name.substr(kMeterPrefix.size())};
+        if (meter.name.starts_with(kWattsPrefix)) {
+          meter.name.erase(0, kWattsPrefix.size());
+          meter.origin = sample::Origin::modelled;
+        }
+        table_.meters.push_back(std::move(meter));
       }
     }
     table_.set_of.resize(table_.counters.size());
@@ -266,9 +276,24 @@ class TaskReader {
       return;
     }
     row.counted += slice.counted;
+    note_turns(slice, row);
     ++row.slices;
     note_work(slice);
     table_.slices.push_back(std::move(slice));
+  }
+
+  // How much the counts of its sets differ from turn to turn.
+  void note_turns(const sample::TaskSlice& slice, TaskRow& row) const {
+    row.errors.resize(table_.counters.size());
+    for (std::size_t i = 0; i < table_.counters.size(); ++i) {
+      const auto set = table_.set_of[i];
+      if (!set || *set >= slice.counted.sets.size()) continue;
+      const sample::SetPart& part = slice.counted.sets[*set];
+      const std::uint64_t work = table_.instructions ? part.instructions : part.running_ns;
+      if (work > 0 && part.running_ns > 0)
+        row.errors[i].add(static_cast<double>(slice.counted.counts[i]), static_cast<double>(work),
+                          part.running_ns);
+    }
   }
 
   // Whether run time was among the values.
@@ -364,6 +389,7 @@ class TaskReader {
   }
 
   const Recording& recording_;
+  bool has_slices_;
   TaskTable table_;
   std::vector<Role> roles_;          // by event
   std::vector<bool> is_counted_;     // by event
@@ -378,6 +404,12 @@ class TaskReader {
 
 }  // namespace
 
-TaskTable read_tasks(const Recording& recording) { return TaskReader(recording).read(); }
+TaskTable read_tasks(const Recording& recording) {
+  TaskReader reader(recording, true);
+  TaskTable table = reader.read();
+  // Their events were there, but nobody asked for slices ('--types sched').
+  if (!table.slices.empty() || !reader.expects_slices()) return table;
+  return TaskReader(recording, false).read();
+}
 
 }  // namespace loft::source

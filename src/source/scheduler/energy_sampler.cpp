@@ -13,7 +13,8 @@ EnergySampler EnergySampler::open(const SystemRoot& root) {
 
 std::vector<std::string> EnergySampler::names() const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < gauges_.size(); ++i) names.push_back("energy " + gauges_.name(i));
+  for (std::size_t i = 0; i < gauges_.size(); ++i)
+    names.push_back((gauges_.is_power(i) ? "energy from watts: " : "energy ") + gauges_.name(i));
   return names;
 }
 
