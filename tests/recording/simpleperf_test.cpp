@@ -218,6 +218,25 @@ TEST(Simpleperf, FunctionsThatTheRecordingBringsAlongAreNamed) {
               testing::ElementsAre("app.MainActivity.run", "made.first", "made.second", "start"));
 }
 
+TEST(Simpleperf, OlderOnesNameFunctionsInRecords) {
+  perf::RecordingBuilder file;
+  file.event({});
+  add_map(file, 0x7000000000, 0x10000, 0x1000, "/system/lib64/libnot_here.so");
+  auto dso = file.body();
+  dso.u64(2).u64(5).u64(0).text_padded("/system/lib64/libnot_here.so", 8);
+  file.record(RecordType::simpleperf_dso, 0, dso);
+  for (const std::uint64_t id : {5, 6}) {  // there is no binary 6
+    auto symbol = file.body();
+    symbol.u64(0x1000).u64(0x20).u64(id).text_padded("function of " + std::to_string(id), 8);
+    file.record(RecordType::simpleperf_symbol, 0, symbol);
+  }
+  add_sample(file, kUser, 0x7000000010);
+  const auto bytes = file.finish();
+  const auto recording = Recording::of_bytes(bytes);
+  ASSERT_TRUE(recording);
+  EXPECT_THAT(functions_in(**recording), testing::ElementsAre("function of 5"));
+}
+
 TEST(Simpleperf, FactsNameTheEvents) {
   perf::RecordingBuilder file;
   file.event({.type = 2, .config = 45});

@@ -174,7 +174,7 @@ void settle_data(Bytes file, Section data, const FeatureBits& bits, FileHeader& 
     header.data.size = file.size() - header.data.offset;
     if (header.was_cut_off)
       header.notes.push_back(
-          "the recorder ended before it wrote the sizes; records were read up "
+          "the recorder was ended before it wrote the sizes, or still runs; records were read up "
           "to the end of the file");
   } else if (any_feature) {
     header.notes.push_back("the table of header features is damaged");

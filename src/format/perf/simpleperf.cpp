@@ -180,6 +180,28 @@ void name_simpleperf_events(Metadata& metadata) {
   }
 }
 
+std::optional<SimpleperfDso> read_simpleperf_dso(const RawRecord& record) {
+  Cursor in(record.body, record.order);
+  SimpleperfDso dso;
+  dso.binary.kind = kind_of(in.u64());
+  dso.id = in.u64();
+  dso.binary.code_address = in.u64();
+  dso.binary.path = in.text(in.remaining());
+  if (!in.ok()) return std::nullopt;
+  return dso;
+}
+
+std::optional<SimpleperfSymbol> read_simpleperf_symbol(const RawRecord& record) {
+  Cursor in(record.body, record.order);
+  SimpleperfSymbol found;
+  found.symbol.address = in.u64();
+  found.symbol.size = in.u64();
+  found.dso = in.u64();
+  found.symbol.name = in.text(in.remaining());
+  if (!in.ok()) return std::nullopt;
+  return found;
+}
+
 std::optional<RawRecord> joined_record(std::span<const std::byte> bytes, ByteOrder order) {
   Cursor in(bytes, order);
   RawRecord record;

@@ -22,6 +22,18 @@ void read_simpleperf_facts(Cursor& in, std::vector<std::pair<std::string, std::s
 // Names of events: lines of "cpu-clock,1,0", which are a name, a type and a config.
 void name_simpleperf_events(perf_data::Metadata& metadata);
 
+// Older ones tell of binaries and their functions in records.
+struct SimpleperfDso {
+  std::uint64_t id = 0;
+  perf_data::RecordedBinary binary;
+};
+struct SimpleperfSymbol {
+  std::uint64_t dso = 0;
+  perf_data::RecordedBinary::Symbol symbol;
+};
+[[nodiscard]] std::optional<SimpleperfDso> read_simpleperf_dso(const RawRecord& record);
+[[nodiscard]] std::optional<SimpleperfSymbol> read_simpleperf_symbol(const RawRecord& record);
+
 // The record whose bytes came in pieces. It is allowed a size that no other record can have.
 [[nodiscard]] std::optional<RawRecord> joined_record(std::span<const std::byte> bytes,
                                                      ByteOrder order);

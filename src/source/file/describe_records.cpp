@@ -96,6 +96,13 @@ bool describe_stat_config(const RawRecord& record, FieldSink& sink) {
   return true;
 }
 
+// Emits `value` when it could be read; says whether it could.
+template <class T, class Emit>
+bool emit(const std::optional<T>& value, const Emit& show) {
+  if (value) show(*value);
+  return value.has_value();
+}
+
 // Records that Android's simpleperf adds.
 bool describe_simpleperf(const RawRecord& record, FieldSink& sink) {
   format::Cursor in(record.body, record.order);
@@ -110,17 +117,19 @@ bool describe_simpleperf(const RawRecord& record, FieldSink& sink) {
     case RecordType::simpleperf_split_end:
       return true;
     case RecordType::simpleperf_dso:
-      sink.number("kind", in.u64());
-      sink.number("id", in.u64());
-      sink.address("code_address", in.u64());
-      sink.text("path", in.text(in.remaining()));
-      return true;
+      return emit(perf::read_simpleperf_dso(record), [&](const auto& dso) {
+        sink.number("kind", static_cast<std::uint64_t>(dso.binary.kind));
+        sink.number("id", dso.id);
+        sink.address("code_address", dso.binary.code_address);
+        sink.text("path", dso.binary.path);
+      });
     case RecordType::simpleperf_symbol:
-      sink.address("address", in.u64());
-      sink.number("length", in.u64());
-      sink.number("dso", in.u64());
-      sink.text("name", in.text(in.remaining()));
-      return true;
+      return emit(perf::read_simpleperf_symbol(record), [&](const auto& found) {
+        sink.address("address", found.symbol.address);
+        sink.number("length", found.symbol.size);
+        sink.number("dso", found.dso);
+        sink.text("name", found.symbol.name);
+      });
     case RecordType::simpleperf_event_id: {
       const auto count = in.count64(16);
       sink.begin_list("ids");
@@ -136,13 +145,6 @@ bool describe_simpleperf(const RawRecord& record, FieldSink& sink) {
     default:
       return false;
   }
-}
-
-// Emits `value` when it could be read; says whether it could.
-template <class T, class Emit>
-bool emit(const std::optional<T>& value, const Emit& show) {
-  if (value) show(*value);
-  return value.has_value();
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ std::string type_name(RecordType type) {
 struct Recording::Survey {
   TypeCounts counts{};
   std::vector<SideRecord> side;
-  std::vector<std::byte> pieces;  // of a record that is not yet whole
+  std::vector<std::byte> pieces;              // of a record that is not yet whole
+  std::map<std::uint64_t, std::size_t> dsos;  // by id: the index of the recorded binary
   // The same loss is told up to three times: by the ring (LOST), by a recorder that asks its
   // counters at the end (LOST_SAMPLES), and in the readings themselves.
   std::uint64_t lost_by_ring = 0;
@@ -156,6 +157,18 @@ void Recording::take_side_record(const RawRecord& record, std::uint32_t region, 
     case Tells::kernel_symbols:
       if (const auto text = perf::sized_content(record); kallsyms_.empty())
         kallsyms_.assign(reinterpret_cast<const char*>(text.data()), text.size());
+      break;
+    case Tells::binary:
+      if (auto dso = perf::read_simpleperf_dso(record)) {
+        survey.dsos.insert_or_assign(dso->id, metadata().recorded_binaries.size());
+        summary_.metadata.recorded_binaries.push_back(std::move(dso->binary));
+      }
+      break;
+    case Tells::function_of_binary:
+      if (auto found = perf::read_simpleperf_symbol(record))
+        if (const auto dso = survey.dsos.find(found->dso); dso != survey.dsos.end())
+          summary_.metadata.recorded_binaries[dso->second].symbols.push_back(
+              std::move(found->symbol));
       break;
     case Tells::feature:
       take_feature_record(record);

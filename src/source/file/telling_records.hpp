@@ -18,6 +18,8 @@ enum class Tells {
   ids_of_events,
   formats_of_tracepoints,
   kernel_symbols,
+  binary,
+  function_of_binary,
   feature,
   piece_of_record,
   last_piece,
@@ -51,6 +53,10 @@ enum class Tells {
       return Tells::formats_of_tracepoints;
     case RecordType::simpleperf_kernel_symbol:
       return Tells::kernel_symbols;
+    case RecordType::simpleperf_dso:
+      return Tells::binary;
+    case RecordType::simpleperf_symbol:
+      return Tells::function_of_binary;
     case RecordType::header_build_id:
     case RecordType::header_feature:
       return Tells::feature;
