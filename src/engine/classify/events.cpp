@@ -202,7 +202,8 @@ void add_models(EventBuilder& table) {
 }  // namespace
 
 static std::vector<EventInfo> build() {
-  EventBuilder table;
+  constexpr std::size_t kExpected = ZYDIS_MNEMONIC_MAX_VALUE + 1024;
+  EventBuilder table(kExpected);
   add_headline(table);
   add_floating_point(table);
   add_branches(table);

@@ -87,11 +87,14 @@ void divert(std::uint8_t* code, const std::uint8_t* target) {
 Lock& cache_lock() { return g_lock; }
 
 void open_cache() {
-  grow_slots(65536);
+  constexpr std::uint64_t kFirstSlots =
+      4096;  // each page that is touched is a part of the start-up
+  grow_slots(kFirstSlots);
   g_links = static_cast<Link*>(reserve(std::uint64_t{kMaxLinks} * sizeof(Link)));
   for (const std::uint64_t place : kTablePlaces) {
-    const long memory = kernel(SYS_mmap, place, kTableBytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ull, 0);
+    const long memory =
+        kernel(SYS_mmap, place, kTableBytes, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_POPULATE, ~0ull, 0);
     if (static_cast<std::uint64_t>(memory) != place) continue;
     g_table = reinterpret_cast<std::uint64_t*>(memory);
     break;

@@ -242,6 +242,7 @@ void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const
 const std::vector<event::VirtualName>& event_names() {
   static const std::vector<event::VirtualName> names = [] {
     std::vector<event::VirtualName> table;
+    table.reserve(engine::event_table().size());
     for (const engine::EventInfo& info : engine::event_table())
       table.push_back({info.name, info.unit == "bytes" ? "B" : "", info.description});
     return table;

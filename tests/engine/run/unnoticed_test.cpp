@@ -145,8 +145,9 @@ TEST(Engine, CountsThreadsApartAndTheirSumIsTheTotal) {
 
 // Else a timer that interrupts a loop a thousand times a second would fill all tables in a day.
 TEST(Engine, RecordsAPlaceThatSignalsInterruptOnce) {
-  const auto ran = under_engine({sample("storm.c")});
+  const auto ran = under_engine({sample("interrupted.c")});
   ASSERT_TRUE(ran.run);
+  EXPECT_EQ(ran.outcome, (Outcome{"done\n", 0}));
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint16_t>, unsigned> seen;
   unsigned most = 0;
   for (std::uint32_t i = 1; i < ran.run->shared().blocks(); ++i) {
@@ -156,7 +157,8 @@ TEST(Engine, RecordsAPlaceThatSignalsInterruptOnce) {
       most = std::max(most, ++seen[{entry.address, is_fall ? entry.next_fall : entry.mapping,
                                     entry.size, entry.kind}]);
   }
-  EXPECT_LE(most, 8u);
+  constexpr unsigned kPlaces = 40;  // from each a trace goes on to the same block; signals: 2000
+  EXPECT_LE(most, kPlaces);
 }
 
 TEST(Engine, HoldsFourThousandThreadsAtOnce) {
