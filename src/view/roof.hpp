@@ -39,7 +39,7 @@ struct RoofReport {
 std::string roof_text(std::span<const RoofReport> runs);
 std::string roof_json(std::span<const RoofReport> runs);
 std::string roof_csv(std::span<const RoofReport> runs);
-// All runs in one drawing, under the roofs of the first.
+// All runs in one drawing, under the highest of their roofs.
 std::string roof_svg(std::span<const RoofReport> runs);
 // All runs in the report page.
 [[nodiscard]] Result<std::string> roof_html(std::span<const RoofReport> runs);

@@ -138,7 +138,12 @@ std::string roof_svg(std::span<const RoofReport> runs) {
     for (const std::size_t index : chart.shown)
       add(chart.points[index], chart.points[index].subject.name);
   }
-  return roofline_svg(runs.front().chart.roofline, points);
+  // The highest of them, so that no run stands above the roofs.
+  const auto top_of = [](const RoofReport& run) {
+    const auto& ceilings = run.chart.roofline.ceilings;
+    return ceilings.empty() ? 0 : ceilings.front().flops_per_second;
+  };
+  return roofline_svg(std::ranges::max(runs, {}, top_of).chart.roofline, points);
 }
 
 }  // namespace loft::view

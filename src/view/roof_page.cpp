@@ -210,6 +210,19 @@ void add_head(PageData& page, std::span<const RoofReport> runs) {
   page.title = runs.size() > 1 ? join(labels, ", ") : words.empty() ? "roofline" : words.front();
 }
 
+// Those of the first run are shown first; a run on more threads, or in another precision, has its
+// own.
+void add_rooflines(PageData& page, std::span<const RoofReport> runs) {
+  for (const RoofReport& run : runs) {
+    const model::Roofline& roofs = run.chart.roofline;
+    if (std::ranges::none_of(page.rooflines, [&](const model::Roofline& one) {
+          return one.threads == roofs.threads && one.precision == roofs.precision &&
+                 one.machine == roofs.machine;
+        }))
+      page.rooflines.push_back(roofs);
+  }
+}
+
 // Numbers of threads may come back in another run: then the first has the name.
 void add_thread_names(PageData& page, std::span<const RoofReport> runs) {
   for (const RoofReport& run : runs)
@@ -225,7 +238,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
   const RoofReport& first = runs.front();
   PageData page;
   add_head(page, runs);
-  page.rooflines = {first.chart.roofline};
+  add_rooflines(page, runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RoofReport& report = runs[i];
     const auto run = static_cast<std::uint32_t>(i);

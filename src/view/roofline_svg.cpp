@@ -92,12 +92,14 @@ void Drawing::choose_range() {
     most_intensity_ = std::exp2(std::ceil(std::log2(last_ridge)) + 2);
     most_flops_ = roofline_.ceilings.front().flops_per_second * 2.2;
   }
+  const double roofs_start = least_intensity_;
   double best = 0;
   for (const model::RooflinePoint& point : points_) best = std::max(best, point.flops_per_second);
   // A handful of operations among millions of bytes would push all others into a corner.
   const auto is_worth_seeing = [&](const model::RooflinePoint& point) {
     return point.intensity > 0 && point.flops_per_second > 0 &&
-           (point.flops_per_second >= best / 1000 || point.weight >= 1);
+           (point.flops_per_second >= best / 1000 || point.intensity >= roofs_start / 10 ||
+            point.weight >= 1);
   };
   for (const model::RooflinePoint& point : points_) {
     if (!is_worth_seeing(point)) continue;

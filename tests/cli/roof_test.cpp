@@ -341,8 +341,12 @@ TEST_F(RoofCommand, ARunningProcessIsWatchedWithCounters) {
                            "metric bytes [B] = 8e9 [B/s] * 'task-clock'\n    \"time\"\n"));
   auto spinning = ChildProcess::prepare({"/bin/sh", "-c", "while :; do :; done"});
   ASSERT_TRUE(spinning && spinning->start());
+  // Until it had a CPU for 0.2 s, however busy the machine is: fewer samples tell no threads apart.
+  const std::string ticks =
+      "$(cut -d\" \" -f14 /proc/" + std::to_string(spinning->pid()) + "/stat)";
   const Said said = roof_of("--format json --threads -m " + home_ + "/time.metrics -p " +
-                            std::to_string(spinning->pid()) + " -- sleep 0.3");
+                            std::to_string(spinning->pid()) + " -- sh -c 'a=" + ticks +
+                            "; while [ " + ticks + " -lt $((a+20)) ]; do sleep 0.1; done'");
   if (said.status != 0) GTEST_SKIP() << "perf_events are not allowed here: " << said.notes;
   const json report = json::parse(said.notes, nullptr, false);
   EXPECT_EQ(report["command"][0], "process " + std::to_string(spinning->pid()));

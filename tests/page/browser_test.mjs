@@ -105,6 +105,15 @@ test("points are where the data says", () => withPage("full", async (page) => {
   assert.match(words, /DRAM bandwidth, 24\.0 % of it/);
 }));
 
+test("hardly an operation does not push all others into a corner", () => withPage("hardly_any", async (page) => {
+  const [[kernel], [edge]] = await page.evaluate(() =>
+    [loft.roofline.placeOf(0.5, 10e9), [loft.roofline.width]]);
+  assert.ok(kernel > 0.3 * edge && kernel < 0.9 * edge, `the kernel is at ${kernel} of ${edge}`);
+  const [other] = await page.evaluate(() => loft.roofline.placeOf(5e-8, 400));
+  assert.ok(other < 0, "the interpreter is outside");
+  assert.match(await page.locator("#roofline > .note").textContent(), /1 with hardly any lie outside of this view/);
+}));
+
 test("marks and roofs are drawn in their colours at their places", () => withPage("full", async (page) => {
   await page.mouse.move(0, 0);
   const drawing = "#roofline canvas:not(.under)";

@@ -280,12 +280,26 @@ PageData hostile() {
   return page;
 }
 
+// An interpreter beside a kernel: hardly an operation among all its bytes.
+PageData hardly_any() {
+  PageData page;
+  page.rooflines = {roofs(1)};
+  page.points.add({.scope = PointScope::function,
+                   .name = "kernel",
+                   .intensity = 0.5,
+                   .flops_per_second = 10e9,
+                   .share = 0.6});
+  page.points.add({.scope = PointScope::function,
+                   .name = "interpreter",
+                   .intensity = 5e-8,
+                   .flops_per_second = 400,
+                   .share = 0.4});
+  return page;
+}
+
 const std::map<std::string, std::function<PageData()>> kPages = {
-    {"full", full},
-    {"runs", two_runs},
-    {"million", million},
-    {"hostile", hostile},
-    {"empty", [] { return PageData{}; }}};
+    {"hardly_any", hardly_any}, {"full", full},       {"runs", two_runs},
+    {"million", million},       {"hostile", hostile}, {"empty", [] { return PageData{}; }}};
 
 int write_pages(const std::string& folder, const std::vector<std::string>& names) {
   for (const auto& name : names) {

@@ -75,6 +75,25 @@ TEST(RoofPage, SeveralRunsSayWhereTheirTimeBeginsAndHaveNoCommandOfOneOfThem) {
   EXPECT_EQ(page->head["threads"].size(), 2u);
 }
 
+TEST(RoofPage, ARunOnMoreThreadsHasRoofsOfItsOwn) {
+  std::vector<RoofReport> runs(3);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].label = "run " + std::to_string(i);
+    runs[i].wall_seconds = 1;
+    model::Roofline& roofs = runs[i].chart.roofline;
+    roofs.threads = i == 2 ? 2 : 1;
+    roofs.slopes = {{"L1", "L1 bandwidth", 1e11 * roofs.threads, {}}};
+    roofs.ceilings = {{"avx2", "fma", "FMA, 256 bit", 5e10 * roofs.threads, {}}};
+  }
+  const auto html = roof_html(runs);
+  ASSERT_TRUE(html);
+  const auto page = unpack_page(*html);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->head["rooflines"].size(), 2u);
+  EXPECT_EQ(page->head["rooflines"][0]["threads"], 1);
+  EXPECT_THAT(roof_svg(runs), HasSubstr("2 threads"));
+}
+
 // Whose bytes are a model has no exact intensity; one whose time was sampled may have.
 TEST(RoofText, AnIntensityIsMarkedByTheWorkAlone) {
   RoofReport report;

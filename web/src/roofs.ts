@@ -9,26 +9,28 @@ import { haloText } from "./panel";
 export type Box = [number, number, number, number];  // left, top, right, bottom
 export interface Axes { x: Scale; y: Scale }  // of decimal logarithms
 
-const kWorthSeeing = 3;  // decades below the best point
+const kWorthSeeing = 3;  // decades below the best point, and
+const kFarOff = 1;       // decades left of the roofs
 
 // The drawing that holds all roofs and all points, with some air. A handful of operations among
 // millions of bytes would push everything else into a corner: such points are found by zooming out.
 export function fitAxes(roofline: Roofline | undefined, xs: Float32Array, ys: Float32Array, scope: Uint8Array): [number, number, number, number] {
   let left = Infinity, right = -Infinity, low = Infinity, high = -Infinity, best = -Infinity;
+  const top = isWhole(roofline) ? Math.log10(roofline.ceilings[0].flops_per_second) : 0;
+  const ridges = isWhole(roofline) ? roofline.slopes.map((slope) => top - Math.log10(slope.bytes_per_second)) : [];
+  const roofsStart = ridges.length ? Math.min(...ridges) - 1.5 : -Infinity;
   for (let i = 0; i < xs.length; ++i) if (Number.isFinite(xs[i]) && ys[i] > best && ys[i] !== Infinity) best = ys[i];
   for (let i = 0; i < xs.length; ++i) {
     const x = xs[i], y = ys[i];
     if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
-    if (y < best - kWorthSeeing && scope[i] !== 0) continue;
+    if (y < best - kWorthSeeing && x < roofsStart - kFarOff && scope[i] !== 0) continue;
     if (x < left) left = x;
     if (x > right) right = x;
     if (y < low) low = y;
     if (y > high) high = y;
   }
   if (isWhole(roofline)) {
-    const top = Math.log10(roofline.ceilings[0].flops_per_second);
-    const ridges = roofline.slopes.map((slope) => top - Math.log10(slope.bytes_per_second));
-    left = Math.max(Math.min(left, Math.min(...ridges) - 1.5), -6);
+    left = Math.max(Math.min(left, roofsStart), -6);
     right = Math.min(Math.max(right, Math.max(...ridges) + 0.5), 6);
     const lowest = Math.log10(roofline.ceilings[roofline.ceilings.length - 1].flops_per_second);
     low = Math.max(Math.min(low, lowest - 1.2), top - 6);
