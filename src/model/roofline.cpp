@@ -11,6 +11,9 @@ struct Word {
   std::string_view word;
 };
 
+// Roofs and points are measured, both with an error: a point so far above a roof is still at it.
+constexpr double kAtTheRoof = 1.05;
+
 constexpr std::array<Word, 7> kOps{{{"add", "ADD"},
                                     {"mul", "MUL"},
                                     {"muladd", "MUL + ADD"},
@@ -69,7 +72,7 @@ std::optional<Limit> Roofline::limit(double intensity, double flops_per_second) 
   const double top = attainable(intensity);
   std::optional<Limit> lowest;
   const auto consider = [&](const std::string& name, double roof, bool is_bandwidth) {
-    const bool above = roof >= flops_per_second || roof >= top;
+    const bool above = roof * kAtTheRoof >= flops_per_second || roof >= top;
     if (!above || roof > top || (lowest && roof >= lowest->attainable)) return;
     lowest = Limit{name, roof, flops_per_second / roof, is_bandwidth};
   };

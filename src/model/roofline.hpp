@@ -63,8 +63,8 @@ class Roofline {
   // The top of all: the highest ceiling or the steepest slope, whichever is lower.
   [[nodiscard]] double attainable(double intensity) const;
 
-  // The lowest roof at or above the point. A point above all (counts and time from different runs
-  // may do that) is measured against the top one, with a share over 1. Nothing without roofs.
+  // The lowest roof that the point is not clearly above. A point above all (counts and time from
+  // different runs may do that) is measured against the top one. Nothing without roofs.
   [[nodiscard]] std::optional<Limit> limit(double intensity, double flops_per_second) const;
 
   // Whether bytes are those that memory moves: then its bandwidth alone bounds.

@@ -29,18 +29,20 @@ test("pprof-format finds every sample and every reference", () => {
   }
 });
 
-// The tool's own `load` gives its server half a second to start, which a busy machine may not have:
-// the server is started here, and asked until it answers.
+// The tool's own `load` gives its server half a second to start, which a busy machine may not have; and
+// whoever asks too early removes the session, as if its server had died. So the server is started here, and
+// asked when its log says that it is ready.
 test("Firefox's profiler loads the profile and knows its threads", async () => {
   const program = join(folder, "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js");
   const sessions = mkdtempSync("/tmp/loft-firefox-"); // a socket's path is short
   const env = { ...process.env, HOME: sessions, PROFILER_CLI_SESSION_DIR: sessions };
   const ask = (...words) =>
-    execFileSync(process.execPath, [program, ...words, "--session", "loft"], { env, encoding: "utf8", stdio: "pipe" });
+    execFileSync(process.execPath, [program, ...words, "--session", "loft"], { env, encoding: "utf8" });
   const server = spawn(process.execPath, [program, "--daemon", `${folder}/sample.firefox.json`, "--session", "loft"],
     { env, stdio: "ignore" });
   try {
-    const threads = await answer(() => ask("thread", "list"));
+    await logged(server, join(sessions, "loft.log"), "Profile loaded successfully");
+    const threads = ask("thread", "list");
     assert.match(threads, /first/);
     assert.match(threads, /second/);
     assert.match(ask("thread", "samples"), /app\+0x/);
@@ -50,15 +52,14 @@ test("Firefox's profiler loads the profile and knows its threads", async () => {
   }
 });
 
-// What the question gives as soon as it does not fail, or its failure after a minute.
-async function answer(question) {
-  for (const end = Date.now() + 60_000; ;) {
-    try {
-      return question();
-    } catch (failure) {
-      if (Date.now() > end) throw failure;
-      await new Promise((done) => setTimeout(done, 200));
-    }
+// Waits until the log of a server has these words.
+async function logged(server, log, words) {
+  for (const end = Date.now() + 120_000; ;) {
+    const text = existsSync(log) ? readFileSync(log, "utf8") : "";
+    if (text.includes(words)) return;
+    if (server.exitCode !== null || Date.now() > end)
+      assert.fail(`the server is not ready, exit status ${server.exitCode}; its log: ${text}`);
+    await new Promise((done) => setTimeout(done, 100));
   }
 }
 

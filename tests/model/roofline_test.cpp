@@ -75,6 +75,15 @@ TEST(Roofline, LimitIsTheLowestRoofAboveThePoint) {
   EXPECT_DOUBLE_EQ(fma->share, 0.8);
 }
 
+TEST(Roofline, APointThatIsHardlyAboveARoofIsAtIt) {
+  const Roofline roofline = roofline_of(sample());
+  const auto at = roofline.limit(0.01, 1.04e9);  // 104 GB/s, where L2 gives 100
+  ASSERT_TRUE(at);
+  EXPECT_EQ(at->name, "L2 bandwidth");
+  EXPECT_DOUBLE_EQ(at->share, 1.04);
+  EXPECT_EQ(roofline.limit(0.01, 1.1e9)->name, "L1 bandwidth");
+}
+
 TEST(Roofline, APointAboveAllIsMeasuredAgainstTheTop) {
   const Roofline roofline = roofline_of(sample());
   const auto above = roofline.limit(100, 128e9);
