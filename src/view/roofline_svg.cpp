@@ -226,21 +226,20 @@ void Drawing::label(double at_x, double at_y, double radius, const std::string& 
   const double width = width_of(name);
   const double right = at_x + radius + 4;
   const double left = at_x - radius - 4 - width;
-  Box chosen{right, at_y - 8, right + width, at_y + 6};
-  for (const double lower : {0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0}) {
-    for (const double start : {right, left}) {
-      const double middle = at_y + lower * kLineHeight;
-      const Box box{start, middle - 8, start + width, middle + 6};
-      const bool is_inside = box.left > kLeft && box.right < size_.width - kRight &&
-                             box.top > kTop && box.bottom < size_.height - kBottom;
-      const auto is_met = [&](const Box& other) { return box.meets(other); };
-      if (!is_inside || std::ranges::any_of(taken_, is_met)) continue;
-      chosen = box;
-      taken_.push_back(chosen);
-      text(chosen.left, chosen.bottom - 2, name, fmt::format("fill=\"#222\" {}", kHalo));
-      return;
-    }
-  }
+  const auto box_at = [&](double start, double lower) {
+    const double middle = at_y + lower * kLineHeight;
+    return Box{start, middle - 8, start + width, middle + 6};
+  };
+  const auto has_room = [&](const Box& box) {
+    const bool is_inside = box.left > kLeft && box.right < size_.width - kRight && box.top > kTop &&
+                           box.bottom < size_.height - kBottom;
+    return is_inside && std::ranges::none_of(taken_, [&](const Box& at) { return box.meets(at); });
+  };
+  Box chosen = box_at(right, 0);
+  for (const double lower : {3.0, -3.0, 2.0, -2.0, 1.0, -1.0, 0.0})  // the last one is the best
+    for (const double start : {left, right})
+      if (const Box box = box_at(start, lower); has_room(box)) chosen = box;
+  taken_.push_back(chosen);
   text(chosen.left, chosen.bottom - 2, name, fmt::format("fill=\"#222\" {}", kHalo));
 }
 
