@@ -87,8 +87,8 @@ void divert(std::uint8_t* code, const std::uint8_t* target) {
 Lock& cache_lock() { return g_lock; }
 
 void open_cache() {
-  constexpr std::uint64_t kFirstSlots =
-      4096;  // each page that is touched is a part of the start-up
+  // Few at first: each page that is touched is a part of the start-up.
+  constexpr std::uint64_t kFirstSlots = 4096;
   grow_slots(kFirstSlots);
   g_links = static_cast<Link*>(reserve(std::uint64_t{kMaxLinks} * sizeof(Link)));
   for (const std::uint64_t place : kTablePlaces) {
