@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "symbols/byte_reader.hpp"
+#include "base/bytes.hpp"
 #include "symbols/elf_file.hpp"
 
 namespace loft::symbols {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "symbols/byte_reader.hpp"
+#include "base/bytes.hpp"
 #include "symbols/elf_file.hpp"
 
 namespace loft::symbols {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "base/bytes.hpp"
 #include "base/result.hpp"
-#include "format/bytes.hpp"
 #include "loft/perf_data/metadata.hpp"
 
 namespace loft::format::perf {

@@ -118,7 +118,7 @@ struct BriefSample {
   pd::U64View call_chain;
 };
 // Steps over PERF_SAMPLE_READ without building it.
-[[nodiscard]] bool skip_reading(Cursor& in, std::uint64_t format);
+[[nodiscard]] bool skip_reading(ByteReader& in, std::uint64_t format);
 
 [[nodiscard]] inline bool read_brief(const RawRecord& record, const SampleLayout& layout,
                                      BriefSample& sample) {
@@ -138,7 +138,7 @@ struct BriefSample {
   if (places.cpu != kAbsent) sample.cpu = load<std::uint32_t>(body + places.cpu, record.order);
   sample.period = places.period == kAbsent ? layout.attr().sample_period : u64_at(places.period);
   if (!layout.has(kCallchain)) return true;
-  Cursor in(record.body.subspan(places.size), record.order);
+  ByteReader in(record.body.subspan(places.size), record.order);
   if (layout.has(kRead) && !skip_reading(in, layout.attr().read_format)) return false;
   const std::uint64_t count = in.count64(8);
   sample.call_chain = {in.here(), static_cast<std::size_t>(count), record.order != kHostOrder};

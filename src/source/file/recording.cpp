@@ -88,7 +88,7 @@ class RecordJoiner {
     pending_.insert(pending_.end(), bytes.begin(), bytes.end());
     std::size_t whole = 0;
     while (pending_.size() - whole >= perf::kRecordHeader) {
-      const std::size_t size = format::load<std::uint16_t>(pending_.data() + whole + 6, order_);
+      const std::size_t size = load<std::uint16_t>(pending_.data() + whole + 6, order_);
       if (size < perf::kRecordHeader)
         return failure(ErrorKind::malformed, "unpack a record", "a size in it cannot be");
       if (size > pending_.size() - whole) break;

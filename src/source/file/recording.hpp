@@ -26,14 +26,13 @@
 
 namespace loft::source {
 
-using format::ByteOrder;
 using format::perf::RawRecord;
 using format::perf::RecordType;
 
 // Bytes that hold nothing but records.
 struct Region {
   std::span<const std::byte> bytes;
-  ByteOrder order = format::kHostOrder;
+  ByteOrder order = kHostOrder;
   std::uint64_t file_offset = 0;  // of its first byte, for messages
   bool is_mapped = false;         // a mapped file: what was read can be had again
 
