@@ -1,7 +1,6 @@
 #include "base/file.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,20 +9,10 @@
 #include "base/cpu_set.hpp"
 #include "base/mapping.hpp"
 #include "base/places.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace loft {
 namespace {
-
-class TemporaryFolder : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "/loft-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(path_); }
-  std::string path_;
-};
 
 using FileTest = TemporaryFolder;
 
