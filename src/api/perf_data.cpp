@@ -1,6 +1,6 @@
-// loft/perf_data.hpp on top of Recording.
-#include "format/perf/sample.hpp"
 #include "loft/perf_data.hpp"
+
+#include "format/perf/sample.hpp"
 #include "source/file/ordered.hpp"
 #include "source/file/recording.hpp"
 
