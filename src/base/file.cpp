@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,15 +12,49 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "base/fd.hpp"
 #include "base/file_replacement.hpp"
 
 namespace loft {
 
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+namespace {
+
+// Whether somebody has opened the pipe for writing, now or before. poll tells of bytes and of a
+// writer that left; tee(2), which takes nothing out of the pipe, gives 0 only where there is no
+// writer.
+bool has_writer(const Fd& fd) {
+  pollfd state{fd.get(), POLLIN, 0};
+  if (::poll(&state, 1, 0) > 0) return true;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return true;
+  const Fd out(ends[0]);
+  const Fd in(ends[1]);
+  return ::tee(fd.get(), in.get(), 1, SPLICE_F_NONBLOCK) != 0;
+}
+
+}  // namespace
+
+Result<Fd> open_input(const std::string& path, std::chrono::milliseconds patience) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.is_open()) return failure_of_errno(errno, "open '" + path + "'");
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return failure_of_errno(errno, "open '" + path + "'");
+  if (S_ISFIFO(status.st_mode)) {
+    constexpr std::chrono::milliseconds kStep{10};
+    for (; !has_writer(fd); patience -= kStep) {
+      if (patience <= kStep)
+        return failure(ErrorKind::io, "read '" + path + "'", "it is a pipe that nobody writes to");
+      std::this_thread::sleep_for(kStep);
+    }
+  }
+  if (::fcntl(fd.get(), F_SETFL, 0) != 0) return failure_of_errno(errno, "open '" + path + "'");
+  return fd;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  LOFT_TRY(const Fd fd, open_input(path));
   std::string content;
   std::array<char, 16384> chunk;
   for (;;) {

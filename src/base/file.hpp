@@ -1,6 +1,7 @@
 // Whole files: read with a bound, written so that a reader sees the old or the new, never a half.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,6 +19,11 @@ inline constexpr std::size_t kDefaultFileLimit = 64u << 20;
 // The bytes of a file, pseudo files of /proc and /sys included. More than `limit` is an error.
 [[nodiscard]] Result<std::string> read_file(const std::string& path,
                                             std::size_t limit = kDefaultFileLimit);
+
+// Opens a file, pipe or device to read from it. A named pipe that nobody has opened for writing is
+// an error after `patience`, where open(2) would wait for ever.
+[[nodiscard]] Result<Fd> open_input(const std::string& path,
+                                    std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 // The first line without its end, for the one-value files of /sys and /proc.
 [[nodiscard]] Result<std::string> read_line(const std::string& path);

@@ -1,12 +1,15 @@
 #include "base/file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
 
 #include "base/cpu_set.hpp"
+#include "base/file_replacement.hpp"
 #include "base/mapping.hpp"
 #include "base/places.hpp"
 #include "base/temporary_folder.hpp"
@@ -45,6 +48,53 @@ TEST_F(FileTest, WhatIsNoFileIsWrittenToAndNotReplaced) {
   reader.join();
   EXPECT_EQ(got, "text");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(FileTest, APipeThatNobodyWritesToIsAnError) {
+  const std::string pipe = path_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto fd = open_input(pipe, std::chrono::milliseconds(20));
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().why, "it is a pipe that nobody writes to");
+}
+
+TEST_F(FileTest, AWriterThatSaysNothingYetIsWaitedFor) {
+  const std::string pipe = path_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Fd both(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));  // a writer without a word
+  ASSERT_TRUE(both.is_open());
+  const auto fd = open_input(pipe, std::chrono::milliseconds(0));
+  ASSERT_TRUE(fd);
+  ASSERT_TRUE(write_all(both, "word", pipe));
+  char text[5] = "";
+  EXPECT_EQ(::read(fd->get(), text, 4), 4) << "nothing was taken out of the pipe before";
+  EXPECT_STREQ(text, "word");
+  EXPECT_EQ(::fcntl(fd->get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST_F(FileTest, WhatAWriterLeftInAPipeBeforeItWentIsRead) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const Fd out(ends[0]);
+  {
+    const Fd in(ends[1]);
+    ASSERT_TRUE(write_all(in, "left", "pipe"));
+  }
+  EXPECT_EQ(read_file("/proc/self/fd/" + std::to_string(out.get())).value_or("nothing"), "left");
+}
+
+TEST_F(FileTest, WritesAtItsPlaceAndSaysWhenTheDiskIsFull) {
+  auto file = FileReplacement::of(path_ + "/file");
+  ASSERT_TRUE(file);
+  const std::byte bytes[] = {std::byte{'b'}, std::byte{'c'}};
+  ASSERT_TRUE(write_all_at(file->fd(), 1, bytes, "file"));
+  ASSERT_TRUE(write_all_at(file->fd(), 0, std::span(bytes).first(1), "file"));
+  ASSERT_TRUE(file->commit());
+  EXPECT_EQ(*read_file(path_ + "/file"), "bbc");
+  const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const auto written = write_all_at(full, 0, bytes, "the recording");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().what, "write 'the recording'");
 }
 
 TEST_F(FileTest, ALinkStaysALinkAndItsTargetIsReplaced) {

@@ -16,7 +16,9 @@ constexpr std::size_t kFileHeader = 104;
 constexpr std::uint64_t kOldEventType = 72;  // perf_trace_event_type: an id and a name of 64
 constexpr std::uint32_t kHostnameBit = 3;
 
-using Bytes = std::span<const std::byte>;
+std::string_view magic_of(Bytes file) {
+  return {reinterpret_cast<const char*>(file.data()), std::min(file.size(), kMagicSize)};
+}
 
 Failure not_a_recording(std::string why,
                         std::string hint = "make one with 'loft record' or 'perf record'") {
@@ -31,8 +33,7 @@ Failure ends_within_header() {
 // PERFFILE is the same in both byte orders; there the size of the header tells.
 Result<FileHeader> read_magic(Bytes file) {
   FileHeader header;
-  const std::string_view magic(reinterpret_cast<const char*>(file.data()),
-                               std::min<std::size_t>(file.size(), 8));
+  const std::string_view magic = magic_of(file);
   if (magic == "PERFILE2") {
     header.order = ByteOrder::little;
   } else if (magic == "2ELIFREP") {
@@ -182,6 +183,11 @@ void settle_data(Bytes file, Section data, const FeatureBits& bits, FileHeader& 
 }
 
 }  // namespace
+
+bool has_magic(std::span<const std::byte> file) {
+  const std::string_view magic = magic_of(file);
+  return magic == "PERFILE2" || magic == "2ELIFREP" || magic == "PERFFILE";
+}
 
 Result<FileHeader> read_header(Bytes file) {
   LOFT_TRY(FileHeader header, read_magic(file));

@@ -100,6 +100,10 @@ class Recording {
   // Every record as it stands in the file.
   void in_file_order(const Visitor& visit) const;
 
+  // An error when the file shrank since it was opened: what was read of it then is not what it
+  // said.
+  [[nodiscard]] Result<void> check_unchanged() const;
+
   // First and last time of any sample: one pass when the recording does not say it itself.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> time_range() const;
 
