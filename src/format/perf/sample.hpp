@@ -5,7 +5,7 @@
 //
 //   const auto event = table.event_of_sample(record);
 //   const SampleLayout& layout = table.layout(*event);
-//   const auto time = layout.time_of(record);          // one load, for the fast road
+//   const auto time = table.time_of(record);           // one load, for the fast road
 //   const auto sample = read_sample(record, layout);   // everything
 #pragma once
 

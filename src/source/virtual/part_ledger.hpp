@@ -2,7 +2,7 @@
 //
 //   PartLedger ledger(run.shared(), events);
 //   LOFT_TRY(const auto parts, ledger.since_last(slot));
-//   for (const PartLedger::Part& part : parts) part.address, part.counts
+//   for (const PartLedger::Part& part : parts) use(part.address, part.counts);
 //
 // All that is ever told of a thread adds up to what it counted. While a thread runs, one of its
 // counters can be seen too low for a moment; what is missing is told the next time.
