@@ -8,10 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/cpu_set.hpp"
 #include "base/file_replacement.hpp"
-#include "base/mapping.hpp"
-#include "base/places.hpp"
 #include "base/temporary_folder.hpp"
 
 namespace loft {
@@ -110,29 +107,6 @@ TEST_F(FileTest, ReadRefusesMoreThanItsLimit) {
   ASSERT_TRUE(replace_file(path, "12345"));
   EXPECT_TRUE(read_file(path, 5));
   EXPECT_EQ(read_file(path, 4).error().kind, ErrorKind::limit);
-}
-
-TEST_F(FileTest, MappingShowsTheFile) {
-  const std::string path = path_ + "/file";
-  ASSERT_TRUE(replace_file(path, "abc"));
-  const auto mapping = Mapping::of_file(path);
-  ASSERT_TRUE(mapping);
-  EXPECT_EQ(mapping->bytes().size(), 3u);
-  ASSERT_TRUE(replace_file(path, ""));
-  EXPECT_EQ(Mapping::of_file(path)->bytes().size(), 0u);
-  EXPECT_EQ(Mapping::of_file(path_).error().kind, ErrorKind::invalid_input);
-}
-
-TEST(SystemRoot, MovesTheTreeThatIsRead) {
-  EXPECT_EQ(SystemRoot().at("/sys/devices"), "/sys/devices");
-  EXPECT_EQ(SystemRoot("/tmp/zen").at("/sys/devices"), "/tmp/zen/sys/devices");
-}
-
-TEST(CpuList, ReadsAndWritesTheKernelsNotation) {
-  EXPECT_EQ(*parse_cpu_list("0-3,8"), (CpuList{0, 1, 2, 3, 8}));
-  EXPECT_EQ(format_cpu_list({0, 1, 2, 3, 8}), "0-3,8");
-  for (const char* bad : {"", "3-1", "a", "0-", "1,,2", "0-99999999"})
-    EXPECT_FALSE(parse_cpu_list(bad)) << bad;
 }
 
 }  // namespace
