@@ -326,23 +326,24 @@ class Recorder {
   }
 
   RecordingFacts facts() const {
+    namespace fact = event::recording::fact;
     RecordingFacts facts;
     facts.version = request_.version;
     facts.command_line = request_.command_line;
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
-    facts.loft = {{"rung", result_.rung},
-                  {"slice_ns", number(plan_.slice_ns)},
-                  {"turns", number(result_.turns)},
-                  {"seen", number(result_.tally.seen)},
-                  {"written", number(result_.written)},
-                  {"lost", number(result_.tally.lost)},
-                  {"lost_run_ns", number(result_.tally.lost_run_ns)},
-                  {"lost_tasks", number(result_.tally.lost_tasks)},
-                  {"missed", number(result_.tally.missed)},
-                  {"still_running", number(result_.still_running)},
-                  {"wall_ns", number(static_cast<std::uint64_t>(result_.wall.count()))},
-                  {"exit_status", number(static_cast<std::uint64_t>(result_.exit_status))}};
-    if (isolation_) facts.loft.emplace_back("isolated_on", format_cpu_list(isolation_->cpus()));
+    facts.loft = {{fact::kRecorder, result_.rung},
+                  {fact::kSliceNs, number(plan_.slice_ns)},
+                  {fact::kTurns, number(result_.turns)},
+                  {fact::kSeen, number(result_.tally.seen)},
+                  {fact::kWritten, number(result_.written)},
+                  {fact::kLost, number(result_.tally.lost)},
+                  {fact::kLostRunNs, number(result_.tally.lost_run_ns)},
+                  {fact::kLostTasks, number(result_.tally.lost_tasks)},
+                  {fact::kMissed, number(result_.tally.missed)},
+                  {fact::kStillRunning, number(result_.still_running)},
+                  {fact::kWallNs, number(static_cast<std::uint64_t>(result_.wall.count()))},
+                  {fact::kExitStatus, number(static_cast<std::uint64_t>(result_.exit_status))}};
+    if (isolation_) facts.loft.emplace_back(fact::kIsolatedOn, format_cpu_list(isolation_->cpus()));
     return facts;
   }
 

@@ -260,13 +260,14 @@ class Recorder {
     result_.tasks = newest_.size();
     result_.slices = file_->slices();
     for (const Thread& thread : threads_) result_.still_running += thread.is_over ? 0 : 1;
+    namespace fact = event::recording::fact;
     scheduler::RecordingFacts facts;
     facts.version = request_.version;
     facts.command_line = request_.command_line;
-    facts.loft = {{"rung", result_.rung},
-                  {"slice_ns", std::to_string(request_.slice.count())},
-                  {"wall_ns", std::to_string(result_.wall.count())},
-                  {"exit_status", std::to_string(result_.exit_status)}};
+    facts.loft = {{fact::kRecorder, result_.rung},
+                  {fact::kSliceNs, std::to_string(request_.slice.count())},
+                  {fact::kWallNs, std::to_string(result_.wall.count())},
+                  {fact::kExitStatus, std::to_string(result_.exit_status)}};
     if (!result_.broken)
       if (const auto finished = file_->finish(facts); !finished) {
         result_.broken = finished.error();
