@@ -1,7 +1,7 @@
 // A recording of tasks on disk: what happened to them, as records of perf.data.
 //
 //   LOFT_TRY(auto file, RecordingFile::create("perf.data", plan));
-//   rung.drain(*file);
+//   recorder.drain(*file);
 //   LOFT_CHECK(file->end_round());     // from here on this much survives whatever happens to loft
 //   LOFT_CHECK(file->finish(facts));
 //
@@ -84,7 +84,7 @@ class RecordingFile final : public TaskEvents {
   // As if it had never been created: for a program that could not be started.
   void discard();
 
-  // Records of tasks, as the tally of a rung counts them.
+  // Records of tasks, as the tally of a recorder counts them.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
   [[nodiscard]] std::uint64_t switches() const { return switches_; }
