@@ -47,9 +47,9 @@ struct Plan {
   std::vector<model::Roof> left_out;  // unavailable, each with why
 };
 
-// The thread counts, cores before siblings and one memory node after the other: one, doublings, whole
-// nodes, all cores, all CPUs, and the siblings of one core. Where there are several nodes, doublings
-// that are scattered over all of them too. A full run has all up to eight besides.
+// The thread counts, cores before siblings and one memory node after the other: one, doublings,
+// whole nodes, all cores, all CPUs, and the siblings of one core. Where there are several nodes,
+// doublings that are scattered over all of them too. A full run has all up to eight besides.
 std::vector<Crew> crews_of(const model::Topology& topology, const CpuList& order, int most_threads);
 
 void plan_peaks(Plan& plan, const PlanInput& input, const Workbench& bench,
