@@ -23,10 +23,10 @@ module upc_event_counters #(
     output logic [         COUNTERS-1:0] carry_out,  // in the cycle of the event that carries
     output logic [LOW_BITS*COUNTERS-1:0] low
 );
-  for (genvar i = 0; i < int'(COUNTERS); i++) begin : counter
+  for (genvar i = 0; i < COUNTERS; i++) begin : counter
     logic [1:0] mode;
     logic [4:0] chosen;
-    logic level, before, active, was_active, counts;
+    logic level, earlier, active, was_active, counts;
     logic [LOW_BITS-1:0] value;
 
     assign mode   = setup[7*i+:2];
@@ -42,14 +42,14 @@ module upc_event_counters #(
 
     // Mode: 0 rising edge, 1 falling edge, 2 high level, 3 low level.
     assign active     = level ^ mode[0];
-    assign was_active = (before ^ mode[0]) | is_new[i];
+    assign was_active = (earlier ^ mode[0]) | is_new[i];
     assign counts     = run & active & (mode[1] | ~was_active) & ~write[i];
 
     assign carry_out[i] = counts & (&value);
     assign low[LOW_BITS*i+:LOW_BITS] = value;
 
     always_ff @(posedge clock) begin
-      before <= level;
+      earlier <= level;
       if (reset) value <= '0;
       else if (write[i]) value <= write_data;
       else if (counts) value <= value + 1'b1;
