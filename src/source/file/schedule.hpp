@@ -5,16 +5,12 @@
 
 #include <vector>
 
+#include "sample/run_slice.hpp"
 #include "source/file/recording.hpp"
 
 namespace loft::source {
 
-struct RunSlice {
-  std::uint32_t tid = 0;
-  std::optional<std::uint32_t> cpu;  // nothing where the recording does not say
-  std::uint64_t start = 0;           // of the recording's clock
-  std::uint64_t end = 0;
-};
+using sample::RunSlice;
 
 // In order of their ends; empty when the recording has no switch records or they do not say who
 // and when. A thread whose first record is that it stopped ran since its birth, or since the
