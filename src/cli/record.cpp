@@ -9,9 +9,9 @@
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/report.hpp"
-#include "cli/roof_passes.hpp"
 #include "event/resolver.hpp"
 #include "metric/asked.hpp"
+#include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/recording.hpp"
 
@@ -103,9 +103,8 @@ Result<std::vector<event::Event>> events_of(const std::string& list, const Metri
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
-  const std::string defaults = is_virtual(flags)
-                                   ? std::string(kRoofEvents) + "," + std::string(kEngineEvents)
-                                   : std::string(kDefaultEvents);
+  const std::string defaults =
+      is_virtual(flags) ? roof::work_and_engine_event_names() : std::string(kDefaultEvents);
   const std::string all = flags.events.empty() ? defaults : join(flags.events, ",");
   const auto sets = split(all, ';');
   if (sets.size() > 1 && is_virtual(flags))

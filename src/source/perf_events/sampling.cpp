@@ -292,12 +292,10 @@ Result<std::unique_ptr<Recording>> SamplingRun::finish() {
   return Recording::open(fmt::format("/proc/self/fd/{}", output_.fd.get()));
 }
 
-void SamplingRun::add_feature(std::uint32_t bit, std::vector<std::byte> bytes) {
-  writer_->add_feature(bit, std::move(bytes));
-}
-
-Result<void> SamplingRun::keep() {
-  LOFT_CHECK(writer_->finish());  // again, with what was added
+Result<void> SamplingRun::keep(Features features) {
+  if (output_.path.empty()) return {};
+  for (auto& [bit, bytes] : features) writer_->add_feature(bit, std::move(bytes));
+  LOFT_CHECK(writer_->finish());  // the sections stand at the end: they are written again
   if (output_.beside.empty()) return {};
   if (::rename(output_.beside.c_str(), output_.path.c_str()) != 0)
     return failure_of_errno(errno, "replace '" + output_.path + "'");

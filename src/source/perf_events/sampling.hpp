@@ -5,12 +5,13 @@
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
 //   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
 //   LOFT_TRY(const auto recording, run->finish());
-//   LOFT_CHECK(run->keep());                                   // as app.data
+//   LOFT_CHECK(run->keep({{kWorkFeature, bytes}}));            // as app.data
 //
 // The program is slowed by less than a hundredth: a sample costs 2 us, or 20 where a hypervisor has
 // to set the timer, and there are 400 in a second.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,9 +51,9 @@ class SamplingRun final : public CountingRun {
   // After the program's end: everything that was noted.
   [[nodiscard]] Result<std::unique_ptr<Recording>> finish();
 
-  // Then, what other readers of the recording like to know, and the file put in its place.
-  void add_feature(std::uint32_t bit, std::vector<std::byte> bytes);
-  [[nodiscard]] Result<void> keep();
+  // Then puts the file in its place, with more header sections, by their numbers.
+  using Features = std::map<std::uint32_t, std::vector<std::byte>>;
+  [[nodiscard]] Result<void> keep(Features features);
 
  private:
   // One task on one CPU.

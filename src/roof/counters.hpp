@@ -1,9 +1,10 @@
-// A roofline from counters of the machine: one run, in which the events behind operations and bytes
+// Work by counters of the machine: one native run, in which the events behind operations and bytes
 // are counted, and sampled beside the time, so that functions and threads have their shares.
 //
 //   LOFT_TRY(const auto counters, WorkCounters::find(library, false));
-//   run natively with counters.events(); then
-//   LOFT_TRY(const auto counted, counters.counted_in(native));   // as run_counted() gives it
+//   LOFT_TRY(auto run, run_natively({.command = command, .events = counters.events()}));
+//   ...
+//   const CountedWork counted = counters.counted_in(native);
 //
 // Which events they are is said by the metrics FLOPs, bytes, DRAM_bytes and their companions
 // (share/metrics/roofline.metrics), in the variant that this machine can count.
@@ -14,11 +15,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/roof_passes.hpp"
 #include "event/event.hpp"
 #include "metric/program.hpp"
+#include "roof/native.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 
 class WorkCounters {
  public:
@@ -31,11 +32,12 @@ class WorkCounters {
   [[nodiscard]] std::vector<std::string> notes() const;
 
   // What the run did: its total as counted, its threads and functions by their samples.
-  [[nodiscard]] sample::RunCounts counted_in(const NativePass& native) const;
+  [[nodiscard]] CountedWork counted_in(const NativeProfile& native) const;
+
+  // The work that these counts stand for; nothing where one that it needs is missing.
+  [[nodiscard]] std::optional<model::Work> work_in(const metric::CountSet& counts) const;
 
  private:
-  // The values of kRoofEvents.
-  [[nodiscard]] std::vector<sample::Count> evaluate(const metric::CountSet& counts) const;
   [[nodiscard]] std::optional<double> value(const char* name, const metric::CountSet& counts) const;
 
   std::vector<event::Event> events_;
@@ -43,4 +45,4 @@ class WorkCounters {
   bool dram_ = false;
 };
 
-}  // namespace loft::cli
+}  // namespace loft::roof

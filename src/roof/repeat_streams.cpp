@@ -1,4 +1,4 @@
-#include "cli/roof_streams.hpp"
+#include "roof/repeat_streams.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 #include "base/nameless_file.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 namespace {
 
 Result<void> copy_all(int from, int to) {
@@ -65,8 +65,8 @@ bool same_bytes(int a, long long start_a, int b, long long size) {
 
 }  // namespace
 
-Result<TwiceStreams> TwiceStreams::prepare() {
-  TwiceStreams streams;
+Result<RepeatStreams> RepeatStreams::prepare() {
+  RepeatStreams streams;
   if (is_file(STDIN_FILENO)) {
     streams.rewind_own_ = true;
     streams.input_start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -86,7 +86,7 @@ Result<TwiceStreams> TwiceStreams::prepare() {
   return streams;
 }
 
-Result<StandardStreams> TwiceStreams::second() {
+Result<StandardStreams> RepeatStreams::second() {
   if (output_start_) output_end_ = ::lseek(STDOUT_FILENO, 0, SEEK_END);
   LOFT_TRY(output_, memory_file("output"));
   LOFT_TRY(errors_, memory_file("errors"));
@@ -97,7 +97,7 @@ Result<StandardStreams> TwiceStreams::second() {
   return StandardStreams{input_.get(), output_.get(), errors_.get()};
 }
 
-std::optional<std::string> TwiceStreams::difference() const {
+std::optional<std::string> RepeatStreams::difference() const {
   if (!output_start_) return std::nullopt;
   const Fd first(::open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC));
   if (!first.is_open()) return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<std::string> TwiceStreams::difference() const {
   return std::nullopt;
 }
 
-std::string TwiceStreams::last_words() const {
+std::string RepeatStreams::last_words() const {
   constexpr long long kMost = 2000;
   const long long size = ::lseek(errors_.get(), 0, SEEK_END);
   std::string text(static_cast<std::size_t>(std::min(size, kMost)), '\0');
@@ -120,4 +120,4 @@ std::string TwiceStreams::last_words() const {
   return text;
 }
 
-}  // namespace loft::cli
+}  // namespace loft::roof

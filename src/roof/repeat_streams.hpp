@@ -1,6 +1,6 @@
 // A program that runs twice must meet the same input twice, and be heard once.
 //
-//   LOFT_TRY(auto streams, TwiceStreams::prepare());
+//   LOFT_TRY(auto streams, RepeatStreams::prepare());
 //   run natively with streams.first(); then
 //   LOFT_TRY(const auto second, streams.second());   // input rewound, outputs into hidden files
 //   streams.difference()                             // what the second time said otherwise
@@ -13,12 +13,12 @@
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 
-class TwiceStreams {
+class RepeatStreams {
  public:
   // Input that comes through a pipe is read to its end here, since it can be read only once.
-  [[nodiscard]] static Result<TwiceStreams> prepare();
+  [[nodiscard]] static Result<RepeatStreams> prepare();
 
   [[nodiscard]] StandardStreams first() const { return {.in = input_.get()}; }
   [[nodiscard]] Result<StandardStreams> second();
@@ -44,4 +44,4 @@ class TwiceStreams {
   std::string note_;
 };
 
-}  // namespace loft::cli
+}  // namespace loft::roof

@@ -1,15 +1,14 @@
-#include "cli/roof_once.hpp"
+#include "roof/once.hpp"
 
 #include <stdlib.h>
 
 #include <cerrno>
 #include <filesystem>
 
-#include "cli/names.hpp"
-#include "cli/roof_passes.hpp"
+#include "roof/work_events.hpp"
 #include "source/virtual/recording.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 namespace {
 
 // Looked at so often that phases show, and so seldom that looking costs nothing.
@@ -42,10 +41,8 @@ class OwnFolder {
 
 Result<CountedRun> run_once(const std::vector<std::string>& command, const std::string& file) {
   LOFT_TRY(const OwnFolder folder, OwnFolder::make());
-  event::Resolver resolver(known_names(true));
   source::scheduler::RecordRequest request;
-  LOFT_TRY(request.events,
-           resolver.resolve_list(std::string(kRoofEvents) + "," + std::string(kEngineEvents)));
+  LOFT_TRY(request.events, virtual_events(work_and_engine_event_names()));
   request.command = command;
   request.slice = kSlice;
   request.output = file.empty() ? folder.path() + "/once.data" : file;
@@ -60,4 +57,4 @@ Result<CountedRun> run_once(const std::vector<std::string>& command, const std::
   return run;
 }
 
-}  // namespace loft::cli
+}  // namespace loft::roof

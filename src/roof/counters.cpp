@@ -1,21 +1,18 @@
-#include "cli/roof_counters.hpp"
+#include "roof/counters.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "base/text.hpp"
 #include "metric/asked.hpp"
 #include "metric/evaluation.hpp"
 #include "metric/run_counts.hpp"
 #include "source/perf_events/open.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 namespace {
 
-using sample::Count;
 using sample::Origin;
 
 // Beside operations and bytes, if the machine tells them. Widths are operations, not instructions.
@@ -27,19 +24,36 @@ bool knows_tasks(const event::Event& event) {
   return event.encoding.pmu != "virtual" && event.cpus.empty();
 }
 
-Count rounded(double value, Origin origin) {
-  Count count;
-  count.origin = origin;
-  count.raw = static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
-  return count;
-}
-
 // How often each event was seen, by its position; position 0 is the time.
 using Seen = std::vector<double>;
 
 void add(Seen& seen, std::size_t event, double period) {
   if (seen.size() <= event) seen.resize(event + 1);
   seen[event] += period;
+}
+
+double at(const Seen& seen, std::size_t event) { return event < seen.size() ? seen[event] : 0; }
+
+// A part of what was counted, by its share of the samples of each event.
+metric::CountSet part_of(const std::vector<sample::CountedEvent>& events, const Seen& all,
+                         const Seen& part) {
+  metric::CountSet counts;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const metric::Quantity total = metric::quantity_of(events[i]);
+    const double sampled = at(all, i);
+    if (total.origin == Origin::missing)
+      counts.add(events[i].name, total);
+    else if (total.value.as_double() > 0 && sampled == 0)
+      counts.add(events[i].name,
+                 metric::Quantity::missing("no sample of it: whose it was is not known"));
+    else
+      counts.add(
+          events[i].name,
+          {metric::Number::real(sampled > 0 ? total.value.as_double() * at(part, i) / sampled : 0),
+           Origin::scaled,
+           {}});
+  }
+  return counts;
 }
 
 }  // namespace
@@ -111,44 +125,31 @@ std::optional<double> WorkCounters::value(const char* name, const metric::CountS
   return value.number ? std::optional(value.number->as_double()) : std::nullopt;
 }
 
-// In the order of kRoofEvents, where widths are instructions: of one lane, two, four and eight.
-std::vector<Count> WorkCounters::evaluate(const metric::CountSet& counts) const {
+std::optional<model::Work> WorkCounters::work_in(const metric::CountSet& counts) const {
   const auto flops = value("FLOPs", counts);
   const auto bytes = value(dram_ ? "DRAM_bytes" : "bytes", counts);
-  if (!flops || !bytes)
-    return std::vector<Count>(kRoofEventCount,
-                              Count::missing("not all of its events were counted"));
+  if (!flops || !bytes) return std::nullopt;
+  model::Work work;
+  work.bytes = *bytes;
   const auto single = value("FLOPs_sp", counts);
-  const auto both = single ? value("FLOPs_dp", counts) : std::nullopt;
+  const auto double_ = value("FLOPs_dp", counts);
+  const bool tells_precision = single && double_;
+  work.flops_sp = tells_precision ? *single : 0;
+  work.flops_dp = tells_precision ? *double_ : *flops;
   const auto scalar = value("FLOPs_scalar", counts);
+  work.widths.scalar = scalar.value_or(0);
+  work.widths.bits128 = value("FLOPs_128", counts).value_or(0);
+  work.widths.bits256 = value("FLOPs_256", counts).value_or(0);
   // Unknown widths stand under the widest peak.
-  const double widest = scalar ? value("FLOPs_512", counts).value_or(0) : *flops;
-  const std::array<double, kRoofEventCount> values{0,
-                                                   *bytes,
-                                                   0,
-                                                   both ? *single : 0,
-                                                   both ? *both : *flops,
-                                                   0,
-                                                   scalar.value_or(0),
-                                                   0,
-                                                   value("FLOPs_128", counts).value_or(0) / 2,
-                                                   0,
-                                                   value("FLOPs_256", counts).value_or(0) / 4,
-                                                   0,
-                                                   widest / 8,
-                                                   0};
-  // The core's bytes follow from an assumption on how wide loads and stores are.
-  const Origin origin = dram_ ? Origin::scaled : Origin::modelled;
-  std::vector<Count> row;
-  for (const double each : values) row.push_back(rounded(each, origin));
+  work.widths.bits512 = scalar ? value("FLOPs_512", counts).value_or(0) : *flops;
   const metric::Quantity* instructions = counts.find("instructions");
-  row[0] = instructions != nullptr && instructions->origin != Origin::missing
-               ? rounded(instructions->value.as_double(), Origin::scaled)
-               : Count::missing("there is no counter of instructions");
-  return row;
+  work.instructions.reset();
+  if (instructions != nullptr && instructions->origin != Origin::missing)
+    work.instructions = instructions->value.as_double();
+  return work;
 }
 
-sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
+CountedWork WorkCounters::counted_in(const NativeProfile& native) const {
   const auto& result = native.profile.result;
   Seen all;
   std::map<std::uint32_t, Seen> by_function;
@@ -159,45 +160,18 @@ sample::RunCounts WorkCounters::counted_in(const NativePass& native) const {
     add(by_function[result.tree[entry.node].key], entry.event, period);
     add(by_thread[entry.tid], entry.event, period);
   }
+  CountedWork counted;
+  counted.by = CountedBy::counters;
+  // The core's bytes follow from an assumption on how wide loads and stores are.
+  counted.origin = dram_ ? Origin::scaled : Origin::modelled;
+  counted.total = work_in(metric::counts_of(native.counts));
   const auto& events = native.counts.events;
-  const auto set_of = [&](const Seen& seen) {
-    metric::CountSet counts;
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      const metric::Quantity total = metric::quantity_of(events[i]);
-      const double sampled = i < all.size() ? all[i] : 0;
-      const double mine = i < seen.size() ? seen[i] : 0;
-      if (total.origin == Origin::missing)
-        counts.add(events[i].name, total);
-      else if (total.value.as_double() > 0 && sampled == 0)
-        counts.add(events[i].name,
-                   metric::Quantity::missing("no sample of it: whose it was is not known"));
-      else
-        counts.add(
-            events[i].name,
-            {metric::Number::real(sampled > 0 ? total.value.as_double() * mine / sampled : 0),
-             Origin::scaled,
-             {}});
-    }
-    return counts;
-  };
-  sample::RunCounts counted;
-  counted.source = kByCounters;
-  const std::vector<Count> total = evaluate(metric::counts_of(native.counts));
-  std::size_t next = 0;
-  for (const std::string_view name : split(kRoofEvents, ',')) {
-    sample::CountedEvent event;
-    event.name = std::string(name);
-    event.total = total[next++];
-    counted.events.push_back(std::move(event));
-  }
-  for (const auto& [tid, seen] : by_thread)
-    counted.threads.push_back(
-        {0, static_cast<pid_t>(tid), native.name_of(tid), evaluate(set_of(seen))});
-  for (const auto& [function, seen] : by_function) {
-    const auto [name, binary] = native.function(function);
-    counted.functions.push_back({name, binary, evaluate(set_of(seen))});
-  }
+  for (const auto& [tid, name] : native.threads())
+    if (by_thread.contains(tid))
+      counted.threads.push_back({tid, name, work_in(part_of(events, all, by_thread[tid]))});
+  for (const auto& [function, seen] : by_function)
+    counted.functions.push_back({native.function(function), work_in(part_of(events, all, seen))});
   return counted;
 }
 
-}  // namespace loft::cli
+}  // namespace loft::roof

@@ -1,21 +1,24 @@
-#include "cli/roof_measure.hpp"
+#include "roof/measure.hpp"
 
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "base/text.hpp"
-#include "cli/roof_streams.hpp"
+#include "roof/repeat_streams.hpp"
+#include "roof/run_file.hpp"
+#include "roof/work_events.hpp"
 #include "source/perf_events/counting.hpp"
 #include "source/several_runs.hpp"
+#include "source/virtual/counting.hpp"
 #include "source/watch.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 namespace {
 
-// So does one that does something else the second time.
+// A program that does other work in its second run gives wrong rates.
 Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& counted,
-                          const TwiceStreams& streams, const RoofTarget& target) {
+                          const RepeatStreams& streams, const Target& target) {
   if (!streams.note().empty()) native.notes.push_back(streams.note());
   // A program may print its own timings; only a person can tell whether it did other work.
   if (const auto difference = streams.difference())
@@ -38,7 +41,7 @@ Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& co
 
 // What had to share a counter in the first run is counted again in others. Where the time went, and
 // how much of each event is whose, is still told by the samples of the first.
-Result<void> count_again(const RoofTarget& target, TwiceStreams& streams, NativeRun& first) {
+Result<void> count_again(const Target& target, RepeatStreams& streams, NativeRun& first) {
   source::CountRequest request;
   request.command = target.command;
   const auto& events = first.run->events();
@@ -61,6 +64,27 @@ Result<void> count_again(const RoofTarget& target, TwiceStreams& streams, Native
   return {};
 }
 
+// The program under the virtual PMU, with the events that a roofline needs.
+Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
+                                      StandardStreams streams) {
+  source::CountRequest request;
+  LOFT_TRY(request.events, virtual_events(work_event_names()));
+  request.command = command;
+  request.streams = streams;
+  request.split = source::Split::thread_functions;
+  LOFT_TRY(const auto run, source::virtual_pmu::prepare(request));
+  return source::watch(*run, request, {});
+}
+
+Result<NativeProfile> finish(NativeRun& run) {
+  LOFT_TRY(auto recording, run.run->finish());
+  return profile_of(std::move(run.counts), std::move(recording));
+}
+
+Result<void> keep(NativeRun& run, const Measured& measured, const model::Machine& machine) {
+  return run.run->keep(features_of(measured.native.counts, measured.counted, machine));
+}
+
 }  // namespace
 
 std::string status_words(int status) {
@@ -69,48 +93,52 @@ std::string status_words(int status) {
   return fmt::format("{} (killed by SIG{})", status, name);
 }
 
-Result<void> check_status(int exit_status, const RoofTarget& target) {
+Result<void> check_status(int exit_status, const Target& target) {
   if (exit_status == 0 || target.keep_going || !target.pids.empty()) return {};
   return failure(ErrorKind::invalid_input, "place '" + target.command[0] + "' under its roof",
                  fmt::format("it ended with status {}", status_words(exit_status)),
                  "use --keep-going if that is what it should do");
 }
 
-Result<Measured> measure_by_counters(const RoofTarget& target, const WorkCounters& counters) {
-  Measured measured;
-  std::optional<TwiceStreams> streams;
+Result<Measured> measure_by_counters(const Target& target, const WorkCounters& counters,
+                                     const model::Machine& machine) {
+  std::optional<RepeatStreams> streams;
   if (target.most_runs > 1) {
-    LOFT_TRY(streams, TwiceStreams::prepare());
+    LOFT_TRY(streams, RepeatStreams::prepare());
   }
-  LOFT_TRY(measured.first, run_natively({.command = target.command,
-                                         .streams = streams ? streams->first() : StandardStreams{},
-                                         .pids = target.pids,
-                                         .events = counters.events(),
-                                         .file = target.file}));
-  LOFT_CHECK(check_status(measured.first.counts.exit_status, target));
-  if (!target.pids.empty()) measured.first.counts.command = {measured.first.counts.target};
-  if (streams) LOFT_CHECK(count_again(target, *streams, measured.first));
-  LOFT_TRY(measured.native, profile_of(measured.first));
-  measured.counted = counters.counted_in(measured.native);
-  std::ranges::move(counters.notes(), std::back_inserter(measured.native.counts.notes));
-  return measured;
-}
-
-Result<Measured> measure_twice(const RoofTarget& target) {
+  LOFT_TRY(NativeRun run, run_natively({.command = target.command,
+                                        .streams = streams ? streams->first() : StandardStreams{},
+                                        .pids = target.pids,
+                                        .events = counters.events(),
+                                        .file = target.file}));
+  LOFT_CHECK(check_status(run.counts.exit_status, target));
+  if (!target.pids.empty()) run.counts.command = {run.counts.target};
+  if (streams) LOFT_CHECK(count_again(target, *streams, run));
+  std::ranges::move(counters.notes(), std::back_inserter(run.counts.notes));
   Measured measured;
-  LOFT_TRY(auto streams, TwiceStreams::prepare());
-  LOFT_TRY(
-      measured.first,
-      run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
-  LOFT_CHECK(check_status(measured.first.counts.exit_status, target));
-  LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(measured.counted, run_counted(target.command, second));
-  LOFT_CHECK(check_second(measured.first.counts, measured.counted, streams, target));
-  if (target.most_runs > 1)
-    measured.first.counts.notes.emplace_back(
-        "--runs was not needed: the virtual PMU counts everything in one run");
-  LOFT_TRY(measured.native, profile_of(measured.first));
+  LOFT_TRY(measured.native, finish(run));
+  measured.counted = counters.counted_in(measured.native);
+  LOFT_CHECK(keep(run, measured, machine));
   return measured;
 }
 
-}  // namespace loft::cli
+Result<Measured> measure_twice(const Target& target, const model::Machine& machine) {
+  LOFT_TRY(auto streams, RepeatStreams::prepare());
+  LOFT_TRY(
+      NativeRun run,
+      run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
+  LOFT_CHECK(check_status(run.counts.exit_status, target));
+  LOFT_TRY(const auto second, streams.second());
+  LOFT_TRY(const auto counts, run_counted(target.command, second));
+  LOFT_CHECK(check_second(run.counts, counts, streams, target));
+  if (target.most_runs > 1)
+    run.counts.notes.emplace_back(
+        "--runs was not needed: the virtual PMU counts everything in one run");
+  Measured measured;
+  measured.counted = counted_work(counts);
+  LOFT_TRY(measured.native, finish(run));
+  LOFT_CHECK(keep(run, measured, machine));
+  return measured;
+}
+
+}  // namespace loft::roof

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/roof_recording.hpp"
+#include "roof/virtual_recording.hpp"
 
-namespace loft::cli {
+namespace loft::roof {
 
 // The recording stays in `file`, or nowhere when that is empty.
 [[nodiscard]] Result<CountedRun> run_once(const std::vector<std::string>& command,
                                           const std::string& file);
 
-}  // namespace loft::cli
+}  // namespace loft::roof
