@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "metric/asked.hpp"
+#include "metric/request.hpp"
 #include "metric/evaluation.hpp"
 #include "metric/run_counts.hpp"
 #include "source/perf_events/open.hpp"
@@ -24,7 +24,7 @@ constexpr std::array kCompanions{"FLOPs_sp",  "FLOPs_dp",  "FLOPs_scalar",
 
 // Counters of a whole package know no tasks.
 bool knows_tasks(const event::Event& event) {
-  return event.encoding.pmu != "virtual" && event.cpus.empty();
+  return !event.encoding.is_virtual() && event.cpus.empty();
 }
 
 Count rounded(double value, Origin origin) {

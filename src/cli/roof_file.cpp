@@ -80,7 +80,9 @@ Result<void> read_work(const std::string& path, const std::string& text, KeptRun
   clock.unit = "ns";
   clock.total = sample::Count::exact(fields.get<std::uint64_t>("task_clock_ns"));
   kept.native.events = {clock};
-  kept.counted.source = fields.get<std::string>("source");
+  const auto source = sample::source_named(fields.get<std::string>("source"));
+  if (!source) return damaged(path, "source");
+  kept.counted.source = *source;
   const auto kind = fields.get<std::string>("kind");
   kept.native.notes = fields.get<std::vector<std::string>>("notes");
   for (const ordered_json& each : fields.get<ordered_json>("energy")) {
@@ -140,7 +142,7 @@ std::string work_json(const sample::RunCounts& native, const sample::RunCounts& 
                     {"exit", native.exit_status},
                     {"wall_ns", native.wall.count()},
                     {"task_clock_ns", native.events.front().total.raw},
-                    {"source", counted.source},
+                    {"source", to_string(counted.source)},
                     {"kind", kind_of(counted)},
                     {"notes", native.notes},
                     {"energy", ordered_json::array()},

@@ -36,7 +36,7 @@ inline constexpr std::string_view kEngineEvents =
     "branches,branches_indirect_jump,branches_indirect_call,branches_return";
 
 // The source of counts that the machine's counters made, in the native run itself.
-inline constexpr std::string_view kByCounters = "perf_events";
+inline constexpr sample::Source kByCounters = sample::Source::perf_events;
 [[nodiscard]] bool is_by_counters(const sample::RunCounts& counted);
 
 // Counts of kRoofEvents, and perhaps of others behind them, as work; nothing where one is missing,
