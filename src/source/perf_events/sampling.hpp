@@ -39,7 +39,7 @@ class SamplingRun final : public CountingRun {
   [[nodiscard]] static Result<std::unique_ptr<SamplingRun>> prepare(const SamplingRequest& request);
   ~SamplingRun() override;
 
-  std::string source_name() const override { return "perf_events"; }
+  sample::Source source() const override { return sample::Source::perf_events; }
   const std::vector<event::Event>& events() const override { return events_; }
   std::vector<std::string> notes() const override;
   Result<void> start() override;
