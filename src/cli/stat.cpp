@@ -9,10 +9,10 @@
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
-#include "cli/roof_streams.hpp"
 #include "event/resolver.hpp"
 #include "metric/request.hpp"
 #include "metric/run_counts.hpp"
+#include "roof/repeat_streams.hpp"
 #include "source/count.hpp"
 #include "source/groups.hpp"
 #include "source/repeat.hpp"
@@ -208,7 +208,7 @@ class Counter {
  private:
   Result<StandardStreams> streams(bool is_first) {
     if (!is_first) return streams_->second();
-    LOFT_TRY(streams_, TwiceStreams::prepare());
+    LOFT_TRY(streams_, roof::RepeatStreams::prepare());
     return streams_->first();
   }
 
@@ -221,7 +221,7 @@ class Counter {
   const metric::Request& names_;
   Terminal& terminal_;
   source::CountOptions options_;
-  std::optional<TwiceStreams> streams_;
+  std::optional<roof::RepeatStreams> streams_;
   std::optional<Error> incomplete_;
 };
 

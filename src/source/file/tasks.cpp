@@ -6,6 +6,7 @@
 
 #include "event/meaning.hpp"
 #include "event/recording_schema.hpp"
+#include "event/virtual_names.hpp"
 #include "format/perf/records.hpp"
 #include "source/file/loft_facts.hpp"
 #include "source/file/schedule.hpp"
