@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sample/symbols/unwind_table.hpp"
+#include "symbols/unwind_table.hpp"
 
 namespace loft::sample {
 

@@ -6,7 +6,7 @@
 
 #include "sample/caller_memo.hpp"
 #include "sample/profile.hpp"
-#include "sample/symbols/unwinder.hpp"
+#include "symbols/unwinder.hpp"
 
 namespace loft::sample {
 

@@ -68,6 +68,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["intensity"] = or_null(point.intensity);
   json["bound_by"] = point.limit ? ordered_json(point.limit->name) : ordered_json(nullptr);
   json["share_of_roof"] = point.limit ? ordered_json(point.limit->share) : ordered_json(nullptr);
+  if (point.limit) json["roof_basis"] = to_string(point.limit->basis);
   json["kind"] = to_string(subject.basis);
   json["work_kind"] = work ? to_string(subject.work_basis) : "missing";
   return json;

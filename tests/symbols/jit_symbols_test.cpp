@@ -3,7 +3,7 @@
 
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 // Builds a jitdump, byte by byte, in either byte order.
@@ -141,4 +141,4 @@ TEST_F(Jit, ACutDumpIsReadUpToTheCut) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -67,7 +67,7 @@ class ReportViews : public testing::Test {
 
   const std::uint64_t chain[3] = {perf_data::kContextUser, 0x2000, 0x1010};
   sample::TaskHistory history;
-  sample::symbols::SymbolStore store;
+  symbols::SymbolStore store;
   sample::RecordingSummary summary;
   std::unique_ptr<sample::Locations> locations;
   sample::ProfileResult result;

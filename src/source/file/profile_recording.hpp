@@ -13,7 +13,7 @@
 namespace loft::source {
 
 struct ProfiledRecording {
-  std::unique_ptr<sample::symbols::SymbolStore> store;
+  std::unique_ptr<symbols::SymbolStore> store;
   std::unique_ptr<sample::Locations> locations;
   sample::ProfileResult result;
 };
@@ -24,7 +24,7 @@ struct SymbolSearch {
 };
 
 // The symbol tables of a recording: its own kallsyms and kernel release are made use of.
-[[nodiscard]] Result<std::unique_ptr<sample::symbols::SymbolStore>> open_symbols(
+[[nodiscard]] Result<std::unique_ptr<symbols::SymbolStore>> open_symbols(
     const Recording& recording, const SymbolSearch& search);
 
 [[nodiscard]] Result<ProfiledRecording> profile_recording(const Recording& recording,
