@@ -55,6 +55,7 @@ struct Translated {
   Translation served = Translation::first;   // of several pages, the slowest
   Translation nearest = Translation::first;  // before warm-up is complete it may have been nearer
   [[nodiscard]] bool is_unknown() const { return served != nearest; }
+  bool operator==(const Translated&) const = default;
 };
 
 struct TlbCounts {

@@ -36,7 +36,7 @@ TEST(Cache, AgreesWithReferenceOnEveryAccess) {
     reference::Cache plain(geometry);
     CacheCounts expected;
     std::uint32_t step = 0;
-    for (const auto& access : random_lines(3000, 2 * geometry.bytes / 64 + 8, geometry.ways)) {
+    for (const auto& access : random_lines(1000, 2 * geometry.bytes / 64 + 8, geometry.ways)) {
       // Now and then a line is taken away, as other threads do.
       if (++step % 37 == 0) {
         const auto out = plain.remove(access.line);

@@ -18,7 +18,7 @@ void expect_agreement(const HierarchyGeometry& geometry, std::uint32_t seed) {
   Hierarchy quick(geometry);
   reference::Hierarchy plain(geometry);
   std::uint64_t step = 0;
-  for (const auto& access : random_lines(4000, 800, seed)) {
+  for (const auto& access : random_lines(1500, 800, seed)) {
     const std::uint64_t address = access.line * 64 + access.line % 57;
     const bool is_fetch = ++step % 5 == 0;
     const Level expected =
