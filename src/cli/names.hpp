@@ -1,7 +1,7 @@
 // The names that commands understand: the kernel's, libpfm4's, the user's, and the virtual PMU's.
 #pragma once
 
-#include "source/sources.hpp"
+#include "source/choice/sources.hpp"
 
 namespace loft::cli {
 

@@ -13,7 +13,7 @@
 #include "metric/request.hpp"
 #include "metric/run_counts.hpp"
 #include "roof/repeat_streams.hpp"
-#include "source/count.hpp"
+#include "source/choice/count.hpp"
 #include "source/groups.hpp"
 #include "source/repeat.hpp"
 #include "view/stat.hpp"

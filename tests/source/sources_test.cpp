@@ -1,5 +1,5 @@
 // Which source counts what, on machines that are made up by the events themselves.
-#include "source/sources.hpp"
+#include "source/choice/sources.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "source/count.hpp"
+#include "source/choice/count.hpp"
 
 #include <fmt/format.h>
 

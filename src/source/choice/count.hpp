@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "source/sources.hpp"
+#include "source/choice/sources.hpp"
 
 namespace loft::source {
 

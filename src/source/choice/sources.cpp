@@ -1,4 +1,4 @@
-#include "source/sources.hpp"
+#include "source/choice/sources.hpp"
 
 #include <algorithm>
 #include <array>
