@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/fault_guard.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 
@@ -65,7 +66,11 @@ int run(int argc, char** argv) {
     (void)terminal.flush();  // the failure is being reported already
     return exit_status(status.error());
   }
-  return terminal.flush() ? *status : kLoftFailed;
+  const auto changed = changed_files();
+  for (const std::string& file : changed)
+    terminal.note("loft: " + to_string(file_changed(file).value()) +
+                  "; do not trust this result\n");
+  return terminal.flush() && changed.empty() ? *status : kLoftFailed;
 }
 
 }  // namespace
