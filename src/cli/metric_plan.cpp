@@ -11,8 +11,8 @@
 #include "cli/output.hpp"
 #include "event/pfm.hpp"
 #include "event/plan.hpp"
-#include "metric/asked.hpp"
 #include "metric/evaluation.hpp"
+#include "metric/request.hpp"
 #include "view/csv.hpp"
 
 namespace loft::cli {
@@ -62,7 +62,8 @@ event::Counters counters_for(const PlanFlags& flags, const std::vector<event::Ev
   }
   if (count.general <= 0) return counters;
   for (const event::Event& event : events)
-    if (event.cpus.empty() && event.encoding.pmu != "software" && event.encoding.pmu != "virtual")
+    if (event.cpus.empty() && event.encoding.kind() != event::PmuKind::software &&
+        !event.encoding.is_virtual())
       counters.of_pmu[event.encoding.pmu] = count;
   return counters;
 }

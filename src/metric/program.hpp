@@ -61,6 +61,9 @@ class Program {
   // Divisors that are not constants, as text: where one is 0 the metric is not available.
   [[nodiscard]] std::vector<std::string> divisors() const;
 
+  // `operands` are aligned with inputs().
+  [[nodiscard]] Value evaluate(std::span<const Quantity> operands) const;
+  // Looks the inputs up by name first: for counts of which nothing but names is known.
   [[nodiscard]] Value evaluate(const CountSet& counts) const;
 
   // One column for each input, all as long as `out`. NaN is "not available", in and out.

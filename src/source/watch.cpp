@@ -74,13 +74,12 @@ class Watch {
     LOFT_TRY(Reading reading, run_.read());
     result.wall = run_.program() != nullptr ? wall : reading.time;
     result.command = request_.command;
-    result.source = run_.source_name();
+    result.source = run_.source();
     result.target = describe_target();
     for (std::size_t i = 0; i < reading.totals.size(); ++i) {
       const event::Event& event = run_.events()[i];
-      result.events.push_back({event.name, event.origin, event.unit, event.scale,
-                               request_.whole_machine || !event.cpus.empty(),
-                               std::move(reading.totals[i])});
+      result.events.push_back(sample::CountedEvent::of(event, std::move(reading.totals[i])));
+      result.events.back().whole_machine = request_.whole_machine || !event.cpus.empty();
     }
     result.threads = std::move(reading.threads);
     result.functions = std::move(reading.functions);

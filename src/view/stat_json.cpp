@@ -140,8 +140,8 @@ ordered_json intervals_json(const RunCounts& run, const metric::RunMetrics& metr
 std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
                     {"target", run.target},           {"exit", run.exit_status},
-                    {"wall_s", to_seconds(run.wall)}, {"source", run.source}};
-  if (run.source == "virtual") json["time_of"] = "engine";  // not of the program alone
+                    {"wall_s", to_seconds(run.wall)}, {"source", to_string(run.source)}};
+  if (run.has_engine_time()) json["time_of"] = "engine";  // not of the program alone
   if (run.user) json["user_s"] = to_seconds(*run.user);
   if (run.system) json["system_s"] = to_seconds(*run.system);
   if (run.wall_spread) {

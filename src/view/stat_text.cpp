@@ -101,7 +101,7 @@ std::string part_table(const RunCounts& run, const std::vector<Row>& rows,
 
 std::string times_line(const RunCounts& run) {
   std::string line = fmt::format("\n{:>18}  wall time", format_seconds(to_seconds(run.wall)));
-  if (run.source == "virtual") line += " under the engine, longer than the program alone";
+  if (run.has_engine_time()) line += " under the engine, longer than the program alone";
   if (run.wall_spread && run.wall_spread->mean > 0)
     line += fmt::format("   +- {:.2f} % over {} runs",
                         100 * run.wall_spread->deviation / run.wall_spread->mean,
@@ -113,8 +113,7 @@ std::string times_line(const RunCounts& run) {
 }
 
 std::string source_words(const RunCounts& run) {
-  if (run.source == "virtual") return "virtual PMU, exact";
-  return run.source;
+  return run.source == sample::Source::virtual_pmu ? "virtual PMU, exact" : to_string(run.source);
 }
 
 }  // namespace

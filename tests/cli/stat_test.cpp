@@ -83,6 +83,42 @@ TEST(StatCommand, NeverShowsZeroForAnEventThatCannotBeCounted) {
   }
 }
 
+#ifdef LOFT_HAS_ENGINE
+TEST(StatCommand, EachEventComesFromTheSourceThatHasIt) {
+  const json result = stat_json("-e cycles,instructions,flops -- true");
+  ASSERT_EQ(result["events"].size(), 3u);
+  EXPECT_EQ(result["events"][1]["kind"], "counted");
+  EXPECT_GT(result["events"][1]["value"].get<double>(), 1000);
+  EXPECT_EQ(result["events"][2]["kind"], "counted");
+  const json& cycles = result["events"][0];
+  if (cycles["kind"] == "missing") {
+    EXPECT_THAT(cycles["why"].get<std::string>(), HasSubstr("no hardware counters"));
+    EXPECT_EQ(result["source"], "virtual") << "one run is enough";
+  }
+}
+
+TEST(StatCommand, AProgramThatRunsForTwoSourcesIsHeardOnce) {
+  const Said said = run_loft("stat --format json -e task-clock,flops,GFLOPS -- echo hello");
+  EXPECT_EQ(said.out, "hello\n");
+  const json result = json::parse(said.notes, nullptr, false);
+  EXPECT_EQ(result["source"], "perf_events+virtual");
+  for (const json& event : result["events"]) EXPECT_EQ(event["kind"], "counted") << event;
+  const json& rate = result["metrics"].back();
+  EXPECT_EQ(rate["name"], "GFLOPS");
+  EXPECT_TRUE(rate["value"].is_number()) << "operations over the time of the native run";
+  EXPECT_THAT(result["notes"].dump(), HasSubstr("ran twice"));
+}
+
+TEST(StatCommand, AMetricThatCannotBeHadDoesNotTakeAnotherWithIt) {
+  const json result = stat_json("--source virtual -e GFLOPS,intensity -- true");
+  const json& metrics = result["metrics"];
+  ASSERT_EQ(metrics.size(), 2u) << result;
+  EXPECT_TRUE(metrics[0]["value"].is_null());
+  EXPECT_THAT(metrics[0]["why"].get<std::string>(), HasSubstr("engine"));
+  EXPECT_TRUE(metrics[1]["value"].is_number());
+}
+#endif
+
 TEST(StatCommand, RepeatsGiveMeanAndInterval) {
   const json result = stat_json("-r 3 -e page-faults -- true");
   EXPECT_EQ(result["runs"], 3);

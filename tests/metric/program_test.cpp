@@ -109,7 +109,7 @@ TEST(Program, TheFirstVariantWithAllItsEventsIsTaken) {
   const auto nowhere = compile(library, "f", [](std::string_view) { return false; });
   ASSERT_TRUE(nowhere);
   EXPECT_EQ(nowhere->variant(), "intel") << "its values say what is missing";
-  EXPECT_FALSE(nowhere->evaluate({}).number);
+  EXPECT_FALSE(nowhere->evaluate(CountSet()).number);
 }
 
 TEST(Program, AliasesStandInOnlyWhereTheEventIsMissing) {
@@ -123,7 +123,7 @@ TEST(Program, AliasesStandInOnlyWhereTheEventIsMissing) {
   EXPECT_THAT(without->inputs(), ElementsAre("instructions"));
   const auto neither = compile(library, "m", [](std::string_view) { return false; });
   ASSERT_TRUE(neither) << "aliases of each other are no cycle";
-  EXPECT_FALSE(neither->evaluate({}).number);
+  EXPECT_FALSE(neither->evaluate(CountSet()).number);
 }
 
 TEST(Program, AHigherTierReplacesAndTheSameTierComplains) {
@@ -178,7 +178,7 @@ TEST(Program, AMetricThatIsOneEventIsThatEvent) {
   const Library library =
       library_of("const k = 3\nmetric a = k\nmetric b = a + x * k\nmetric c = b\nmetric d = a\n");
   EXPECT_EQ(compile(library, "c")->evaluate(counts_of({{"x", 2}})).number->as_double(), 9);
-  EXPECT_EQ(compile(library, "d")->evaluate({}).number->as_double(), 3);
+  EXPECT_EQ(compile(library, "d")->evaluate(CountSet()).number->as_double(), 3);
 }
 
 TEST(Program, AnUnknownMetricSuggestsItsNeighbours) {

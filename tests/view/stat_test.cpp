@@ -18,7 +18,6 @@ sample::RunCounts example() {
   sample::RunCounts run;
   run.command = {"./solver", "input"};
   run.target = "./solver input";
-  run.source = "perf_events";
   run.wall = milliseconds(500);
   run.user = milliseconds(900);
   run.system = milliseconds(50);
@@ -30,6 +29,7 @@ sample::RunCounts example() {
       {"cache-misses", "kernel", "", 1, false, Count::missing("no counter left")},
       {"power/energy-pkg/", "sysfs", "Joules", 0.5, true, Count::exact(40)},
   };
+  for (auto& event : run.events) event.id.meaning = event::meaning_of(event.name);
   return run;
 }
 
@@ -79,7 +79,7 @@ TEST(StatText, RepeatedRunsShowTheirSpread) {
 sample::RunCounts divided_example() {
   sample::RunCounts run;
   run.target = "./solver";
-  run.source = "virtual";
+  run.source = sample::Source::virtual_pmu;
   run.wall = milliseconds(500);
   run.events = {{"instructions", "virtual", "", 1, false, Count::exact(1000)},
                 {"load_bytes", "virtual", "B", 1, false, Count::exact(162'167'557)}};

@@ -19,8 +19,8 @@ void go_to(Context* context, std::uint64_t pc, bool indirect) {
   const Holding holding(cache_lock());
   while (is_vsyscall(pc) && find_region(pc) != nullptr)
     context->next_pc = pc = run_vsyscall(context, pc);
-  Trace* trace = find_trace(pc);
-  if (trace == nullptr) trace = translate(pc, indirect);
+  Trace* trace = find_trace(pc, context->version);
+  if (trace == nullptr) trace = translate(pc, context->version, indirect);
   if (trace == nullptr) {
     hold_fault(context, pc);
     return;
@@ -40,7 +40,7 @@ void follow_link(Context* context) {
              .add_place(pc & ~kBehindUnknown));
   go_to(context, pc, false);
   const Holding holding(cache_lock());
-  if (const Trace* trace = find_trace(pc))
+  if (const Trace* trace = find_trace(pc, context->version))
     connect(link_number(static_cast<std::uint32_t>(context->exit_link)), *trace);
 }
 

@@ -194,7 +194,7 @@ long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
     return result;
   }
   Context* child = make_child(context, flags, stack, next_pc);
-  wanted.stack = word(child) + kXsaveOffset + kXsaveBytes;
+  wanted.stack = word(child) + kEngineStackBase;
   wanted.stack_size = child->engine_stack - wanted.stack;
   const long result = engine_clone3(&wanted, size, child);
   if (is_error(result) || (flags & CLONE_VFORK) != 0) release_child(child);

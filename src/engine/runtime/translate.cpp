@@ -16,30 +16,31 @@
 
 namespace loft::engine::runtime {
 
-Translation::Translation(std::uint64_t pc, bool indirect, const Region& region)
+Translation::Translation(std::uint64_t pc, Version version, bool indirect, const Region& region)
     : emit_(nullptr),
       region_(region),
       next_pc_(pc),
       indirect_(indirect),
       has_region_(has_region()),
-      has_stream_(has_stream()),
+      has_stream_(version == Version::streaming),
       stream_(emit_) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
   trace_->pc = pc;
   trace_->live = true;
+  trace_->version = version;
   trace_->arena = arena_near(pc);
 }
 
 Trace* Translation::run() {
-  std::uint8_t* start = reinterpret_cast<std::uint8_t*>((word(trace_->arena->hot) + 15) & ~15ull);
-  if (indirect_) {
-    // The check stands right in front of the code, which starts at a multiple of 16.
-    constexpr std::uint64_t kEntryBytes = 39;
-    start = reinterpret_cast<std::uint8_t*>(((word(start) + kEntryBytes + 15) & ~15ull));
-    if (emit_indirect_entry(*trace_, start - kEntryBytes, true) != start)
-      stop(Message("the engine's indirect entry has an unexpected size"));
-  }
+  // The check of the indirect entry and the poll stand right in front of the code, which starts at
+  // a multiple of 16.
+  constexpr std::uint64_t kEntryBytes = 39;
+  const std::uint64_t front = (indirect_ ? kEntryBytes : 0) + poll_size();
+  auto* start = reinterpret_cast<std::uint8_t*>((word(trace_->arena->hot) + front + 15) & ~15ull);
   trace_->code = start;
+  if (indirect_ && emit_indirect_entry(*trace_, start - front, true) != entry_with_poll(*trace_))
+    stop(Message("the engine's indirect entry has an unexpected size"));
+  if (poll_size() != 0) Emitter(entry_with_poll(*trace_)).store_context(kPollOffset, kRsp);
   emit_ = Emitter(start);
   while (add_block()) {
   }
@@ -336,11 +337,11 @@ bool is_cut_off(std::uint64_t pc, const Region& region) {
 
 }  // namespace
 
-Trace* translate(std::uint64_t pc, bool indirect) {
+Trace* translate(std::uint64_t pc, Version version, bool indirect) {
   const Region* region = find_region(pc);
   if (region == nullptr || is_cut_off(pc, *region)) return nullptr;
   static std::uint8_t memory[sizeof(Translation)] __attribute__((aligned(16)));
-  Trace* trace = (new (memory) Translation(pc, indirect, *region))->run();
+  Trace* trace = (new (memory) Translation(pc, version, indirect, *region))->run();
   note_pages(*trace);
   return trace;
 }

@@ -30,7 +30,7 @@ inline std::uint8_t condition_of(const Instruction& branch) {
 // Makes one trace. The state of the making lives here; the methods are the steps, top down.
 class Translation {
  public:
-  Translation(std::uint64_t pc, bool indirect, const Region& region);
+  Translation(std::uint64_t pc, Version version, bool indirect, const Region& region);
   Trace* run();
 
  private:

@@ -31,6 +31,17 @@ bool is_clock(const perf_data::EventAttr& attr) {
   return attr.type == kSoftware && attr.config <= 1;
 }
 
+// The kernel has no type for the virtual PMU's events: in a file their names tell them.
+event::Identity identity_of(const perf_data::EventAttr& attr, const std::string& name,
+                            bool is_virtual) {
+  event::Identity id;
+  id.encoding.type = is_virtual ? event::kTypeVirtual : attr.type;
+  id.encoding.config = attr.config;
+  id.modifiers = {!attr.exclude_user, !attr.exclude_kernel, !attr.exclude_hv, attr.precise_ip};
+  id.meaning = event::meaning_of(id.encoding, name);
+  return id;
+}
+
 // One counter of the kernel. Counters that are inherited have one value for each thread and CPU;
 // all others are told apart by their id alone.
 struct CounterKey {
@@ -230,7 +241,7 @@ void RecordingCounter::set_times(sample::RunCounts& run) const {
 sample::RunCounts RecordingCounter::result() {
   sample::RunCounts run;
   const auto& summary = recording_.summary();
-  run.source = "file";
+  run.source = sample::Source::file;
   run.target = summary.path;
   run.command = summary.metadata.command_line;
   set_times(run);
@@ -247,6 +258,7 @@ sample::RunCounts RecordingCounter::result() {
     counted.origin = "recording";
     counted.unit = described.unit.empty() && is_clock(attr) ? "ns" : described.unit;
     counted.scale = described.scale;
+    counted.id = identity_of(attr, described.name, is_virtual);
     counted.total = is_virtual && !periods_[event].overflowed ? Count::exact(periods_[event].sum)
                                                               : count_of_event(event, read);
     run.events.push_back(std::move(counted));

@@ -273,13 +273,11 @@ Result<std::unique_ptr<Recording>> SamplingRun::finish() {
   return Recording::open(fmt::format("/proc/self/fd/{}", output_.fd().get()));
 }
 
-void SamplingRun::add_feature(std::uint32_t bit, std::vector<std::byte> bytes) {
-  writer_->add_feature(bit, std::move(bytes));
-}
-
-Result<void> SamplingRun::keep() {
-  LOFT_CHECK(writer_->finish());  // again, with what was added
-  return output_.kept ? output_.kept->commit() : Result<void>();
+Result<void> SamplingRun::keep(Features features) {
+  if (!output_.kept) return {};
+  for (auto& [bit, bytes] : features) writer_->add_feature(bit, std::move(bytes));
+  LOFT_CHECK(writer_->finish());  // the sections stand at the end: they are written again
+  return output_.kept->commit();
 }
 
 }  // namespace loft::source::perf_events
