@@ -3,9 +3,9 @@
 //
 //   Coherence coherence(64);
 //   const Sharing sharing = coherence.access(thread, address, size, is_store);
-//   if (sharing.is_transfer) ...                 // another thread held the line modified
-//   for each thread of sharing.invalidate: drop its copy
-//   for (const SharedLine& line : coherence.lines()) report(line.address, line.false_transfers);
+//   if (sharing.is_transfer) ...                 // another thread held the line modified; drop the
+//                                                // copies of the threads in sharing.invalidate
+//   for (const SharedLine& line : coherence.lines()) show(line.address, line.false_transfers);
 //
 // A transfer is true sharing if the thread that got the line touches, before it loses the line
 // again, a byte that another thread wrote since this thread's last true sharing (Dubois et al.);

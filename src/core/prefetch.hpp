@@ -1,7 +1,7 @@
 // Prefetchers: from the lines that miss, the lines that will be asked for next.
 //
 //   Prefetchers prefetchers(geometry, 64);
-//   for (const Prefetch& next : prefetchers.train(line, ip)) bring(next.line, next.into);
+//   for (const Prefetch& next : prefetchers.train(line, ip)) bring(next.line, next.into());
 //
 // They are trained by demand misses of L1D and by the first use of lines they brought, so that a
 // stream keeps running ahead. None crosses a page of 4 KiB, since the next page may lie elsewhere.

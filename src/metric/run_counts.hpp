@@ -1,6 +1,6 @@
 // A counting run as operands of formulas, and the metrics that follow from it.
 //
-//   LOFT_TRY(const Request request, read_request(lists, resolver, load));
+//   LOFT_TRY(const Request request, read_request(lists, resolver, load_library));
 //   const RunMetrics metrics = evaluate_run(request, run);   // of counts of request.events
 //   metrics.total[0]                 // of the whole run, with its interval where one is known
 //   metrics.threads[t][0]            // the same metric of one thread

@@ -1,7 +1,7 @@
 // The sources that count a program while it runs, best first, and which of them counts what.
 //
 //   LOFT_TRY(const Assignment assignment, assign_sources(request, {}));
-//   for (const SourcePart& part : assignment.parts) count with part.source
+//   for (const SourcePart& part : assignment.parts) use(part.source);
 //
 // A new source is one row of the table in sources.cpp, one file with its prepare(), and one value
 // of sample::Source.
