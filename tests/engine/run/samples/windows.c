@@ -1,5 +1,5 @@
-// windows THREADS: each adds up an array some times, and one sum is printed. Long enough for windows
-// of the address stream to open while it runs.
+// windows THREADS: each adds up an array some times, and one sum is printed. Long enough for
+// windows of the address stream to open while it runs.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
