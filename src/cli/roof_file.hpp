@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "event/recording_schema.hpp"
 #include "model/machine_model.hpp"
 #include "sample/counting.hpp"
 #include "source/file/recording.hpp"
@@ -19,8 +20,8 @@
 namespace loft::cli {
 
 // Far above the bits that perf uses.
-inline constexpr std::uint32_t kWorkFeature = 240;
-inline constexpr std::uint32_t kMachineFeature = 241;
+inline constexpr std::uint32_t kWorkFeature = event::recording::kWorkSection;
+inline constexpr std::uint32_t kMachineFeature = event::recording::kMachineSection;
 
 // The native run's times and everything that was counted, as text.
 [[nodiscard]] std::string work_json(const sample::RunCounts& native,
