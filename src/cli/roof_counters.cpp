@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "metric/request.hpp"
 #include "metric/evaluation.hpp"
+#include "metric/request.hpp"
 #include "metric/run_counts.hpp"
 #include "source/perf_events/open.hpp"
 
