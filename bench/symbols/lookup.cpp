@@ -6,12 +6,12 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "sample/symbols/symbol_store.hpp"
+#include "symbols/symbol_store.hpp"
 
 namespace {
 
 using namespace loft;
-using namespace loft::sample::symbols;
+using namespace loft::symbols;
 
 void print_frames(const SymbolTable& table, std::uint64_t address) {
   SourceLine place = table.line(address).value_or(SourceLine{"??", 0});

@@ -168,8 +168,8 @@ CpuList measuring_order(const model::Topology& topology, const CpuList& allowed)
   for (const model::Cpu& cpu : topology.cpus)
     if (std::binary_search(allowed.begin(), allowed.end(), cpu.id)) candidates.push_back(cpu);
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return std::tuple(-a.capacity, a.id == 0 ? 1 : 0, a.id) <
-           std::tuple(-b.capacity, b.id == 0 ? 1 : 0, b.id);
+    return std::tuple(-a.capacity, a.package, a.node, a.id == 0 ? 1 : 0, a.id) <
+           std::tuple(-b.capacity, b.package, b.node, b.id == 0 ? 1 : 0, b.id);
   });
   CpuList first;
   CpuList siblings;

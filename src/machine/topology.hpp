@@ -13,7 +13,8 @@ namespace loft::machine {
 [[nodiscard]] Result<model::Topology> read_topology(const SystemRoot& root = {});
 
 // CPUs to measure on: allowed ones, one per core first, then their siblings; within that the cores
-// of most capacity first, and CPU 0, which serves most interrupts, last among equals.
+// of most capacity first, one package and memory node after the other, and CPU 0, which serves most
+// interrupts, last among equals.
 CpuList measuring_order(const model::Topology& topology, const CpuList& allowed);
 
 // How many of the first CPUs of that order are on cores of their own.

@@ -1,6 +1,7 @@
 #include "model/machine_model.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace loft::model {
 
@@ -16,12 +17,31 @@ const char* to_string(Verdict verdict) {
   return "unavailable";
 }
 
-const char* to_string(RoofKind kind) { return kind == RoofKind::flops ? "flops" : "bandwidth"; }
+const char* to_string(RoofKind kind) {
+  constexpr std::array kNames{"flops", "bandwidth", "instructions", "integer"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* unit_of(RoofKind kind) {
+  constexpr std::array kUnits{"FLOP/s", "B/s", "instructions/s", "operations/s"};
+  return kUnits[static_cast<std::size_t>(kind)];
+}
+
+namespace {
+
+const Constant* find(const std::vector<Constant>& constants, const std::string& name) {
+  const auto found = std::ranges::find(constants, name, &Constant::name);
+  return found == constants.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 const Constant* find_constant(const Machine& machine, const std::string& name) {
-  const auto found = std::find_if(machine.constants.begin(), machine.constants.end(),
-                                  [&](const Constant& each) { return each.name == name; });
-  return found == machine.constants.end() ? nullptr : &*found;
+  return find(machine.constants, name);
+}
+
+const Constant* find_core_parameter(const Machine& machine, const std::string& name) {
+  return find(machine.core, name);
 }
 
 }  // namespace loft::model

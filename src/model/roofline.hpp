@@ -2,9 +2,9 @@
 // it back.
 //
 //   const Roofline roofline = roofline_of(machine, {.threads = 2});
-//   roofline.attainable(0.21);              // FLOP/s at 0.21 FLOP a byte, from the first-level
-//   cache const Limit limit = roofline.limit(0.21, 11.8e9); limit.name, limit.share; // "L2
-//   bandwidth", 0.54
+//   roofline.attainable(0.21)                               // FLOP/s at 0.21 FLOP a byte
+//   const std::optional<Limit> limit = roofline.limit(0.21, 11.8e9);
+//   limit->name, limit->share                               // "L2 bandwidth", 0.54
 //
 // Intensity counts bytes as the core sees them (loads and stores), so a point does not move
 // sideways when its data come from another level: it sinks from that level's slope to the next.
@@ -18,11 +18,16 @@
 
 namespace loft::model {
 
+// Whether a roof was measured with this number of threads, or lies on the straight line between the
+// next lower and the next higher number that it was measured with.
+enum class RoofBasis { measured, interpolated };
+
 struct Slope {
   std::string level;  // "L1" … "DRAM"
   std::string name;   // "L1 bandwidth"
   double bytes_per_second = 0;
   Verdict verdict = Verdict::stable;
+  RoofBasis basis = RoofBasis::measured;
 };
 
 struct Ceiling {
@@ -31,6 +36,7 @@ struct Ceiling {
   std::string name;  // "FMA, 256 bit"
   double flops_per_second = 0;
   Verdict verdict = Verdict::stable;
+  RoofBasis basis = RoofBasis::measured;
 };
 
 // A program, thread, function or slice of time under the roofs.
@@ -49,6 +55,8 @@ struct Limit {
   double attainable = 0;  // FLOP/s of that roof at the point's intensity
   double share = 0;       // of it that the point attains
   bool is_bandwidth = false;
+  Verdict verdict = Verdict::stable;  // of that roof
+  RoofBasis basis = RoofBasis::measured;
 };
 
 class Roofline {
@@ -57,6 +65,10 @@ class Roofline {
   std::vector<Slope> slopes;
   std::vector<Ceiling> ceilings;
   int threads = 1;
+  // The measured numbers of threads on either side; both are `threads` where it was measured
+  // itself.
+  int threads_below = 1;
+  int threads_above = 1;
   std::string precision;
   std::string machine;
 
@@ -72,18 +84,29 @@ class Roofline {
 
   // The intensity where the steepest slope meets the highest ceiling.
   [[nodiscard]] double ridge() const;
+
+  // Interpolated as soon as one of the roofs is.
+  [[nodiscard]] RoofBasis basis() const;
 };
 
 struct RooflineChoice {
-  int threads = 1;               // or the nearest count below that was measured
-  std::string precision = "dp";  // "sp", "dp"
+  int threads = 1;               // at most the largest number that was measured
+  std::string precision = "dp";  // "sp", "dp"; of floating point alone
+  // What counts as work: floating-point operations, instructions, or operations on integers. For
+  // the latter two, "FLOP" in the names of Roofline and Ceiling stands for them.
+  RoofKind work = RoofKind::flops;
+  bool divides = false;  // show the ceilings of division and square root too
 };
 
 // The roofs that matter for that many threads: the best kernel of each level, and the peaks of each
-// width that are worth telling apart.
+// width that are worth telling apart. A number of threads that was not measured gets roofs on the
+// straight line between its measured neighbours; beyond the largest nothing is extrapolated. Where
+// the same number was measured on several choices of CPUs, the best of them is the roof.
 Roofline roofline_of(const Machine& machine, const RooflineChoice& choice = {});
 
 // "FMA, 256 bit": a peak in words.
 std::string peak_name(const Roof& roof);
+
+const char* to_string(RoofBasis basis);
 
 }  // namespace loft::model

@@ -14,8 +14,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "sample/symbols/symbol_store.hpp"
 #include "sample/task_history.hpp"
+#include "symbols/symbol_store.hpp"
 
 namespace loft::sample {
 

@@ -1,28 +1,35 @@
 #include "source/watch.hpp"
 
-#include <fmt/format.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <map>
 
 #include "base/text.hpp"
-#include "source/signal_trap.hpp"
+#include "source/busy_time.hpp"
+#include "source/supervisor.hpp"
 
 namespace loft::source {
 namespace {
 
-Result<Fd> make_timer(Nanoseconds interval) {
-  Fd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.is_open()) return failure_of_errno(errno, "make a timer");
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(interval);
-  const timespec period{seconds.count(), (interval - seconds).count()};
-  const itimerspec setting{period, period};
-  if (::timerfd_settime(timer.get(), 0, &setting, nullptr) != 0)
-    return failure_of_errno(errno, "set a timer");
-  return timer;
+// What was counted since `before`, which is empty at the start.
+std::vector<sample::Count> since(const std::vector<sample::Count>& now,
+                                 const std::vector<sample::Count>& before) {
+  std::vector<sample::Count> counts;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    counts.push_back(before.empty() ? now[i] : now[i].since(before[i]));
+  return counts;
+}
+
+// Of each CPU or thread; one that was not there before has counted since it came.
+template <class Part, class Key>
+std::vector<Part> since(const std::vector<Part>& now, const std::vector<Part>& before, Key key) {
+  std::map<int, const Part*> earlier;
+  for (const Part& part : before) earlier[part.*key] = &part;
+  std::vector<Part> parts;
+  for (const Part& part : now) {
+    const auto found = earlier.find(part.*key);
+    parts.push_back(part);
+    if (found != earlier.end()) parts.back().counts = since(part.counts, found->second->counts);
+  }
+  return parts;
 }
 
 class Watch {
@@ -31,93 +38,46 @@ class Watch {
       : run_(run), request_(request), options_(options) {}
 
   Result<sample::RunCounts> to_the_end() {
-    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
-    LOFT_CHECK(prepare_waiting(signals));
+    std::function<void(int)> pass_on;
+    if (run_.program() != nullptr) pass_on = [this](int signal) { run_.program()->signal(signal); };
+    LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
+    LOFT_CHECK(prepare_waiting(supervisor));
+    if (request_.whole_machine) busy_before_ = busy_time(request_.cpus);
     LOFT_CHECK(run_.start());
-    if (run_.program() != nullptr) LOFT_CHECK(await(run_.program()->pid()));
-    while (!ended_) LOFT_CHECK(step(signals));
+    if (run_.program() != nullptr) LOFT_CHECK(supervisor.follow(run_.program()->pid()));
+    while (!supervisor.is_over()) {
+      LOFT_CHECK(supervisor.wait(std::nullopt));
+      if (failed_) return Failure(*failed_);
+    }
     return collect();
   }
 
  private:
-  enum Kind : short { kSignal, kTimer, kWake, kProcess };
-
-  Result<void> prepare_waiting(const SignalTrap& signals) {
-    add(signals.fd(), kSignal);
+  Result<void> prepare_waiting(Supervisor& supervisor) {
     if (options_.interval) {
-      LOFT_TRY(timer_, make_timer(*options_.interval));
-      add(timer_.get(), kTimer);
+      LOFT_TRY(timer_, make_timer());
+      LOFT_CHECK(set_timer(timer_, *options_.interval, *options_.interval));
+      supervisor.on_readable(timer_.get(), [this] { end_interval(); });
     }
-    for (const int fd : run_.wake_fds()) add(fd, kWake);
+    for (const int fd : run_.wake_fds()) supervisor.on_readable(fd, [this] { run_.drain(); });
     if (request_.command.empty())
-      for (const pid_t pid : request_.pids) LOFT_CHECK(await(pid));
+      for (const pid_t pid : request_.pids) LOFT_CHECK(supervisor.follow(pid));
     return {};
   }
 
-  void add(int fd, Kind kind) {
-    polled_.push_back({fd, POLLIN, 0});
-    kinds_.push_back(kind);
-  }
-
-  Result<void> await(pid_t pid) {
-    Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    if (!fd.is_open()) return failure_of_errno(errno, fmt::format("watch process {}", pid));
-    add(fd.get(), kProcess);
-    processes_.push_back(std::move(fd));
-    ++running_;
-    return {};
-  }
-
-  Result<void> step(const SignalTrap& signals) {
-    if (::poll(polled_.data(), polled_.size(), -1) < 0 && errno != EINTR)
-      return failure_of_errno(errno, "wait for the program");
-    for (std::size_t i = 0; i < polled_.size(); ++i) {
-      if (polled_[i].revents == 0) continue;
-      switch (kinds_[i]) {
-        case kSignal:
-          take_signal(signals);
-          break;
-        case kTimer:
-          LOFT_CHECK(end_interval());
-          break;
-        case kWake:
-          run_.drain();
-          if ((polled_[i].revents & POLLHUP) != 0) polled_[i].fd = -1;  // its task is gone
-          break;
-        case kProcess:
-          polled_[i].fd = -1;
-          if (--running_ == 0) ended_ = true;
-          break;
-      }
-    }
-    return {};
-  }
-
-  void take_signal(const SignalTrap& signals) {
-    while (const auto info = signals.take()) {
-      if (run_.program() == nullptr) {
-        ended_ = true;
-        continue;
-      }
-      // The terminal has sent it to the program as well.
-      const bool from_terminal = info->ssi_code == SI_KERNEL;
-      if (!from_terminal) run_.program()->signal(static_cast<int>(info->ssi_signo));
-    }
-  }
-
-  Result<void> end_interval() {
-    std::uint64_t ticks = 0;
-    if (::read(timer_.get(), &ticks, sizeof ticks) != sizeof ticks) return {};
-    return close_interval();
+  void end_interval() {
+    if (take_expirations(timer_) == 0) return;
+    if (auto closed = close_interval(); !closed && !failed_) failed_ = closed.error();
   }
 
   Result<void> close_interval() {
     LOFT_TRY(Reading reading, run_.read());
-    sample::IntervalCounts interval{previous_.time, reading.time, {}};
-    for (std::size_t i = 0; i < reading.totals.size(); ++i)
-      interval.counts.push_back(previous_.totals.empty()
-                                    ? reading.totals[i]
-                                    : reading.totals[i].since(previous_.totals[i]));
+    sample::IntervalCounts interval{previous_.time, reading.time, {}, {}, {}};
+    interval.counts = since(reading.totals, previous_.totals);
+    if (request_.split == Split::cpus)
+      interval.cpus = since(reading.cpus, previous_.cpus, &sample::CpuCounts::cpu);
+    if (request_.split == Split::threads)
+      interval.threads = since(reading.threads, previous_.threads, &sample::ThreadCounts::tid);
     if (options_.on_interval) options_.on_interval(interval);
     intervals_.push_back(std::move(interval));
     previous_ = std::move(reading);
@@ -141,14 +101,17 @@ class Watch {
     if (options_.interval) LOFT_CHECK(close_interval());
     LOFT_TRY(Reading reading, run_.read());
     result.wall = run_.program() != nullptr ? wall : reading.time;
+    if (busy_before_)
+      if (const auto busy = busy_time(request_.cpus)) result.busy = *busy - *busy_before_;
+    if (request_.whole_machine && !request_.cpus.empty())
+      result.watched_cpus = format_cpu_list(request_.cpus);
     result.command = request_.command;
-    result.source = run_.source_name();
+    result.source = run_.source();
     result.target = describe_target();
     for (std::size_t i = 0; i < reading.totals.size(); ++i) {
       const event::Event& event = run_.events()[i];
-      result.events.push_back({event.name, event.origin, event.unit, event.scale,
-                               request_.whole_machine || !event.cpus.empty(),
-                               std::move(reading.totals[i])});
+      result.events.push_back(sample::CountedEvent::of(event, std::move(reading.totals[i])));
+      result.events.back().whole_machine = request_.whole_machine || !event.cpus.empty();
     }
     result.threads = std::move(reading.threads);
     result.functions = std::move(reading.functions);
@@ -176,14 +139,11 @@ class Watch {
   CountingRun& run_;
   const CountRequest& request_;
   const WatchOptions& options_;
-  std::vector<pollfd> polled_;
-  std::vector<Kind> kinds_;
-  std::vector<Fd> processes_;
-  std::size_t running_ = 0;
   Fd timer_;
   Reading previous_;
   std::vector<sample::IntervalCounts> intervals_;
-  bool ended_ = false;
+  std::optional<Nanoseconds> busy_before_;
+  std::optional<Error> failed_;
 };
 
 }  // namespace

@@ -70,12 +70,14 @@ json roofline_of_page(const model::Roofline& roofline) {
     slopes.push_back({{"level", printable(slope.level)},
                       {"name", printable(slope.name)},
                       {"bytes_per_second", slope.bytes_per_second},
-                      {"verdict", model::to_string(slope.verdict)}});
+                      {"verdict", model::to_string(slope.verdict)},
+                      {"basis", model::to_string(slope.basis)}});
   json ceilings = json::array();
   for (const auto& ceiling : roofline.ceilings)
     ceilings.push_back({{"name", printable(ceiling.name)},
                         {"flops_per_second", ceiling.flops_per_second},
-                        {"verdict", model::to_string(ceiling.verdict)}});
+                        {"verdict", model::to_string(ceiling.verdict)},
+                        {"basis", model::to_string(ceiling.basis)}});
   return {{"machine", printable(roofline.machine)},
           {"precision", printable(roofline.precision)},
           {"threads", roofline.threads},

@@ -54,8 +54,9 @@ class Record : public ::testing::Test {
   }
   // The same, by a way to watch that this user or kernel may not have: then the case is skipped,
   // and the answer is false. What the kernel's verifier refuses is our own mistake.
-  bool recorded_by(const std::string& rung, const std::string& flags, const std::string& command) {
-    said_ = record("--by " + rung + " " + flags, command);
+  bool recorded_by(const std::string& recorder, const std::string& flags,
+                   const std::string& command) {
+    said_ = record("--by " + recorder + " " + flags, command);
     const bool is_refused =
         said_.status == 125 && said_.notes.find("the verifier says") == std::string::npos;
     if (is_refused) [this] { GTEST_SKIP() << said_.notes; }();
@@ -203,6 +204,28 @@ TEST_F(Record, KilledAtAnyMomentItLeavesAReadableFile) {
   EXPECT_GT(run, 0u);
 }
 
+// Two loops share a CPU: the first has waited for it long before anybody watched.
+TEST_F(Record, WhatAProcessWaitedBeforeItWasWatchedIsNotInItsRecording) {
+  const std::string stop = folder_ + "/stop";
+  const std::string loop = "taskset -c 0 sh -c 'while [ ! -e " + stop + " ]; do :; done' & ";
+  const std::string begin = loop + "first=$!; " + loop +
+                            "sleep 0.4; " LOFT_PROGRAM " record --by bpf -t 1 -o " + file() +
+                            " -p $first & loft=$!; ";
+  // Until there are slices, or loft has ended since it may not record.
+  const std::string command = "{ " + begin + "while kill -0 $loft && [ $(cat " + file() +
+                              " | wc -c) -lt 20000 ]; do sleep 0.05; done; touch " + stop +
+                              "; wait; } >/dev/null 2>&1";
+  (void)std::system(command.c_str());
+  if (!read_file(file())) GTEST_SKIP() << "this user may not record by BPF";
+  std::uint64_t end = 0;
+  const json slices = report("--interval");
+  for (const json& slice : slices["slices"])
+    end = std::max(end, slice["end_ns"].get<std::uint64_t>());
+  const json task = report("--threads")["tasks"].at(0);
+  ASSERT_GT(end, task["start_ns"].get<std::uint64_t>());
+  EXPECT_LE(task["wait_ns"].get<std::uint64_t>(), end - task["start_ns"].get<std::uint64_t>());
+}
+
 TEST_F(Record, CallStacksAreInTheSameFile) {
   const Said said = record("-F 2000 -g fp", LOFT_TEST_THREADS " 3");
   ASSERT_EQ(said.status, 0) << said.notes;
@@ -263,8 +286,9 @@ void expect_run_time(const json& task) {
 constexpr const char* kLongLoop = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'";
 
 TEST_F(Record, SetsOfEventsTakeTurnsAndAreScaled) {
-  for (const char* rung : {"bpf", "threads"}) {
-    if (!recorded_by(rung, "-t 5 -e 'cpu-clock;page-faults,alignment-faults'", kLongLoop)) return;
+  for (const char* recorder : {"bpf", "threads"}) {
+    if (!recorded_by(recorder, "-t 5 -e 'cpu-clock;page-faults,alignment-faults'", kLongLoop))
+      return;
     EXPECT_THAT(said_.notes, HasSubstr("2 sets of events took turns"));
     const json threads = report("--threads");
     ASSERT_EQ(threads["tasks"].size(), 1u) << threads.dump();
@@ -272,8 +296,8 @@ TEST_F(Record, SetsOfEventsTakeTurnsAndAreScaled) {
     expect_run_time(task);
     const double shares = task["estimates"]["cpu-clock"]["running"].get<double>() +
                           task["estimates"]["page-faults"]["running"].get<double>();
-    EXPECT_GT(shares, 0.5) << rung;
-    EXPECT_LE(shares, 1.0) << rung;
+    EXPECT_GT(shares, 0.5) << recorder;
+    EXPECT_LE(shares, 1.0) << recorder;
   }
 }
 

@@ -7,13 +7,12 @@
 namespace loft::fuzz {
 
 void fuzz_elf(Bytes bytes) {
-  (void)sample::symbols::interrogate(std::vector<std::byte>(bytes.begin(), bytes.end()));
+  (void)symbols::interrogate(std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
 void fuzz_notes(Bytes bytes) {
-  using sample::symbols::ByteOrder;
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-    (void)sample::symbols::build_id_in_notes(bytes, order);
+    (void)symbols::build_id_in_notes(bytes, order);
 }
 
 }  // namespace loft::fuzz

@@ -23,11 +23,11 @@ void fuzz_recording(Bytes bytes) {
   if (!recording) return;
   compare_walks(bytes, **recording);
   // No binary of this machine is looked at: what a fuzzer names must not be opened.
-  sample::symbols::SymbolOptions nowhere;
+  symbols::SymbolOptions nowhere;
   nowhere.root = SystemRoot("/nonexistent");
   nowhere.kallsyms = (*recording)->kallsyms();
   nowhere.recorded = (*recording)->metadata().recorded_binaries;
-  sample::symbols::SymbolStore store(std::move(nowhere));
+  symbols::SymbolStore store(std::move(nowhere));
   sample::Locations locations((*recording)->history(), store, {});
   sample::ProfileOptions options;
   options.inclusive = options.tree = options.timeline = true;

@@ -47,7 +47,14 @@ model::Machine sample() {
   none.best = none.median = 0;
   none.verdict = Verdict::unavailable;
   none.why = "this CPU has no fused multiply-add";
-  machine.roofs = {fma, load, none};
+  model::Roof issue = fma;
+  issue.kind = model::RoofKind::instructions;
+  issue.precision.clear();
+  issue.op = "mixed";
+  issue.mix = "1 integer";
+  issue.when = "2026-01-02T03:04:05Z";
+  machine.roofs = {fma, load, none, issue};
+  machine.system = {"Some CPU", "0x1", "6.1", 2};
   model::Constant latency;
   latency.name = "L1_lat";
   latency.unit = "cycles";
@@ -55,6 +62,17 @@ model::Machine sample() {
   latency.ns = 1.33;
   latency.verdict = Verdict::stable;
   machine.constants = {latency};
+  model::Constant window = latency;
+  window.name = "reorder_window_instructions";
+  window.unit = "instructions";
+  window.value = window.median = 224;
+  window.origin = "measured: two misses apart";
+  model::Constant walks = window;
+  walks.name = "page_walks_in_flight";
+  walks.value = walks.median = 0;
+  walks.verdict = Verdict::unavailable;
+  walks.why = "too little memory";
+  machine.core = {window, walks};
   return machine;
 }
 
@@ -82,16 +100,35 @@ TEST_F(MachineFile, ReadsBackWhatItWrote) {
   const auto machine = from_json(to_json(sample()), "file");
   ASSERT_TRUE(machine) << to_string(machine.error());
   EXPECT_EQ(to_json(*machine), to_json(sample()));
-  ASSERT_EQ(machine->roofs.size(), 3u);
+  ASSERT_EQ(machine->roofs.size(), 4u);
+  EXPECT_EQ(machine->roofs[3].kind, model::RoofKind::instructions);
+  EXPECT_EQ(machine->roofs[3].when, "2026-01-02T03:04:05Z");
+  EXPECT_EQ(machine->system.microcode, "0x1");
+  EXPECT_EQ(machine->system.cpus, 2);
   EXPECT_EQ(machine->roofs[1].bytes, 12288u);
   EXPECT_EQ(machine->roofs[2].verdict, Verdict::unavailable);
   EXPECT_EQ(machine->topology.caches[0].bytes, 32768u);
+  EXPECT_EQ(find_core_parameter(*machine, "reorder_window_instructions")->value, 224);
+  EXPECT_EQ(find_core_parameter(*machine, "page_walks_in_flight")->why, "too little memory");
 }
 
 TEST_F(MachineFile, WritesWhatIsUnknownAsNull) {
   const std::string text = to_json(sample());
   EXPECT_NE(text.find("\"nominal_hz\": null"), std::string::npos);
   EXPECT_NE(text.find("\"best\": null"), std::string::npos);
+}
+
+TEST_F(MachineFile, WithoutParametersOfTheCoreIsRead) {
+  const std::string text = to_json(sample());
+  const auto from = text.find(",\n \"core\"");
+  ASSERT_NE(from, std::string::npos) << "the last of the fields";
+  const auto older = from_json(text.substr(0, from) + "\n}\n", "older");
+  ASSERT_TRUE(older);
+  EXPECT_TRUE(older->core.empty());
+  const auto wrong = from_json(changed(text, "\"instructions\"", "7"), "wrong");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().why.find("core.reorder_window_instructions.unit"), std::string::npos)
+      << wrong.error().why;
 }
 
 TEST_F(MachineFile, NamesTheFieldThatIsWrong) {
@@ -118,7 +155,7 @@ TEST_F(MachineFile, NamesTheFieldThatIsWrong) {
 
 TEST_F(MachineFile, SurvivesEveryTruncationAndChangedByte) {
   const std::string good = to_json(sample());
-  for (std::size_t length = 0; length < good.size(); length += 7)
+  for (std::size_t length = 0; length + 1 < good.size(); length += 7)
     EXPECT_FALSE(from_json(good.substr(0, length), "file")) << length;
   for (std::size_t at = 0; at < good.size(); at += 3) {
     std::string bad = good;

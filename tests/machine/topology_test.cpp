@@ -83,7 +83,7 @@ TEST_F(Topology, MeasuresOnSeparateCoresFirst) {
   const auto topology = read_topology(root());
   ASSERT_TRUE(topology);
   const CpuList order = measuring_order(*topology, {0, 1, 2, 3, 4, 5, 6, 7});
-  EXPECT_EQ(order, (CpuList{1, 2, 3, 4, 5, 6, 7, 0}));
+  EXPECT_EQ(order, (CpuList{1, 4, 2, 3, 5, 0, 6, 7})) << "one socket after the other";
   EXPECT_EQ(separate_cores(*topology, order), 4);
   EXPECT_EQ(measuring_order(*topology, {2, 6}), (CpuList{2, 6}));
 }
@@ -97,17 +97,45 @@ TEST_F(Topology, KnowsWhatEachCpuIsToTheFirst) {
       (std::vector{Neighbour::same_core, Neighbour::near, Neighbour::far, Neighbour::same_core}));
 }
 
+// The CPUs of the crews of a quick run that are measured to this extent.
+std::vector<CpuList> quick_crews(const model::Topology& topology, Extent extent) {
+  CpuList all;
+  for (const model::Cpu& cpu : topology.cpus) all.push_back(cpu.id);
+  std::vector<CpuList> found;
+  for (const Crew& crew : crews_of(topology, measuring_order(topology, all), 1024))
+    if (crew.is_quick && crew.extent == extent) found.push_back(crew.cpus);
+  return found;
+}
+
 TEST_F(Topology, PlansOneThreadCoresAllAndTheSiblingsOfACore) {
   put_server();
   const auto topology = read_topology(root());
   ASSERT_TRUE(topology);
-  const auto crews = crews_of(*topology, measuring_order(*topology, {0, 1, 2, 3, 4, 5, 6, 7}), 8);
-  std::vector<std::size_t> quick;
-  for (const Crew& crew : crews)
-    if (crew.is_quick) quick.push_back(crew.members.size());
-  EXPECT_EQ(quick, (std::vector<std::size_t>{1, 4, 8, 2}));
-  EXPECT_EQ(crews.back().cpus, (CpuList{1, 5})) << "both threads of one core";
-  EXPECT_EQ(crews.size(), 9u) << "each count up to all, and the siblings";
+  EXPECT_EQ(quick_crews(*topology, Extent::whole),
+            (std::vector<CpuList>{{1}, {1, 4, 2, 3}, {1, 4, 2, 3, 5, 0, 6, 7}, {1, 5}}))
+      << "the last are both threads of one core";
+  EXPECT_EQ(quick_crews(*topology, Extent::between), (std::vector<CpuList>{{1, 4}}))
+      << "one socket";
+  EXPECT_EQ(quick_crews(*topology, Extent::scattered), (std::vector<CpuList>{{1, 2}}))
+      << "one thread on each";
+  EXPECT_EQ(crews_of(*topology, measuring_order(*topology, {0, 1, 2, 3, 4, 5, 6, 7}), 8).size(),
+            10u)
+      << "each count up to all, the scattered ones and the siblings";
+}
+
+TEST_F(Topology, PlansDoublingsUpToAllCores) {
+  put("/sys/devices/system/cpu/online", "0-15");
+  for (int id = 0; id < 16; ++id) put_cpu(id, std::to_string(id), 0);
+  const auto topology = read_topology(root());
+  ASSERT_TRUE(topology);
+  std::vector<std::size_t> between;
+  for (const CpuList& cpus : quick_crews(*topology, Extent::between))
+    between.push_back(cpus.size());
+  EXPECT_EQ(between, (std::vector<std::size_t>{2, 4, 8}));
+  std::vector<std::size_t> whole;
+  for (const CpuList& cpus : quick_crews(*topology, Extent::whole)) whole.push_back(cpus.size());
+  EXPECT_EQ(whole, (std::vector<std::size_t>{1, 16}));
+  EXPECT_TRUE(quick_crews(*topology, Extent::scattered).empty()) << "there is one node";
 }
 
 TEST_F(Topology, SaysWhichCpusAreOffline) {

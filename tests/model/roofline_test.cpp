@@ -101,11 +101,107 @@ TEST(Roofline, WithoutRoofsOrIntensityThereIsNoLimit) {
   EXPECT_EQ(Roofline().attainable(1), 0);
 }
 
-TEST(Roofline, TakesTheNearestThreadCountBelow) {
+// 16 cores, measured with 1, 8 and 16 threads; additions with 1 and 16 alone.
+Machine sixteen() {
+  Machine machine;
+  machine.roofs = {peak("add", "avx2", 10e9),
+                   peak("add", "avx2", 160e9, 16),
+                   peak("fma", "avx2", 20e9),
+                   peak("fma", "avx2", 140e9, 8),
+                   peak("fma", "avx2", 260e9, 16),
+                   peak("sqrt", "avx2", 1e9),
+                   bandwidth("DRAM", "load", 20e9),
+                   bandwidth("DRAM", "load", 90e9, 8),
+                   bandwidth("DRAM", "load", 100e9, 16),
+                   bandwidth("DRAM", "copy", 30e9),
+                   bandwidth("DRAM", "copy", 110e9, 16)};
+  return machine;
+}
+
+TEST(Roofline, BetweenTwoMeasuredNumbersOfThreadsItIsInterpolated) {
+  const Roofline roofline = roofline_of(sixteen(), {15, "dp"});
+  EXPECT_EQ(roofline.threads, 15);
+  EXPECT_EQ(roofline.threads_below, 8);
+  EXPECT_EQ(roofline.threads_above, 16);
+  EXPECT_EQ(roofline.basis(), RoofBasis::interpolated);
+  ASSERT_EQ(roofline.ceilings.size(), 2u);
+  EXPECT_EQ(roofline.ceilings[0].op, "fma");
+  EXPECT_DOUBLE_EQ(roofline.ceilings[0].flops_per_second, 245e9);
+  EXPECT_DOUBLE_EQ(roofline.ceilings[1].flops_per_second, 150e9) << "between 1 and 16";
+  EXPECT_EQ(roofline.ceilings[0].basis, RoofBasis::interpolated);
+  const auto limit = roofline.limit(100, 17e9);
+  ASSERT_TRUE(limit);
+  EXPECT_LT(limit->share, 0.12) << "of 15 threads, not of one";
+  EXPECT_EQ(limit->basis, RoofBasis::interpolated);
+}
+
+TEST(Roofline, OfAMeasuredNumberOfThreadsPrefersWhatWasMeasured) {
+  const Roofline roofline = roofline_of(sixteen(), {8, "dp"});
+  EXPECT_EQ(roofline.threads_below, 8);
+  EXPECT_EQ(roofline.threads_above, 8);
+  ASSERT_EQ(roofline.slopes.size(), 1u);
+  EXPECT_DOUBLE_EQ(roofline.slopes[0].bytes_per_second, 90e9) << "not the copy between 1 and 16";
+  EXPECT_EQ(roofline.slopes[0].basis, RoofBasis::measured);
+  EXPECT_EQ(roofline.ceilings[0].basis, RoofBasis::measured);
+  EXPECT_EQ(roofline.ceilings[1].basis, RoofBasis::interpolated);
+  EXPECT_EQ(roofline.basis(), RoofBasis::interpolated) << "the additions are";
+  EXPECT_EQ(roofline_of(sixteen(), {16, "dp"}).basis(), RoofBasis::measured);
+}
+
+TEST(Roofline, BetweenANoisyAndAStableRoofIsNoisy) {
+  Machine machine = sixteen();
+  machine.roofs[4].verdict = Verdict::noisy;
+  EXPECT_EQ(roofline_of(machine, {12, "dp"}).ceilings[0].verdict, Verdict::noisy);
+  EXPECT_EQ(roofline_of(machine, {4, "dp"}).ceilings[0].verdict, Verdict::stable);
+}
+
+// Two threads on one memory node and on two: a program may be placed either way.
+TEST(Roofline, TakesTheBestPlacementOfTheSameNumberOfThreads) {
+  Machine machine = sample();
+  Roof scattered = bandwidth("DRAM", "load", 39e9, 2);
+  scattered.cpus = {1, 8};
+  machine.roofs.push_back(scattered);
+  EXPECT_EQ(roofline_of(machine, {2, "dp"}).slopes.back().bytes_per_second, 39e9);
+}
+
+TEST(Roofline, ExtrapolatesNothingBeyondTheLargestNumberOfThreads) {
   EXPECT_EQ(roofline_of(sample(), {8, "dp"}).threads, 2);
   EXPECT_EQ(roofline_of(sample(), {8, "dp"}).slopes[0].bytes_per_second, 400e9);
   EXPECT_EQ(roofline_of(sample(), {1, "dp"}).threads, 1);
   EXPECT_TRUE(roofline_of(sample(), {1, "sp"}).ceilings.empty());
+}
+
+TEST(Roofline, ShowsDividersToWhatDivides) {
+  RooflineChoice choice;
+  choice.divides = true;
+  const Roofline roofline = roofline_of(sample(), choice);
+  ASSERT_EQ(roofline.ceilings.size(), 4u);
+  EXPECT_EQ(roofline.ceilings.back().name, "DIV, 256 bit");
+  EXPECT_EQ(roofline.limit(10, 1.9e9)->name, "DIV, 256 bit");
+}
+
+TEST(Roofline, OfInstructionsHasTheirPeakAndNoOther) {
+  Machine machine = sample();
+  Roof issue = peak("mixed", "scalar", 18e9);
+  issue.kind = RoofKind::instructions;
+  issue.precision.clear();
+  Roof sums = peak("add", "avx2", 44e9);
+  sums.kind = RoofKind::integer;
+  sums.precision = "int64";
+  machine.roofs.push_back(issue);
+  machine.roofs.push_back(sums);
+  EXPECT_EQ(roofline_of(machine).ceilings.size(), 3u) << "floating point has its own";
+  RooflineChoice choice;
+  choice.work = RoofKind::instructions;
+  Roofline roofline = roofline_of(machine, choice);
+  ASSERT_EQ(roofline.ceilings.size(), 1u);
+  EXPECT_EQ(roofline.ceilings[0].name, "instruction issue");
+  EXPECT_DOUBLE_EQ(roofline.attainable(0.01), 3e9) << "instructions per byte times L1's bandwidth";
+  choice.work = RoofKind::integer;
+  roofline = roofline_of(machine, choice);
+  ASSERT_EQ(roofline.ceilings.size(), 1u);
+  EXPECT_EQ(roofline.ceilings[0].name, "integer ADD, 256 bit");
+  EXPECT_EQ(describe(issue), "instruction issue, 1 thread");
 }
 
 TEST(Roofline, LeavesOutWhatIsUnavailable) {

@@ -1,14 +1,14 @@
 // Files that lie: whatever their bytes say, nothing is read outside of them and every question
 // ends.
-#include "sample/symbols/binary_finder.hpp"
-#include "sample/symbols/dwarf_info.hpp"
-#include "sample/symbols/elf_file.hpp"
-#include "sample/symbols/elf_table.hpp"
-#include "sample/symbols/unwind_table.hpp"
+#include "symbols/binary_finder.hpp"
+#include "symbols/dwarf_info.hpp"
+#include "symbols/elf_file.hpp"
+#include "symbols/elf_table.hpp"
 #include "symbols/interrogation.hpp"
+#include "symbols/unwind_table.hpp"
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 class Corruption : public Workshop {
@@ -106,4 +106,4 @@ TEST(BuildIdNotes, LiesAboutSizesGiveNothing) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -1,8 +1,8 @@
-#include "sample/symbols/demangle.hpp"
+#include "symbols/demangle.hpp"
 
 #include <gtest/gtest.h>
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 TEST(Demangle, ReadsCpp) {
@@ -70,4 +70,4 @@ TEST(Demangle, SurvivesDeepNesting) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -3,7 +3,7 @@
 
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 constexpr const char* kProgram = R"(volatile int sink;
@@ -102,4 +102,4 @@ INSTANTIATE_TEST_SUITE_P(Compilers, SplitDwarf,
                                          "clang++ -gdwarf-4"));
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

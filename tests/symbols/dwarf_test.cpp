@@ -1,10 +1,10 @@
 // Source lines and inlined calls, against the source itself and against addr2line.
 #include <thread>
 
-#include "sample/symbols/interval_map.hpp"
+#include "symbols/interval_map.hpp"
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 // Line numbers below are those of this text; it starts on line 1.
@@ -224,4 +224,4 @@ TEST(IntervalMap, CutsWhatCrosses) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

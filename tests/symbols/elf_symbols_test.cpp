@@ -3,7 +3,7 @@
 
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 // Prints where its function `target` is and how it is mapped: "ip start offset path".
@@ -246,4 +246,4 @@ TEST_F(ElfSymbols, AForeignArchitectureIsReadToo) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "sample/symbols/binary_finder.hpp"
-#include "sample/symbols/elf_file.hpp"
-#include "sample/symbols/elf_table.hpp"
-#include "sample/symbols/symbol_table.hpp"
-#include "sample/symbols/unwind_table.hpp"
+#include "symbols/binary_finder.hpp"
+#include "symbols/elf_file.hpp"
+#include "symbols/elf_table.hpp"
+#include "symbols/symbol_table.hpp"
+#include "symbols/unwind_table.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 
 // Says how many answers there were, so that a caller can tell that questions were asked at all.
 inline std::size_t interrogate(std::vector<std::byte> bytes) {
@@ -42,4 +42,4 @@ inline std::size_t interrogate(std::vector<std::byte> bytes) {
   return answers;
 }
 
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -1,8 +1,8 @@
 // The kernel's names, at the addresses of the recording.
-#include "sample/symbols/kernel_symbols.hpp"
+#include "symbols/kernel_symbols.hpp"
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 constexpr const char* kKallsyms =
@@ -157,4 +157,4 @@ TEST_F(Kernel, BrokenLinesArePassedOver) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -1,8 +1,8 @@
 // Where names come from when the binary was stripped, moved, replaced or lost.
-#include "sample/symbols/elf_file.hpp"
+#include "symbols/elf_file.hpp"
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 class SymbolFiles : public Workshop {
@@ -186,4 +186,4 @@ TEST_F(SymbolFiles, TheVdsoOfThisProcessIsNamed) {
 }
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -1,5 +1,5 @@
 // Unwinding, against this process's own backtrace and against readelf's reading of the tables.
-#include "sample/symbols/unwinder.hpp"
+#include "symbols/unwinder.hpp"
 
 #include <execinfo.h>
 #include <pthread.h>
@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sample/symbols/dwarf_expression.hpp"
-#include "sample/symbols/elf_file.hpp"
-#include "sample/symbols/unwind_table.hpp"
+#include "symbols/dwarf_expression.hpp"
+#include "symbols/elf_file.hpp"
+#include "symbols/unwind_table.hpp"
 #include "symbols/workshop.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 namespace {
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
@@ -364,4 +364,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, UnwindTables,
                                          "aarch64-linux-gnu-g++ -O2 -mbranch-protection=standard"));
 
 }  // namespace
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

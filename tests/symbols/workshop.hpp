@@ -14,9 +14,9 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "sample/symbols/symbol_store.hpp"
+#include "symbols/symbol_store.hpp"
 
-namespace loft::sample::symbols {
+namespace loft::symbols {
 
 class Workshop : public testing::Test {
  protected:
@@ -95,4 +95,4 @@ inline std::string name_at(const SymbolTable& table, std::uint64_t address) {
   return symbol == nullptr ? "-" : std::string(symbol->name);
 }
 
-}  // namespace loft::sample::symbols
+}  // namespace loft::symbols

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "sample/symbols/symbol_store.hpp"
+#include "symbols/symbol_store.hpp"
 
 namespace loft::source {
 namespace {
@@ -85,7 +85,7 @@ class HistoryBuilder {
     }
     sample::MappedBinary binary{.path = std::string(map->path), .build_id = build_id_of(*map)};
     const bool is_made_code = (map->protection & kMadeCode) != 0;
-    if (sample::symbols::is_memory(map->path) || is_made_code) binary.jit_pid = map->pid;
+    if (symbols::is_memory(map->path) || is_made_code) binary.jit_pid = map->pid;
     if (is_jit_dump(map->path)) history_.add_jit_dump(map->pid, std::string(map->path));
     mapping.binary = history_.intern(std::move(binary));
     history_.add_map({time, map->pid, mapping});

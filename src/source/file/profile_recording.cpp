@@ -15,13 +15,13 @@ bool wants(const sample::ProfileOptions& options, sample::Dimension dimension) {
 
 }  // namespace
 
-Result<std::unique_ptr<sample::symbols::SymbolStore>> open_symbols(const Recording& recording,
-                                                                   const SymbolSearch& search) {
+Result<std::unique_ptr<symbols::SymbolStore>> open_symbols(const Recording& recording,
+                                                           const SymbolSearch& search) {
   for (const auto& path : search.paths)
     if (!list_directory(path))
       return failure(ErrorKind::not_found, "look for binaries in '" + path + "'",
                      "it is no folder that can be read", "name folders behind --symbols");
-  sample::symbols::SymbolOptions options;
+  symbols::SymbolOptions options;
   options.search_paths = search.paths;
   options.kallsyms = recording.kallsyms();
   options.recorded = recording.metadata().recorded_binaries;
@@ -29,7 +29,7 @@ Result<std::unique_ptr<sample::symbols::SymbolStore>> open_symbols(const Recordi
   if (!search.kallsyms.empty()) {
     LOFT_TRY(options.kallsyms, read_file(search.kallsyms, kKallsymsLimit));
   }
-  return std::make_unique<sample::symbols::SymbolStore>(std::move(options));
+  return std::make_unique<symbols::SymbolStore>(std::move(options));
 }
 
 Result<ProfiledRecording> profile_recording(const Recording& recording,

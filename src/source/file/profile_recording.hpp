@@ -1,8 +1,8 @@
 // A recording, added up: the road from samples to a profile in one call.
 //
 //   LOFT_TRY(const auto recording, Recording::open(path));
-//   const auto profiled = profile_recording(*recording, options, symbol_options);
-//   sample::make_report(recording->summary(), profiled.result, *profiled.locations, ...);
+//   LOFT_TRY(const auto profiled, profile_recording(*recording, options, symbol_search, workers));
+//   sample::make_report(recording->summary(), profiled.result, *profiled.locations, history, {});
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace loft::source {
 
 struct ProfiledRecording {
-  std::unique_ptr<sample::symbols::SymbolStore> store;
+  std::unique_ptr<symbols::SymbolStore> store;
   std::unique_ptr<sample::Locations> locations;
   sample::ProfileResult result;
 };
@@ -24,7 +24,7 @@ struct SymbolSearch {
 };
 
 // The symbol tables of a recording: its own kallsyms and kernel release are made use of.
-[[nodiscard]] Result<std::unique_ptr<sample::symbols::SymbolStore>> open_symbols(
+[[nodiscard]] Result<std::unique_ptr<symbols::SymbolStore>> open_symbols(
     const Recording& recording, const SymbolSearch& search);
 
 [[nodiscard]] Result<ProfiledRecording> profile_recording(const Recording& recording,

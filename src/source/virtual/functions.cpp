@@ -5,12 +5,12 @@
 #include <cstring>
 
 #include "base/file.hpp"
-#include "sample/symbols/unwind_table.hpp"
+#include "symbols/unwind_table.hpp"
 
 namespace loft::source::virtual_pmu {
 namespace {
 
-using sample::symbols::SymbolOptions;
+using symbols::SymbolOptions;
 
 constexpr std::string_view kMemory = "//anon";  // as perf calls it
 
@@ -36,7 +36,7 @@ FunctionFinder::Place& FunctionFinder::place_of(std::uint32_t mapping) {
   place.start = entry.start;
   place.file_offset = entry.file_offset;
   place.binary = entry.path;
-  if (sample::symbols::is_memory(place.binary)) {
+  if (symbols::is_memory(place.binary)) {
     if (place.binary.empty()) place.binary = kMemory;
     place.table = symbols_.open_jit(static_cast<pid_t>(entry.process), "");
     return place;
@@ -71,7 +71,7 @@ bool FunctionFinder::is_from_file(const engine::BlockEntry& block, Place& place)
   return false;
 }
 
-std::uint32_t FunctionFinder::named(const sample::symbols::Symbol& symbol, const Place& place) {
+std::uint32_t FunctionFinder::named(const symbols::Symbol& symbol, const Place& place) {
   const auto [known, is_new] =
       by_symbol_.try_emplace(&symbol, static_cast<std::uint32_t>(functions_.size()));
   if (is_new) functions_.push_back({std::string(symbol.name), place.binary, symbol.start});

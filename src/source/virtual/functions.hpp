@@ -18,7 +18,7 @@
 
 #include "base/mapping.hpp"
 #include "engine/shared.hpp"
-#include "sample/symbols/symbol_store.hpp"
+#include "symbols/symbol_store.hpp"
 
 namespace loft::source::virtual_pmu {
 
@@ -47,23 +47,23 @@ class FunctionFinder {
     std::uint64_t start = 0;
     std::uint64_t file_offset = 0;
     std::string binary;  // as it is shown
-    std::shared_ptr<const sample::symbols::SymbolTable> table;
+    std::shared_ptr<const symbols::SymbolTable> table;
     std::shared_ptr<const Mapping> file;  // null for code that is in no file
     bool was_replaced = false;
   };
 
   Place& place_of(std::uint32_t mapping);
   bool is_from_file(const engine::BlockEntry& block, Place& place);
-  std::uint32_t named(const sample::symbols::Symbol& symbol, const Place& place);
+  std::uint32_t named(const symbols::Symbol& symbol, const Place& place);
   std::uint32_t unnamed(const Place& place, std::uint64_t start);
   std::optional<std::uint32_t> known(const Place& place, std::uint64_t inside);
 
   const engine::Shared& shared_;
-  sample::symbols::SymbolStore symbols_;
+  symbols::SymbolStore symbols_;
   std::unordered_map<std::uint32_t, Place> places_;  // by mapping
   std::unordered_map<std::string, std::shared_ptr<const Mapping>> files_;
   std::vector<Function> functions_;
-  std::unordered_map<const sample::symbols::Symbol*, std::uint32_t> by_symbol_;
+  std::unordered_map<const symbols::Symbol*, std::uint32_t> by_symbol_;
   std::unordered_map<std::string, std::uint32_t> by_address_;
   std::vector<std::string> notes_;
   std::uint64_t checked_ = ~std::uint64_t{0};  // the code offset of the block last found unchanged

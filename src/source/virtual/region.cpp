@@ -1,17 +1,17 @@
 #include "source/virtual/region.hpp"
 
-#include "sample/symbols/symbol_store.hpp"
+#include "symbols/symbol_store.hpp"
 
 namespace loft::source::virtual_pmu {
 namespace {
 
 using namespace std::chrono_literals;
-using sample::symbols::SymbolStore;
+using symbols::SymbolStore;
 
 std::vector<std::uint64_t> starts_in(const engine::MappingEntry& mapping, SymbolStore& symbols,
                                      const std::string& function) {
   std::vector<std::uint64_t> starts;
-  if (sample::symbols::is_memory(mapping.path)) return starts;
+  if (symbols::is_memory(mapping.path)) return starts;
   const auto table = symbols.open({.path = mapping.path});
   const std::uint64_t first = table->address_of(mapping.start, mapping.start, mapping.file_offset);
   for (const auto* symbol : table->named(function)) {
@@ -47,7 +47,7 @@ RegionGuide::~RegionGuide() {
 }
 
 void RegionGuide::work(const std::stop_token& stop) {
-  sample::symbols::SymbolOptions options;
+  symbols::SymbolOptions options;
   options.debug_info = false;
   SymbolStore symbols(options);
   std::uint32_t answered = 0;

@@ -1,0 +1,42 @@
+// Kernels for the parameters of a core that a timing model needs: latencies and rates by class of
+// instruction, store forwarding, misses and page walks in flight, the reorder window.
+//
+//   LOFT_TRY(const Probes probes, plan_core_probes(plan, input, rings, bench));
+//   ... rounds ...
+//   const auto constants = core_parameters(plan, bench, machine, by_pages);   //
+//   core_parameters.hpp
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/core_estimates.hpp"
+#include "machine/latency.hpp"
+#include "machine/plan.hpp"
+
+namespace loft::machine {
+
+// How many chases run at once, and how many operations stand between two of them.
+std::span<const int> parallel_chases();
+std::span<const int> window_fillers();
+
+// Names of the items of a plan, before a number of chases or fillers.
+inline constexpr const char* kSpacedChases = "spaced_chases ";
+inline constexpr const char* kMemoryChases = "memory_chases ";
+inline constexpr const char* kCacheChases = "cache_chases ";
+inline constexpr const char* kPageChases = "page_chases ";
+
+// The memory that the probes work on; it must outlive the plan's items.
+struct Probes {
+  std::vector<Buffer> buffers;
+};
+[[nodiscard]] Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input,
+                                              const Rings& rings, Workbench& bench);
+
+// What a link of a chase through so many small pages costs more than one through as many lines side
+// by side. Empty when there is too little memory for it.
+[[nodiscard]] Result<std::vector<CostPoint>> sweep_pages(Workbench& bench, std::size_t memory,
+                                                         int passes);
+
+}  // namespace loft::machine

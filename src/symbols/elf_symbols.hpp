@@ -1,0 +1,20 @@
+// The functions that an ELF file names: its symbol tables and the entries of its PLT.
+#pragma once
+
+#include <memory>
+
+#include "symbols/elf_file.hpp"
+#include "symbols/symbol_array.hpp"
+
+namespace loft::symbols {
+
+// Adds the functions of a symbol table, SHT_SYMTAB or SHT_DYNSYM. Says whether it had any.
+bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Builder& into);
+
+// Adds "puts@plt" and its like, found by the code of each entry (x86-64, i386, arm64).
+void add_plt(const ElfFile& elf, SymbolArray::Builder& into);
+
+// Where a symbol is; nothing when the file does not have it. For `_text` of a kernel.
+std::optional<std::uint64_t> address_of_symbol(const ElfFile& elf, std::string_view name);
+
+}  // namespace loft::symbols
