@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/stream.hpp"
+#include "streaming.hpp"
 #include "under_engine.hpp"
 
 namespace loft::engine {
