@@ -38,6 +38,7 @@ struct RecordFlags {
   std::vector<std::string> types;
   std::uint64_t frequency_hz = 0;
   std::string stacks;
+  std::string ring;
   std::string recorder;
   std::string output = "perf.data";
   std::string page;  // the report beside it, where one was asked for
@@ -121,6 +122,25 @@ Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Ter
   return {};
 }
 
+// "32M": bytes, by powers of 1024.
+Result<std::size_t> ring_size(const std::string& text) {
+  constexpr std::string_view kPrefixes = "KMG";
+  constexpr std::uint64_t kLeast = 64 << 10;
+  constexpr std::uint64_t kMost = 1 << 30;
+  std::string_view digits = text;
+  std::uint64_t factor = 1;
+  if (const auto prefix = digits.empty() ? std::string_view::npos : kPrefixes.find(digits.back());
+      prefix != std::string_view::npos) {
+    factor = std::uint64_t{1} << (10 * (prefix + 1));
+    digits.remove_suffix(1);
+  }
+  const auto number = parse_u64(digits);
+  if (!number || *number > kMost || *number * factor < kLeast || *number * factor > kMost)
+    return failure(ErrorKind::invalid_input, "--ring " + text, "it is no size between 64K and 1G",
+                   "write it like 32M");
+  return *number * factor;
+}
+
 Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
   RecordRequest request;
   LOFT_CHECK(choose_events(flags, request, terminal));
@@ -135,6 +155,9 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   if (flags.stacks == "fp") request.stacks = StackMode::frame_pointers;
   if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
   request.recorder = flags.recorder;
+  if (!flags.ring.empty()) {
+    LOFT_TRY(request.ring_bytes, ring_size(flags.ring));
+  }
   request.until_all_end = flags.until_all_end;
   if (flags.isolate) {
     request.isolation.emplace().is_realtime = flags.is_realtime;
@@ -162,7 +185,7 @@ std::string summary(const RecordResult& result, const std::string& path) {
       "{}: {} of {} in {}: {} slices, {} switches; {} lost; watched by {}\n", printable(path),
       with_binary_prefix(result.bytes), tasks_text(result.tasks),
       format_seconds(to_seconds(result.wall)), with_separators(result.slices),
-      with_separators(result.switches), with_separators(result.tally.lost), result.description);
+      with_separators(result.switches), with_separators(result.lost), result.description);
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -246,6 +269,9 @@ void add_record(Command& app, Action& action) {
       ->add_option("--by", flags->recorder,
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
       ->check(one_of({"bpf", "perf", "threads", "proc"}));
+  command->add_option("--ring", flags->ring,
+                      "the size of each buffer between kernel and loft, like 32M: for recordings "
+                      "that lose records");
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_flag(
