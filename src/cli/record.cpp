@@ -9,9 +9,9 @@
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/report.hpp"
-#include "cli/roof_passes.hpp"
 #include "event/resolver.hpp"
-#include "metric/asked.hpp"
+#include "metric/request.hpp"
+#include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/recording.hpp"
 
@@ -88,25 +88,28 @@ source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
 // Events as they are named, and those that named metrics are computed from.
 Result<std::vector<event::Event>> events_of(const std::string& list, const MetricFlags& metrics,
                                             event::Resolver& resolver, Terminal& terminal) {
-  auto events = resolver.resolve_list(list);
-  if (events && metrics.files.empty()) return events;
-  LOFT_TRY(const auto library, load_metrics(metrics, terminal));
-  const auto asked = metric::ask({list}, library, resolver);
-  if (!asked || asked->programs.empty()) return events;  // no metric: the name is what is wrong
-  if (!asked->missing.empty()) {
-    const auto& [event, why] = asked->missing.front();
-    return failure(ErrorKind::unsupported, "record " + list, "it needs " + event + ": " + why);
+  metric::Request request;
+  if (metrics.files.empty()) {
+    LOFT_TRY(request, metric::read_request({list}, resolver,
+                                           [&] { return load_metrics(metrics, terminal); }));
+  } else {
+    LOFT_TRY(const auto library, load_metrics(metrics, terminal));
+    LOFT_TRY(request, metric::read_request({list}, resolver, library));
   }
-  return resolver.resolve_list(asked->events());
+  for (std::size_t p = 0; p < request.programs.size(); ++p)
+    for (std::size_t i = 0; i < request.operands[p].size(); ++i)
+      if (const auto& why = request.operands[p][i].why; !why.empty())
+        return failure(ErrorKind::unsupported, "record " + list,
+                       "it needs " + request.programs[p].inputs()[i] + ": " + why);
+  return std::move(request.events);
 }
 
 // "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
-  const std::string defaults = is_virtual(flags)
-                                   ? std::string(kRoofEvents) + "," + std::string(kEngineEvents)
-                                   : std::string(kDefaultEvents);
+  const std::string defaults = is_virtual(flags) ? roof::work_and_engine_event_names() + ",flops"
+                                                 : std::string(kDefaultEvents);
   const std::string all = flags.events.empty() ? defaults : join(flags.events, ",");
   const auto sets = split(all, ';');
   if (sets.size() > 1 && is_virtual(flags))

@@ -2,9 +2,9 @@
 // it back.
 //
 //   const Roofline roofline = roofline_of(machine, {.threads = 2});
-//   roofline.attainable(0.21);              // FLOP/s at 0.21 FLOP a byte, from the first-level
-//   cache const Limit limit = roofline.limit(0.21, 11.8e9); limit.name, limit.share; // "L2
-//   bandwidth", 0.54
+//   roofline.attainable(0.21)                               // FLOP/s at 0.21 FLOP a byte
+//   const std::optional<Limit> limit = roofline.limit(0.21, 11.8e9);
+//   limit->name, limit->share                               // "L2 bandwidth", 0.54
 //
 // Intensity counts bytes as the core sees them (loads and stores), so a point does not move
 // sideways when its data come from another level: it sinks from that level's slope to the next.
@@ -91,7 +91,11 @@ class Roofline {
 
 struct RooflineChoice {
   int threads = 1;               // at most the largest number that was measured
-  std::string precision = "dp";  // "sp", "dp"
+  std::string precision = "dp";  // "sp", "dp"; of floating point alone
+  // What counts as work: floating-point operations, instructions, or operations on integers. For
+  // the latter two, "FLOP" in the names of Roofline and Ceiling stands for them.
+  RoofKind work = RoofKind::flops;
+  bool divides = false;  // show the ceilings of division and square root too
 };
 
 // The roofs that matter for that many threads: the best kernel of each level, and the peaks of each

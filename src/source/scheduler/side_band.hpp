@@ -1,8 +1,8 @@
 // Names and mappings of tasks, as the kernel tells them for an event that counts nothing: what a
 // reader needs to turn addresses into functions. One ring per CPU.
 //
-//   LOFT_TRY(auto side_band, SideBand::of_machine(cpus, 512));   // everybody's; keep those of
-//   interest side_band.collect();                                    // out of the rings
+//   LOFT_TRY(auto side_band, SideBand::of_machine(cpus, 512));   // everybody's
+//   side_band.collect();                                         // out of the rings
 //   side_band.hand_over(file, [&](std::uint32_t pid) { return is_ours(pid); });
 #pragma once
 
