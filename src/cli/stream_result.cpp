@@ -5,16 +5,14 @@
 namespace loft::cli {
 
 Result<void> stream_result(const std::string& file, Terminal& terminal,
-                           const std::function<void(const PieceWriter&)>& show) {
-  if (file.empty()) {
-    show([&](std::string_view piece) {
+                           const std::function<Result<void>(const PieceWriter&)>& show) {
+  if (file.empty())
+    return show([&](std::string_view piece) {
       terminal.print(piece);
       return terminal.flush();
     });
-    return {};
-  }
   LOFT_TRY(auto output, OutputFile::create(file));
-  show([&](std::string_view piece) { return output.write(piece); });
+  LOFT_CHECK(show([&](std::string_view piece) { return output.write(piece); }));
   return output.commit();
 }
 
