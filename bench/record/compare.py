@@ -31,7 +31,7 @@ def report(file, flags):
 def facts(file):
     """What the recording says of itself: seen, written, lost."""
     data = open(file, "rb").read()
-    found = re.findall(rb"(seen|written|lost|rung)=(\w+)\n", data[data.rfind(b"rung=") :])
+    found = re.findall(rb"(seen|written|lost|recorder)=(\w+)\n", data[data.rfind(b"recorder=") :])
     return {key.decode(): value.decode() for key, value in found}
 
 

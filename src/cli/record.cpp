@@ -38,7 +38,7 @@ struct RecordFlags {
   std::vector<std::string> types;
   std::uint64_t frequency_hz = 0;
   std::string stacks;
-  std::string rung;
+  std::string recorder;
   std::string output = "perf.data";
   std::string page;  // the report beside it, where one was asked for
   bool until_all_end = false;
@@ -55,7 +55,7 @@ bool is_virtual(const RecordFlags& flags) { return flags.source == "virtual"; }
 // What the kernel alone can tell is not there for a program under the virtual PMU.
 Result<void> check_virtual(const RecordFlags& flags) {
   if (flags.pids.empty() && flags.types.empty() && flags.frequency_hz == 0 &&
-      flags.stacks.empty() && flags.rung.empty() && !flags.until_all_end && !flags.isolate)
+      flags.stacks.empty() && flags.recorder.empty() && !flags.until_all_end && !flags.isolate)
     return {};
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
@@ -133,7 +133,7 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   if (!flags.stacks.empty() && flags.frequency_hz == 0) request.frequency_hz = kDefaultFrequency;
   if (flags.stacks == "fp") request.stacks = StackMode::frame_pointers;
   if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
-  request.rung = flags.rung;
+  request.recorder = flags.recorder;
   request.until_all_end = flags.until_all_end;
   if (flags.isolate) {
     request.isolation.emplace().is_realtime = flags.is_realtime;
@@ -242,7 +242,7 @@ void add_record(Command& app, Action& action) {
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
       ->check(one_of({"fp", "dwarf"}));
   command
-      ->add_option("--by", flags->rung,
+      ->add_option("--by", flags->recorder,
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
       ->check(one_of({"bpf", "perf", "threads", "proc"}));
   command->add_flag("--all", flags->until_all_end,

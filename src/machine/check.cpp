@@ -1,7 +1,6 @@
 #include "machine/check.hpp"
 
-#include <bit>
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -18,13 +17,6 @@ struct Vectors {
 };
 
 template <class Real>
-Real lane(const std::byte* vectors, std::size_t reg, std::size_t index) {
-  Real value;
-  std::memcpy(&value, vectors + reg * kMaxVectorBytes + index * sizeof value, sizeof value);
-  return value;
-}
-
-template <class Real>
 void fill(std::byte* vectors, Real m, Real a) {
   for (std::size_t reg = 0; reg < kMaxRegisters; ++reg) {
     for (std::size_t at = 0; at < kMaxVectorBytes / sizeof(Real); ++at) {
@@ -37,103 +29,18 @@ void fill(std::byte* vectors, Real m, Real a) {
   }
 }
 
-// The bits of a or b.
-template <class Real,
-          class Bits = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>>
-Real bits_of_either(Real a, Real b) {
-  return std::bit_cast<Real>(static_cast<Bits>(std::bit_cast<Bits>(a) | std::bit_cast<Bits>(b)));
-}
-
-template <class Real>
-Real result_of(Op op, Real value, Real m, Real a) {
-  switch (op) {
-    case Op::add:
-      return value + a;
-    case Op::mul:
-      return value * m;
-    case Op::fma:
-      return std::fma(value, m, a);
-    case Op::fma_into:
-      return std::fma(m, a, value);
-    case Op::div:
-      return value / m;
-    case Op::sqrt_of_m:
-      return std::sqrt(m);
-    case Op::bit_or:
-      return bits_of_either(value, m);
-    default:
-      return std::sqrt(value);
-  }
-}
-
-template <class Real>
-void arithmetic(const Kernel& kernel, const Step& step, std::byte* vectors) {
-  const std::size_t reg = step.reg + kFirstAccumulator;
-  for (std::size_t at = 0; at < kernel.lanes(); ++at) {
-    const Real result = result_of(step.op, lane<Real>(vectors, reg, at), lane<Real>(vectors, 0, at),
-                                  lane<Real>(vectors, 1, at));
-    std::memcpy(vectors + reg * kMaxVectorBytes + at * sizeof result, &result, sizeof result);
-  }
-}
-
-void integer(const Step& step, Arguments& arguments) {
-  std::uint64_t& i = arguments.accumulator;
-  std::uint64_t word = 0;
-  switch (step.op) {
-    case Op::int_add:
-      i += arguments.p;
-      return;
-    case Op::int_div:
-      i = i / arguments.p | arguments.q;
-      return;
-    case Op::lcg_branch:
-      i = i * arguments.q + arguments.r;
-      return;
-    case Op::atomic_add:
-      std::memcpy(&word, arguments.streams[0] + step.offset, sizeof word);
-      word += arguments.p;
-      std::memcpy(arguments.streams[0] + step.offset, &word, sizeof word);
-      return;
-    case Op::chase:
-      std::memcpy(&arguments.streams[0], arguments.streams[0] + step.offset, sizeof(std::byte*));
-      return;
-    default:
-      return;
-  }
-}
-
-void one_step(const Kernel& kernel, const Step& step, Arguments& arguments) {
-  std::byte* reg = arguments.vectors + (step.reg + kFirstAccumulator) * kMaxVectorBytes;
-  std::byte* memory = arguments.streams[step.stream] + arguments.position + step.offset;
-  switch (step.op) {
-    case Op::add:
-    case Op::mul:
-    case Op::fma:
-    case Op::fma_into:
-    case Op::div:
-    case Op::sqrt:
-    case Op::sqrt_of_m:
-    case Op::bit_or:
-      if (kernel.precision == Precision::dp)
-        return arithmetic<double>(kernel, step, arguments.vectors);
-      return arithmetic<float>(kernel, step, arguments.vectors);
-    case Op::load:
-      std::memcpy(reg, memory, kernel.vector_bytes());
-      return;
-    case Op::store:
-    case Op::nt_store:
-      std::memcpy(memory, reg, kernel.vector_bytes());
-      return;
-    default:
-      return integer(step, arguments);
-  }
+// How far behind a pointer the kernel reaches.
+std::size_t farthest(const Kernel& kernel) {
+  std::int32_t most = 0;
+  for (const Step& step : kernel.body) most = std::max(most, step.offset);
+  return static_cast<std::size_t>(most + 63) / 64 * 64;
 }
 
 // Streams of three trips each, so that five trips go round; every byte differs from its neighbours.
 struct Bench {
   explicit Bench(const Kernel& kernel)
       : vectors(std::make_unique<Vectors>()),
-        span(std::max<std::size_t>(3 * std::size_t{kernel.stride}, 64)),
+        span(std::max<std::size_t>(3 * std::size_t{kernel.stride}, farthest(kernel) + 64)),
         memory(span * static_cast<std::size_t>(std::max(kernel.streams, 1)) + 64) {
     fill_vectors(vectors->bytes, kernel.precision);
     const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -142,14 +49,19 @@ struct Bench {
       first[i] = static_cast<std::byte>(i * 7 + i / 251);
     arguments.trips = kTrips;
     arguments.span = span;
-    arguments.accumulator = 0x9E3779B97F4A7C15;
+    for (int i = 0; i < kIntegers; ++i)
+      arguments.integers[i] = 0x9E3779B97F4A7C15 * static_cast<std::uint64_t>(i + 1);
     arguments.p = 0x10001;
     arguments.q = 6364136223846793005;
     arguments.r = 1442695040888963407;
     arguments.vectors = vectors->bytes;
     for (int stream = 0; stream < kernel.streams; ++stream)
       arguments.streams[stream] = first + span * static_cast<std::size_t>(stream);
-    if (kernel.uses(Op::chase)) std::memcpy(first, &first, sizeof first);
+    // Pointers that point to themselves.
+    for (int stream = 0; stream < kernel.streams && kernel.uses(Op::chase); ++stream)
+      std::memcpy(arguments.streams[stream], &arguments.streams[stream], sizeof first);
+    for (std::byte* slot = first; kernel.uses(Op::slot_chase) && slot < first + span; slot += 8)
+      std::memcpy(slot, &slot, sizeof slot);
   }
 
   std::unique_ptr<Vectors> vectors;
@@ -170,7 +82,7 @@ bool registers_agree(const Kernel& kernel, const Bench& run, const Bench& expect
 // The memory behind both, from the first stream on: pointers differ, contents may not.
 bool memory_agrees(const Kernel& kernel, const Bench& run, const std::byte* run_first,
                    const Bench& expected, const std::byte* expected_first) {
-  if (kernel.uses(Op::chase) || kernel.streams == 0) return true;
+  if (kernel.uses(Op::chase) || kernel.uses(Op::slot_chase) || kernel.streams == 0) return true;
   return run.span == expected.span &&
          std::memcmp(run_first, expected_first,
                      run.span * static_cast<std::size_t>(kernel.streams)) == 0;
@@ -185,14 +97,6 @@ void fill_vectors(std::byte* vectors, Precision precision) {
     fill<float>(vectors, 1.0F + 5 * 0x1p-23F, 0x1p-20F);
 }
 
-void interpret(const Kernel& kernel, Arguments& arguments) {
-  for (std::uint64_t trip = 0; trip < arguments.trips; ++trip) {
-    for (const Step& step : kernel.body) one_step(kernel, step, arguments);
-    arguments.position += kernel.stride;
-    if (kernel.stride != 0 && arguments.position >= arguments.span) arguments.position = 0;
-  }
-}
-
 Result<void> check(const Kernel& kernel, const Code& code) {
   Bench run(kernel);
   Bench expected(kernel);
@@ -201,7 +105,7 @@ Result<void> check(const Kernel& kernel, const Code& code) {
   code.run(run.arguments);
   interpret(kernel, expected.arguments);
   if (run.arguments.position == expected.arguments.position &&
-      run.arguments.accumulator == expected.arguments.accumulator &&
+      std::ranges::equal(run.arguments.integers, expected.arguments.integers) &&
       registers_agree(kernel, run, expected) &&
       memory_agrees(kernel, run, run_first, expected, expected_first))
     return {};

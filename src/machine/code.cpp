@@ -47,6 +47,9 @@ Result<Code> assemble(const Kernel& kernel) {
 #if defined(__x86_64__)
   return Code::of(emit_x86(kernel));
 #elif defined(__aarch64__)
+  if (!arm64_can_emit(kernel))
+    return failure(ErrorKind::unsupported, "make a kernel for arm64",
+                   "there is no such instruction, or none of this width");
   return Code::of(emit_arm64(kernel));
 #else
   (void)kernel;

@@ -19,12 +19,12 @@ namespace loft::machine {
 // What a kernel reads when it starts and writes when it ends. The encoders know these offsets.
 struct alignas(64) Arguments {
   std::uint64_t trips = 1;
-  std::uint64_t span = 0;                // bytes of each stream; the walk starts again there
-  std::uint64_t position = 0;            // in: where the walk goes on; out: where it stopped
-  std::uint64_t accumulator = 0;         // i, in and out
-  std::uint64_t p = 1, q = 0, r = 0;     // integer constants
-  std::byte* vectors = nullptr;          // VectorState, aligned to 64
-  std::byte* streams[kMaxStreams] = {};  // first bytes; a chase leaves its pointer in [0]
+  std::uint64_t span = 0;                  // bytes of each stream; the walk starts again there
+  std::uint64_t position = 0;              // in: where the walk goes on; out: where it stopped
+  std::uint64_t integers[kIntegers] = {};  // in and out
+  std::uint64_t p = 1, q = 0, r = 0;       // integer constants
+  std::byte* vectors = nullptr;            // VectorState, aligned to 64
+  std::byte* streams[kMaxStreams] = {};    // first bytes; chases leave their pointers here
 };
 
 // Vector registers in memory: m, a, then the accumulators, kMaxVectorBytes apart.
@@ -34,6 +34,8 @@ inline constexpr std::size_t kVectorStateBytes = kMaxRegisters * kMaxVectorBytes
 using Bytes = std::vector<std::uint8_t>;
 Bytes emit_x86(const Kernel& kernel);
 Bytes emit_arm64(const Kernel& kernel);
+// Whether the encoder for arm64 knows all operations of the kernel; the one for x86-64 does.
+bool arm64_can_emit(const Kernel& kernel);
 
 // Machine code that this process may run but not change.
 class Code {

@@ -1,7 +1,8 @@
 // The arm64 encoder: scalar and NEON, and SVE of any vector length.
 //
 // Registers: x0 arguments, x1 trips left, x2 to x7 pointers of the streams, x9 to x14 their first
-// bytes, x15 the end of stream 0. Kernels without strides keep i, p, q and r in x9 to x12.
+// bytes, x15 the end of stream 0. Kernels without strides keep p, q and r in x10 to x12, and their
+// integers in x9, x8, x15 and in the pointers that they do not use.
 // v0 and v1 hold m and a, the accumulators follow. p0 has all lanes of SVE active.
 #include <array>
 #include <cstddef>
@@ -17,7 +18,8 @@ constexpr int kArguments = 0;
 constexpr int kTrips = 1;
 constexpr int kPointer = 2;
 constexpr int kBase = 9;
-constexpr int kI = 9, kP = 10, kQ = 11, kR = 12;
+constexpr std::array<int, kIntegers> kInteger{9, 8, 15, 7, 6, 5, 4, 3};
+constexpr int kP = 10, kQ = 11, kR = 12;
 constexpr int kScratch = 13, kFlag = 14;
 constexpr int kEnd = 15;
 constexpr int kVectors = 16;
@@ -63,7 +65,12 @@ class Encoder {
   void epilogue();
   void arithmetic(const Step& step);
   void vector_memory(const Step& step);
-  void integer_step(const Step& step);
+  void vector_integer(const Step& step);
+  void between_files(const Step& step);
+  void integer_arithmetic(const Step& step);
+  void integer_access(const Step& step);
+  void control(const Step& step);
+  void step(const Step& step);
   void advance();
   [[nodiscard]] Word opcode(const Opcodes& codes) const;
 
@@ -97,7 +104,8 @@ void Encoder::prologue() {
   for (const Word word : kSave) put(word);
   load_argument(kTrips, offsetof(Arguments, trips));
   if (kernel_.stride == 0) {
-    load_argument(kI, offsetof(Arguments, accumulator));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(integers_of(kernel_)); ++i)
+      load_argument(kInteger[i], offsetof(Arguments, integers) + 8 * i);
     load_argument(kP, offsetof(Arguments, p));
     load_argument(kQ, offsetof(Arguments, q));
     load_argument(kR, offsetof(Arguments, r));
@@ -125,8 +133,11 @@ void Encoder::epilogue() {
   for (int reg = 0; reg < kFirstAccumulator + accumulators(kernel_.isa); ++reg)
     whole_vector(true, reg);
   if (kernel_.stride == 0) {
-    store_argument(kI, offsetof(Arguments, accumulator));
-    if (kernel_.streams > 0) store_argument(kPointer, offsetof(Arguments, streams));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(integers_of(kernel_)); ++i)
+      store_argument(kInteger[i], offsetof(Arguments, integers) + 8 * i);
+    for (int stream = 0; stream < kernel_.streams; ++stream)
+      store_argument(kPointer + stream,
+                     offsetof(Arguments, streams) + 8 * static_cast<std::size_t>(stream));
   } else {
     put(fields(0xCB000000, kBase, kPointer, kPointer));
     store_argument(kPointer, offsetof(Arguments, position));
@@ -178,13 +189,74 @@ void Encoder::vector_memory(const Step& step) {
       (vectors & 7) << 10);
 }
 
-void Encoder::integer_step(const Step& step) {
+// NEON forms.
+void Encoder::vector_integer(const Step& step) {
+  const int reg = step.reg + kFirstAccumulator;
+  if (step.op == Op::vector_int_add) return put(fields(0x4EE08400, 1, reg, reg));
+  put(fields(0x6E004000 | 8u << 11, reg, reg, reg));  // ext by 8 bytes
+}
+
+void Encoder::between_files(const Step& step) {
+  const int integer = kInteger[step.reg];
+  const int vector = step.reg + kFirstAccumulator;
+  switch (step.op) {
+    case Op::int_to_double:
+      return put(fields(0x9E620000, 0, integer, vector));  // scvtf
+    case Op::double_to_int:
+      return put(fields(0x9E780000, 0, vector, integer));  // fcvtzs
+    case Op::int_to_vector:
+      return put(fields(0x9E670000, 0, integer, vector));  // fmov
+    default:
+      return put(fields(0x9E660000, 0, vector, integer));
+  }
+}
+
+void Encoder::integer_arithmetic(const Step& step) {
+  const int reg = kInteger[step.reg];
   switch (step.op) {
     case Op::int_add:
-      return put(fields(0x8B000000, kP, kI, kI));
-    case Op::int_div:
-      put(fields(0x9AC00800, kP, kI, kI));         // udiv
-      return put(fields(0xAA000000, kQ, kI, kI));  // orr
+      return put(fields(0x8B000000, kP, reg, reg));
+    case Op::int_mul:
+      return put(fields(0x9B007C00, kP, reg, reg));
+    case Op::int_rotate:
+      return put(fields(0x93C00000 | 7u << 10, reg, reg, reg));  // extr
+    case Op::int_div_of_q:
+      return put(fields(0x9AC00800, kP, kQ, kInteger[0]));  // udiv
+    default:
+      put(fields(0x9AC00800, kP, kInteger[0], kInteger[0]));
+      return put(fields(0xAA000000, kQ, kInteger[0], kInteger[0]));  // orr
+  }
+}
+
+void Encoder::integer_access(const Step& step) {
+  const int base = kPointer + step.stream;
+  const auto offset = static_cast<std::size_t>(step.offset);
+  switch (step.op) {
+    case Op::int_load:
+      return move(0xF9400000, kInteger[step.reg], base, offset, 8);
+    case Op::int_store:
+      return move(0xF9000000, kInteger[step.reg], base, offset, 8);
+    case Op::int_load_half:
+      return move(0xB9400000, kInteger[step.reg], base, offset, 4);
+    case Op::int_store_half:
+      return move(0xB9000000, kInteger[step.reg], base, offset, 4);
+    case Op::atomic_add:
+      put(fields(0xC85FFC00, 0, base, kScratch));  // ldaxr
+      put(fields(0x8B000000, kP, kScratch, kScratch));
+      put(fields(0xC800FC00, kFlag, base, kScratch));                    // stlxr
+      return put(0x35000000 | (0x7FFFDu & 0x7FFFF) << 5 | Word{kFlag});  // cbnz: again
+    case Op::slot_chase:
+      move(0xF9400000, kScratch, base, offset, 8);
+      move(0xF9400000, kScratch, kScratch, 0, 8);
+      return move(0xF9000000, kScratch, base, offset, 8);
+    default:
+      return move(0xF9400000, base, base, 0, 8);
+  }
+}
+
+void Encoder::control(const Step& step) {
+  constexpr int kI = kInteger[0];
+  switch (step.op) {
     case Op::lcg_branch:
       put(fields(0x9B000000 | kR << 10, kQ, kI, kI));    // madd
       put(0xB7000000 | 30u << 19 | 2u << 5 | Word{kI});  // tbnz bit 62, over the nop
@@ -193,13 +265,30 @@ void Encoder::integer_step(const Step& step) {
       put(0x14000004);
       for (int i = 0; i < 3; ++i) put(kNop);
       return;
-    case Op::atomic_add:
-      put(fields(0xC85FFC00, 0, kPointer, kScratch));  // ldaxr
-      put(fields(0x8B000000, kP, kScratch, kScratch));
-      put(fields(0xC800FC00, kFlag, kPointer, kScratch));                // stlxr
-      return put(0x35000000 | (0x7FFFDu & 0x7FFFF) << 5 | Word{kFlag});  // cbnz: again
+    case Op::branch_not_taken:
+      put(fields(0xEB000000, kP, kP, 31));  // cmp
+      return put(0x54000021);               // b.ne to what follows anyway
     default:
-      return move(0xF9400000, kPointer, kPointer, 0, 8);
+      return put(kNop);
+  }
+}
+
+void Encoder::step(const Step& step) {
+  switch (kind_of(step.op)) {
+    case OpKind::arithmetic:
+      return arithmetic(step);
+    case OpKind::vector_integer:
+      return vector_integer(step);
+    case OpKind::vector_memory:
+      return vector_memory(step);
+    case OpKind::between_files:
+      return between_files(step);
+    case OpKind::integer_arithmetic:
+      return integer_arithmetic(step);
+    case OpKind::integer_memory:
+      return integer_access(step);
+    case OpKind::control:
+      return control(step);
   }
 }
 
@@ -218,27 +307,7 @@ Bytes Encoder::emit() {
   prologue();
   while (out_.size() % 64 != 0) put(kNop);
   const std::size_t loop = out_.size();
-  for (const Step& step : kernel_.body) {
-    switch (step.op) {
-      case Op::add:
-      case Op::mul:
-      case Op::fma:
-      case Op::fma_into:
-      case Op::div:
-      case Op::sqrt:
-      case Op::sqrt_of_m:
-      case Op::bit_or:
-        arithmetic(step);
-        break;
-      case Op::load:
-      case Op::store:
-      case Op::nt_store:
-        vector_memory(step);
-        break;
-      default:
-        integer_step(step);
-    }
-  }
+  for (const Step& each : kernel_.body) step(each);
   advance();
   put(0xF1000421);  // subs x1, x1, #1
   const auto back = static_cast<Word>((loop - out_.size()) / 4 & 0x7FFFF);
@@ -250,5 +319,11 @@ Bytes Encoder::emit() {
 }  // namespace
 
 Bytes emit_arm64(const Kernel& kernel) { return Encoder(kernel).emit(); }
+
+bool arm64_can_emit(const Kernel& kernel) {
+  const bool has_vector_integers = kernel.uses(Op::vector_int_add) || kernel.uses(Op::swap_halves);
+  return !kernel.uses(Op::int_lea) && !kernel.uses(Op::vector_int_mul) &&
+         !(kernel.isa == Isa::sve && has_vector_integers);
+}
 
 }  // namespace loft::machine

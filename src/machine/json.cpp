@@ -80,6 +80,12 @@ Json to_json(const model::Constant& constant) {
   return json;
 }
 
+Json to_json(const std::vector<model::Constant>& constants) {
+  Json json = Json::object();
+  for (const model::Constant& constant : constants) json[constant.name] = to_json(constant);
+  return json;
+}
+
 Json levels_and_sweep(const model::Machine& machine) {
   Json levels = Json::array();
   for (const model::Level& level : machine.levels)
@@ -256,13 +262,15 @@ model::Roof read_roof(Reader& reader) {
   return roof;
 }
 
-void read_constants(Reader& reader, std::vector<model::Constant>& constants) {
-  const auto at = reader.json().find("constants");
+void read_constants(Reader& reader, const std::string& group,
+                    std::vector<model::Constant>& constants) {
+  const auto at = reader.json().find(group);
   if (at == reader.json().end()) return;
-  if (!at->is_object()) return reader.fail("constants", "is not an object");
+  if (!at->is_object()) return reader.fail(group, "is not an object");
   for (const auto& [name, value] : at->items()) {
-    if (!value.is_object()) return reader.fail("constants." + printable(name), "is not an object");
-    Reader inner(value, "constants." + printable(name) + ".");
+    const std::string path = group + "." + printable(name);
+    if (!value.is_object()) return reader.fail(path, "is not an object");
+    Reader inner(value, path + ".");
     model::Constant constant;
     constant.name = name;
     inner.text("unit", constant.unit);
@@ -312,7 +320,8 @@ void read_machine(Reader& reader, model::Machine& machine) {
     machine.sweep.push_back(point);
   });
   reader.objects("roofs", [&](Reader& each) { machine.roofs.push_back(read_roof(each)); });
-  read_constants(reader, machine.constants);
+  read_constants(reader, "constants", machine.constants);
+  read_constants(reader, "core", machine.core);
 }
 
 }  // namespace
@@ -336,9 +345,8 @@ std::string to_json(const model::Machine& machine) {
   json.update(levels_and_sweep(machine));
   json["roofs"] = Json::array();
   for (const model::Roof& roof : machine.roofs) json["roofs"].push_back(to_json(roof));
-  json["constants"] = Json::object();
-  for (const model::Constant& constant : machine.constants)
-    json["constants"][constant.name] = to_json(constant);
+  json["constants"] = to_json(machine.constants);
+  json["core"] = to_json(machine.core);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

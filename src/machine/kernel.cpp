@@ -130,6 +130,19 @@ double Kernel::bytes() const {
   return static_cast<double>(moves) * static_cast<double>(vector_bytes());
 }
 
+OpKind kind_of(Op op) {
+  if (op <= Op::bit_or) return OpKind::arithmetic;
+  if (op <= Op::nt_store) return OpKind::vector_memory;
+  if (op <= Op::swap_halves) return OpKind::vector_integer;
+  if (op <= Op::vector_to_int) return OpKind::between_files;
+  if (op <= Op::int_div_of_q) return OpKind::integer_arithmetic;
+  return op <= Op::slot_chase ? OpKind::integer_memory : OpKind::control;
+}
+
+int integers_of(const Kernel& kernel) {
+  return kernel.stride != 0 ? 0 : kIntegers - std::max(0, kernel.streams - 1);
+}
+
 int accumulators(Isa isa) {
   return isa == Isa::avx512 || isa == Isa::neon || isa == Isa::sve ? 30 : 14;
 }
@@ -188,6 +201,66 @@ Kernel chain_kernel(Op op, int count) {
   Kernel kernel;
   kernel.streams = op == Op::atomic_add || op == Op::chase ? 1 : 0;
   kernel.body.assign(static_cast<std::size_t>(count), Step{op});
+  return kernel;
+}
+
+namespace {
+
+// Gives out the registers of both kinds in turns.
+class Registers {
+ public:
+  explicit Registers(const Kernel& kernel)
+      : integers_(integers_of(kernel)), vectors_(accumulators(kernel.isa)) {}
+
+  Step with_register(Step step) {
+    const OpKind kind = kind_of(step.op);
+    const bool is_vector = kind == OpKind::arithmetic || kind == OpKind::vector_memory ||
+                           kind == OpKind::vector_integer;
+    int& next = is_vector ? next_vector_ : next_integer_;
+    step.reg = static_cast<std::uint8_t>(next);
+    next = (next + 1) % (is_vector ? vectors_ : integers_);
+    return step;
+  }
+
+ private:
+  int integers_;
+  int vectors_;
+  int next_integer_ = 0;
+  int next_vector_ = 0;
+};
+
+}  // namespace
+
+Kernel independent_kernel(Isa isa, int streams, const std::vector<Step>& pattern, int steps) {
+  Kernel kernel{isa, Precision::dp, streams, 0, {}};
+  Registers registers(kernel);
+  while (static_cast<int>(kernel.body.size()) < steps)
+    for (const Step& step : pattern) kernel.body.push_back(registers.with_register(step));
+  return kernel;
+}
+
+Kernel repeated_kernel(Isa isa, int streams, const std::vector<Step>& pattern, int times) {
+  Kernel kernel{isa, Precision::dp, streams, 0, {}};
+  for (int i = 0; i < times; ++i)
+    kernel.body.insert(kernel.body.end(), pattern.begin(), pattern.end());
+  return kernel;
+}
+
+Kernel spaced_chases_kernel(int fillers) {
+  Kernel kernel{Isa::scalar, Precision::dp, 2, 0, {}};
+  // Of both kinds, since each kind has registers for fewer operations than the window holds.
+  const Kernel filler = independent_kernel(Isa::scalar, 2, {{Op::int_add}, {Op::vector_int_add}},
+                                           std::max(2, fillers));
+  for (std::uint8_t stream = 0; stream < 2; ++stream) {
+    kernel.body.push_back({Op::chase, 0, stream});
+    kernel.body.insert(kernel.body.end(), filler.body.begin(), filler.body.begin() + fillers);
+  }
+  return kernel;
+}
+
+Kernel slots_kernel(int count) {
+  Kernel kernel{Isa::scalar, Precision::dp, 1, 0, {}};
+  for (int i = 0; i < count; ++i) kernel.body.push_back({Op::slot_chase, 0, 0, 8 * i});
   return kernel;
 }
 

@@ -31,14 +31,48 @@ enum class Op : std::uint8_t {
   load,
   store,
   nt_store,  // past the caches
-  // On the integer accumulator i; p, q, r are integer constants. Only in kernels without strides.
-  int_add,     // i = i + p
-  int_div,     // i = (i / p) | q
-  lcg_branch,  // i = i * q + r; a branch that skips a no-op hangs on one bit of i
-  jump,        // a taken jump to the next operation
-  atomic_add,  // memory behind stream 0 += p, atomically
-  chase,       // the pointer of stream 0 = what it points to
+  // On the 64-bit integers of vector register `reg`.
+  vector_int_add,  // reg = reg + the bits of a
+  vector_int_mul,  // reg = the low halves of reg * those of m
+  swap_halves,     // the two integers of each 128 bits change places
+  // From and to integer `reg`, the first element of vector register `reg`. Scalar kernels alone.
+  int_to_double,
+  double_to_int,
+  int_to_vector,  // the bits; the rest of the vector becomes zero
+  vector_to_int,
+  // On integer `reg`; p, q, r are integer constants. Integers exist in kernels without strides.
+  int_add,       // reg = reg + p
+  int_mul,       // reg = reg * p
+  int_lea,       // reg = reg + 4 * p + 8, an address with three parts
+  int_rotate,    // reg = reg rotated right by 7
+  int_div,       // the first integer = (it / p) | q
+  int_div_of_q,  // the first integer = q / p: independent of all others
+  // `offset` bytes behind the pointer of `stream`.
+  int_load,
+  int_store,
+  int_load_half,  // 32 bits; the upper half becomes zero
+  int_store_half,
+  atomic_add,  // memory += p, atomically
+  chase,       // the pointer of `stream` = what it points to
+  slot_chase,  // as chase, of a pointer that lies in memory
+  // Besides.
+  lcg_branch,        // the first integer = it * q + r; a branch that skips a no-op hangs on one bit
+  jump,              // a taken jump to the next operation
+  branch_not_taken,  // a comparison and a branch that is never taken
+  nop,
 };
+
+// What the encoders and the interpreter tell operations apart by.
+enum class OpKind : std::uint8_t {
+  arithmetic,
+  vector_memory,
+  vector_integer,
+  between_files,
+  integer_arithmetic,
+  integer_memory,
+  control
+};
+OpKind kind_of(Op op);
 
 struct Step {
   Op op;
@@ -48,6 +82,7 @@ struct Step {
 };
 
 inline constexpr int kMaxStreams = 6;
+inline constexpr int kIntegers = 8;
 inline constexpr int kMaxVectorBytes = 256;  // the widest SVE
 
 struct Kernel {
@@ -68,6 +103,8 @@ struct Kernel {
 
 // Vector registers that a kernel may use besides the two that hold constants.
 int accumulators(Isa isa);
+// Integers that a kernel may use: none with strides; each stream but the first costs one.
+int integers_of(const Kernel& kernel);
 
 enum class PeakOp : std::uint8_t { add, mul, muladd, fma, mixed, div, sqrt };
 enum class MemoryOp : std::uint8_t { load, store, load2_store1, copy, nt_store, nt_copy };
@@ -92,6 +129,19 @@ int arrays_of(MemoryOp op);
 
 // `count` operations, each of which needs the result of the one before.
 Kernel chain_kernel(Op op, int count);
+
+// `pattern` as often as it takes for about `steps` steps. Operations on integers and on vectors
+// take the registers of their kind in turns, so that each is independent of its neighbours.
+Kernel independent_kernel(Isa isa, int streams, const std::vector<Step>& pattern, int steps);
+
+// `pattern` so many times, all of it on the registers that it names.
+Kernel repeated_kernel(Isa isa, int streams, const std::vector<Step>& pattern, int times);
+
+// Two chases with `fillers` independent operations after each.
+Kernel spaced_chases_kernel(int fillers);
+
+// `count` chases of pointers that lie side by side in memory.
+Kernel slots_kernel(int count);
 
 // sqrt and bit_or in turns: alone, sqrt would run into 1 and stay there.
 Kernel sqrt_chain_kernel(int count);

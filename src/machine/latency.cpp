@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <map>
 
 #include "base/clock.hpp"
+#include "machine/readings.hpp"
 #include "machine/ticks.hpp"
 
 namespace loft::machine {
@@ -27,7 +30,7 @@ constexpr std::size_t kMostWarmed = 16u << 20;
 struct Chain {
   const char* name;
   Op op;
-  std::uint64_t p, q, r, accumulator;
+  std::uint64_t p, q, r, first_integer;
 };
 
 // A full-period congruential generator: its bit 62 is as good as random to any predictor. With q =
@@ -47,12 +50,6 @@ constexpr Chain kChains[] = {
     {"branch_steady", Op::lcg_branch, 1, 1, 0, 88172645463325252},
 };
 
-void add(Plan& plan, Workbench& bench, const std::string& name, TrialSetup setup,
-         double tolerance) {
-  auto trial = bench.prepare(std::move(setup));
-  if (trial) plan.items.push_back({*std::move(trial), tolerance, kWindow, {}, name});
-}
-
 // Allocates, touches and links a ring on the CPU that will chase through it.
 Result<void> add_chase(Plan& plan, Rings& rings, Workbench& bench, const std::string& name,
                        std::size_t nodes, std::size_t stride, Pages pages, double tolerance) {
@@ -64,47 +61,11 @@ Result<void> add_chase(Plan& plan, Rings& rings, Workbench& bench, const std::st
   TrialSetup setup;
   setup.kernel = chain_kernel(Op::chase, kLinks);
   setup.work = kLinks;
-  setup.chain = buffer.data();
+  setup.starts = {buffer.data()};
   if (nodes * kLine <= kMostWarmed) setup.warm_trips = nodes / kLinks + 1;
-  add(plan, bench, name, std::move(setup), tolerance);
-  rings.buffers.push_back(std::move(buffer));
+  plan_reading(plan, bench, name, std::move(setup), tolerance, kWindow);
+  rings.add(name, std::move(buffer), nodes);
   return {};
-}
-
-const Item* item_named(const Plan& plan, const std::string& name) {
-  for (const Item& item : plan.items)
-    if (item.latency == name) return &item;
-  return nullptr;
-}
-
-// Cycles per link of a finished chain, minus what stands beside the link in it.
-struct Reading {
-  double cycles = 0;
-  double median = 0;
-  double spread = 0;
-  double cycles_per_tick = 0;
-  model::Verdict verdict = model::Verdict::unavailable;
-};
-
-Reading reading_of(const Plan& plan, const Workbench& bench, const std::string& name) {
-  const Item* item = item_named(plan, name);
-  if (item == nullptr || item->trial.estimate.best() <= 0) return {};
-  const Estimate& estimate = item->trial.estimate;
-  const double per_tick = bench.clock_of(item->trial);
-  return {per_tick / estimate.best(), per_tick / estimate.median(), estimate.spread(), per_tick,
-          estimate.verdict(item->tolerance)};
-}
-
-// (left - right) * factor; as uncertain as the more uncertain of both.
-Reading difference(const Reading& left, const Reading& right, double factor = 1) {
-  if (left.cycles <= 0 || right.cycles <= 0) return {};
-  Reading out = left;
-  out.cycles = std::max(0.0, left.cycles - right.cycles) * factor;
-  out.median = std::max(0.0, left.median - right.median) * factor;
-  out.verdict = std::max(left.verdict, right.verdict);
-  const double error = left.spread * left.cycles + right.spread * right.cycles;
-  out.spread = out.cycles > 0 ? error * factor / out.cycles : 0;
-  return out;
 }
 
 Reading minus_cycle(Reading reading) {
@@ -136,6 +97,32 @@ std::string latency_name(const std::string& level) {
 
 }  // namespace
 
+// Steps along the ring by the golden ratio: any first few of them lie far apart, and not by a power
+// of two, which would put them all into the same sets and banks.
+std::vector<std::byte*> Rings::places(const std::string& name, std::size_t count) const {
+  const std::size_t length = nodes(name);
+  if (length == 0) return {};
+  std::multimap<std::size_t, std::size_t> by_step;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double turn = static_cast<double>(i) * 0.6180339887498949;
+    by_step.emplace(
+        static_cast<std::size_t>((turn - std::floor(turn)) * static_cast<double>(length)), i);
+  }
+  std::vector<std::byte*> places(count);
+  std::byte* at = std::ranges::find(rings_, name, &Ring::name)->buffer.data();
+  std::size_t walked = 0;
+  for (const auto& [step, place] : by_step) {
+    for (; walked < step; ++walked) std::memcpy(&at, at, sizeof at);
+    places[place] = at;
+  }
+  return places;
+}
+
+std::size_t Rings::nodes(const std::string& name) const {
+  const auto ring = std::ranges::find(rings_, name, &Ring::name);
+  return ring == rings_.end() ? 0 : ring->nodes;
+}
+
 Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& bench,
                              std::vector<std::string>& notes) {
   for (const Chain& chain : kChains) {
@@ -146,13 +133,13 @@ Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& benc
     setup.p = chain.p;
     setup.q = chain.q;
     setup.r = chain.r;
-    setup.accumulator = chain.accumulator;
-    add(plan, bench, chain.name, std::move(setup), kPrivateTolerance);
+    setup.first_integer = chain.first_integer;
+    plan_reading(plan, bench, chain.name, std::move(setup), kPrivateTolerance, kWindow);
   }
   TrialSetup roots;
   roots.kernel = sqrt_chain_kernel(kLinks);
   roots.work = kLinks;
-  add(plan, bench, "sqrt+or", std::move(roots), kPrivateTolerance);
+  plan_reading(plan, bench, "sqrt+or", std::move(roots), kPrivateTolerance, kWindow);
 
   Rings rings;
   LOFT_TRY(auto word, Buffer::allocate(kPage, Pages::small));
@@ -160,9 +147,9 @@ Result<Rings> plan_latencies(Plan& plan, const PlanInput& input, Workbench& benc
   TrialSetup atomic;
   atomic.kernel = chain_kernel(Op::atomic_add, kLinks);
   atomic.work = kLinks;
-  atomic.chain = word.data();
-  add(plan, bench, "Atomic_lat", std::move(atomic), kPrivateTolerance);
-  rings.buffers.push_back(std::move(word));
+  atomic.starts = {word.data()};
+  plan_reading(plan, bench, "Atomic_lat", std::move(atomic), kPrivateTolerance, kWindow);
+  rings.add("word", std::move(word), 0);
 
   for (std::size_t i = 0; i < input.levels.size(); ++i) {
     const model::Level& level = input.levels[i];

@@ -10,8 +10,25 @@
 namespace loft::machine {
 
 // The memory that chases walk through; it must outlive the plan's items.
-struct Rings {
-  std::vector<Buffer> buffers;
+class Rings {
+ public:
+  void add(const std::string& name, Buffer buffer, std::size_t nodes) {
+    rings_.push_back({name, std::move(buffer), nodes});
+  }
+
+  // `count` places of the ring that lie far from each other, the first few of them too; none when
+  // there is no such ring.
+  [[nodiscard]] std::vector<std::byte*> places(const std::string& name, std::size_t count) const;
+  // 0 when there is no such ring.
+  [[nodiscard]] std::size_t nodes(const std::string& name) const;
+
+ private:
+  struct Ring {
+    std::string name;
+    Buffer buffer;
+    std::size_t nodes = 0;
+  };
+  std::vector<Ring> rings_;
 };
 
 // Adds the chains to the plan. What cannot be measured is said in `notes`.

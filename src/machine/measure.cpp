@@ -8,6 +8,8 @@
 
 #include "base/clock.hpp"
 #include "base/units.hpp"
+#include "machine/core_parameters.hpp"
+#include "machine/core_probes.hpp"
 #include "machine/cpu_identity.hpp"
 #include "machine/knees.hpp"
 #include "machine/latency.hpp"
@@ -26,7 +28,7 @@ struct Effort {
   int windows;  // per round and trial
   int sweep_passes;
 };
-constexpr Effort kQuick{20, 6, 10, 3};
+constexpr Effort kQuick{30, 6, 10, 3};
 constexpr Effort kFull{300, 20, 20, 5};
 
 // The first round is short, so that everything has had one before time is up on a busy machine.
@@ -73,6 +75,8 @@ class Session {
   std::unique_ptr<Workbench> bench_;
   PlanInput input_;
   Rings rings_;
+  Probes probes_;
+  std::vector<CostPoint> extra_by_pages_;
   Plan plan_;
 };
 
@@ -205,6 +209,8 @@ Result<void> Session::plan() {
   plan_peaks(plan_, input_, *bench_, chosen);
   plan_bandwidths(plan_, input_, *bench_);
   LOFT_TRY(rings_, plan_latencies(plan_, input_, *bench_, machine_.notes));
+  LOFT_TRY(probes_, plan_core_probes(plan_, input_, rings_, *bench_));
+  LOFT_TRY(extra_by_pages_, sweep_pages(*bench_, memory_test_, effort_.sweep_passes));
   // When time runs out in the first round, what others build on is there: latencies, then the roofs
   // of one thread.
   const auto rank = [](const Item& item) {
@@ -361,6 +367,7 @@ Result<void> Session::run() {
   collect_constants();
   collect_transfers();
   collect_notes();
+  machine_.core = core_parameters(plan_, *bench_, machine_, extra_by_pages_);
   return {};
 }
 

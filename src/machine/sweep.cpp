@@ -21,7 +21,7 @@ Result<void> visit(Workbench& bench, Buffer& ring, Isa isa, model::SweepPoint& p
   TrialSetup chase;
   chase.kernel = chain_kernel(Op::chase, kLinksPerTrip);
   chase.work = kLinksPerTrip;
-  chase.chain = ring.data();
+  chase.starts = {ring.data()};
   LOFT_TRY(auto latency, bench.prepare(std::move(chase)));
   bench.run_round(latency, kWindows, kWindow);
   const double ns = 1e9 / (latency.estimate.best() * bench.ticks_per_second());

@@ -133,11 +133,12 @@ void Workbench::seat_arguments(const Trial& trial, int member) {
   seat.arguments.p = trial.setup.p;
   seat.arguments.q = trial.setup.q;
   seat.arguments.r = trial.setup.r;
-  seat.arguments.accumulator = trial.setup.accumulator;
-  for (int stream = 0; stream < kernel.streams; ++stream)
-    seat.arguments.streams[stream] = trial.setup.chain != nullptr
-                                         ? trial.setup.chain
-                                         : first + apart * static_cast<std::size_t>(stream);
+  for (int i = 0; i < kIntegers; ++i)
+    seat.arguments.integers[i] = trial.setup.first_integer + static_cast<std::uint64_t>(i);
+  const std::vector<std::byte*>& starts = trial.setup.starts;
+  for (std::size_t stream = 0; stream < static_cast<std::size_t>(kernel.streams); ++stream)
+    seat.arguments.streams[stream] =
+        starts.empty() ? first + apart * stream : starts[std::min(stream, starts.size() - 1)];
 }
 
 // Doubles the trips until a window is long enough to tell, then takes what the best needs.

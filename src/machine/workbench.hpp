@@ -21,12 +21,14 @@ namespace loft::machine {
 
 struct TrialSetup {
   Kernel kernel;
-  double work = 0;               // what one trip does: operations, bytes, links
-  std::vector<int> members{0};   // who runs it: positions in the list of CPUs
-  std::size_t bytes = 0;         // working set of one thread; 0 for kernels without memory
-  std::byte* chain = nullptr;    // a chase or an atomic: where it starts
+  double work = 0;              // what one trip does: operations, bytes, links
+  std::vector<int> members{0};  // who runs it: positions in the list of CPUs
+  std::size_t bytes = 0;        // working set of one thread; 0 for kernels without memory
+  // Where the streams of a kernel without strides start; the last stands for those after it.
+  std::vector<std::byte*> starts = {};
   std::uint64_t warm_trips = 0;  // that bring the working set into the caches before a window
-  std::uint64_t p = 1, q = 0, r = 0, accumulator = 0;
+  std::uint64_t p = 1, q = 0, r = 0;
+  std::uint64_t first_integer = 0;
 };
 
 // One thing to measure, with all its windows so far.

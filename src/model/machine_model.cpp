@@ -18,10 +18,21 @@ const char* to_string(Verdict verdict) {
 
 const char* to_string(RoofKind kind) { return kind == RoofKind::flops ? "flops" : "bandwidth"; }
 
+namespace {
+
+const Constant* find(const std::vector<Constant>& constants, const std::string& name) {
+  const auto found = std::ranges::find(constants, name, &Constant::name);
+  return found == constants.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 const Constant* find_constant(const Machine& machine, const std::string& name) {
-  const auto found = std::find_if(machine.constants.begin(), machine.constants.end(),
-                                  [&](const Constant& each) { return each.name == name; });
-  return found == machine.constants.end() ? nullptr : &*found;
+  return find(machine.constants, name);
+}
+
+const Constant* find_core_parameter(const Machine& machine, const std::string& name) {
+  return find(machine.core, name);
 }
 
 }  // namespace loft::model

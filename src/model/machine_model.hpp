@@ -70,7 +70,8 @@ struct Roof {
 // bandwidths bytes a cycle and a second; `value` is the one that formulas get, in `unit`.
 struct Constant {
   std::string name;
-  std::string unit;  // "cycles", "bytes_per_second", "flops_per_second", "Hz"
+  std::string
+      unit;  // "cycles", "bytes_per_second", "flops_per_second", "Hz"; of a core also others
   double value = 0;
   double cycles = 0;  // latencies only
   double ns = 0;
@@ -114,6 +115,7 @@ struct Machine {
   std::vector<SweepPoint> sweep;
   std::vector<Roof> roofs;
   std::vector<Constant> constants;
+  std::vector<Constant> core;      // what a model of its timing needs, names with their units
   std::vector<std::string> notes;  // what was noticed, and what was left out and why
 };
 
@@ -122,5 +124,7 @@ const char* to_string(RoofKind kind);
 
 // The constant of that name, or nullptr.
 const Constant* find_constant(const Machine& machine, const std::string& name);
+// The same among the parameters of a core: "int_mul_latency_cycles".
+const Constant* find_core_parameter(const Machine& machine, const std::string& name);
 
 }  // namespace loft::model

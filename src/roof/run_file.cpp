@@ -3,19 +3,19 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "event/recording_schema.hpp"
 #include "machine/file.hpp"
 
 namespace loft::roof {
 namespace {
 
+using event::recording::kMachineSection;
+using event::recording::kWorkSection;
 using model::Work;
 using nlohmann::ordered_json;
 using sample::Origin;
 
 constexpr std::string_view kSchema = "loft.work/2";
-// Far above the bits that perf uses.
-constexpr std::uint32_t kWorkFeature = 240;
-constexpr std::uint32_t kMachineFeature = 241;
 
 // The numbers of a piece of work, each by its name in the file.
 template <class W, class Visit>
@@ -214,14 +214,14 @@ Result<void> read_work(const std::string& where, const std::string& text, KeptRu
 
 Features features_of(const sample::RunCounts& native, const CountedWork& counted,
                      const model::Machine& machine) {
-  return {{kWorkFeature, to_bytes(work_json(native, counted))},
-          {kMachineFeature, to_bytes(machine::to_json(machine))}};
+  return {{kWorkSection, to_bytes(work_json(native, counted))},
+          {kMachineSection, to_bytes(machine::to_json(machine))}};
 }
 
 Result<KeptRun> read_run(const source::Recording& recording) {
   const std::string& path = recording.summary().path;
-  const std::string* work = find_feature(recording, kWorkFeature);
-  const std::string* machine = find_feature(recording, kMachineFeature);
+  const std::string* work = find_feature(recording, kWorkSection);
+  const std::string* machine = find_feature(recording, kMachineSection);
   if (work == nullptr || machine == nullptr)
     return failure(ErrorKind::unsupported, "draw a roofline of '" + path + "'",
                    "it holds no operations and bytes",

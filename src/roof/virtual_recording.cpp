@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "event/recording_schema.hpp"
 #include "source/file/loft_facts.hpp"
 #include "source/file/profile_recording.hpp"
 #include "source/file/tasks.hpp"
@@ -108,11 +109,11 @@ Result<CountedRun> read_counted(const source::Recording& recording) {
   CountedRun counted;
   const auto& words = recording.metadata().command_line;
   if (words.size() > 2) counted.command.assign(words.begin() + 2, words.end());  // loft record
-  counted.exit_status = static_cast<int>(fact(recording, "exit_status"));
+  counted.exit_status = static_cast<int>(fact(recording, event::recording::fact::kExitStatus));
   counted.threads = table.tasks.size();
   VirtualRun run;
   run.name = loft::join(counted.command, " ");
-  run.wall_seconds = fact(recording, "wall_ns") * 1e-9;
+  run.wall_seconds = fact(recording, event::recording::fact::kWallNs) * 1e-9;
   run.start = table.first_time;
   read_threads(table, run);
   LOFT_CHECK(read_functions(recording, run));

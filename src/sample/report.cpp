@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "event/recording_schema.hpp"
+
 namespace loft::sample {
 namespace {
 
@@ -181,7 +183,8 @@ std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription
     ReportEvent event{events[i].name, result.events[i], true, false};
     event.period_is_known = (attr.sample_type & kSamplePeriod) != 0 || !attr.freq;
     // cpu-clock and task-clock, and what 'loft record' counts beside them.
-    event.is_time = (attr.type == 1 && attr.config <= 1) || event.name == "wait-time";
+    event.is_time =
+        (attr.type == 1 && attr.config <= 1) || event.name == event::recording::kWaitTime;
     event.has_stacks = (attr.sample_type & kSampleCallchain) != 0;
     list.push_back(std::move(event));
   }

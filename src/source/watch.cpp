@@ -1,29 +1,10 @@
 #include "source/watch.hpp"
 
-#include <fmt/format.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "base/text.hpp"
-#include "source/signal_trap.hpp"
+#include "source/supervisor.hpp"
 
 namespace loft::source {
 namespace {
-
-Result<Fd> make_timer(Nanoseconds interval) {
-  Fd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.is_open()) return failure_of_errno(errno, "make a timer");
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(interval);
-  const timespec period{seconds.count(), (interval - seconds).count()};
-  const itimerspec setting{period, period};
-  if (::timerfd_settime(timer.get(), 0, &setting, nullptr) != 0)
-    return failure_of_errno(errno, "set a timer");
-  return timer;
-}
 
 class Watch {
  public:
@@ -31,84 +12,35 @@ class Watch {
       : run_(run), request_(request), options_(options) {}
 
   Result<sample::RunCounts> to_the_end() {
-    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
-    LOFT_CHECK(prepare_waiting(signals));
+    std::function<void(int)> pass_on;
+    if (run_.program() != nullptr) pass_on = [this](int signal) { run_.program()->signal(signal); };
+    LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
+    LOFT_CHECK(prepare_waiting(supervisor));
     LOFT_CHECK(run_.start());
-    if (run_.program() != nullptr) LOFT_CHECK(await(run_.program()->pid()));
-    while (!ended_) LOFT_CHECK(step(signals));
+    if (run_.program() != nullptr) LOFT_CHECK(supervisor.follow(run_.program()->pid()));
+    while (!supervisor.is_over()) {
+      LOFT_CHECK(supervisor.wait(std::nullopt));
+      if (failed_) return Failure(*failed_);
+    }
     return collect();
   }
 
  private:
-  enum Kind : short { kSignal, kTimer, kWake, kProcess };
-
-  Result<void> prepare_waiting(const SignalTrap& signals) {
-    add(signals.fd(), kSignal);
+  Result<void> prepare_waiting(Supervisor& supervisor) {
     if (options_.interval) {
-      LOFT_TRY(timer_, make_timer(*options_.interval));
-      add(timer_.get(), kTimer);
+      LOFT_TRY(timer_, make_timer());
+      LOFT_CHECK(set_timer(timer_, *options_.interval, *options_.interval));
+      supervisor.on_readable(timer_.get(), [this] { end_interval(); });
     }
-    for (const int fd : run_.wake_fds()) add(fd, kWake);
+    for (const int fd : run_.wake_fds()) supervisor.on_readable(fd, [this] { run_.drain(); });
     if (request_.command.empty())
-      for (const pid_t pid : request_.pids) LOFT_CHECK(await(pid));
+      for (const pid_t pid : request_.pids) LOFT_CHECK(supervisor.follow(pid));
     return {};
   }
 
-  void add(int fd, Kind kind) {
-    polled_.push_back({fd, POLLIN, 0});
-    kinds_.push_back(kind);
-  }
-
-  Result<void> await(pid_t pid) {
-    Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    if (!fd.is_open()) return failure_of_errno(errno, fmt::format("watch process {}", pid));
-    add(fd.get(), kProcess);
-    processes_.push_back(std::move(fd));
-    ++running_;
-    return {};
-  }
-
-  Result<void> step(const SignalTrap& signals) {
-    if (::poll(polled_.data(), polled_.size(), -1) < 0 && errno != EINTR)
-      return failure_of_errno(errno, "wait for the program");
-    for (std::size_t i = 0; i < polled_.size(); ++i) {
-      if (polled_[i].revents == 0) continue;
-      switch (kinds_[i]) {
-        case kSignal:
-          take_signal(signals);
-          break;
-        case kTimer:
-          LOFT_CHECK(end_interval());
-          break;
-        case kWake:
-          run_.drain();
-          if ((polled_[i].revents & POLLHUP) != 0) polled_[i].fd = -1;  // its task is gone
-          break;
-        case kProcess:
-          polled_[i].fd = -1;
-          if (--running_ == 0) ended_ = true;
-          break;
-      }
-    }
-    return {};
-  }
-
-  void take_signal(const SignalTrap& signals) {
-    while (const auto info = signals.take()) {
-      if (run_.program() == nullptr) {
-        ended_ = true;
-        continue;
-      }
-      // The terminal has sent it to the program as well.
-      const bool from_terminal = info->ssi_code == SI_KERNEL;
-      if (!from_terminal) run_.program()->signal(static_cast<int>(info->ssi_signo));
-    }
-  }
-
-  Result<void> end_interval() {
-    std::uint64_t ticks = 0;
-    if (::read(timer_.get(), &ticks, sizeof ticks) != sizeof ticks) return {};
-    return close_interval();
+  void end_interval() {
+    if (take_expirations(timer_) == 0) return;
+    if (auto closed = close_interval(); !closed && !failed_) failed_ = closed.error();
   }
 
   Result<void> close_interval() {
@@ -176,14 +108,10 @@ class Watch {
   CountingRun& run_;
   const CountRequest& request_;
   const WatchOptions& options_;
-  std::vector<pollfd> polled_;
-  std::vector<Kind> kinds_;
-  std::vector<Fd> processes_;
-  std::size_t running_ = 0;
   Fd timer_;
   Reading previous_;
   std::vector<sample::IntervalCounts> intervals_;
-  bool ended_ = false;
+  std::optional<Error> failed_;
 };
 
 }  // namespace

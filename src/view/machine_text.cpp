@@ -106,6 +106,23 @@ std::string latencies(const model::Machine& machine) {
   return text;
 }
 
+std::string core_row(const model::Constant& parameter) {
+  if (parameter.verdict == model::Verdict::unavailable)
+    return fmt::format("{:<40}unavailable: {}\n", printable(parameter.name),
+                       printable(parameter.why));
+  return fmt::format("{:<40}{:>10}{:>10}{:>9}  {}\n", printable(parameter.name),
+                     number(parameter.value), number(parameter.median),
+                     fmt::format("{:.1f} %", parameter.spread * 100), to_string(parameter.verdict));
+}
+
+std::string core(const model::Machine& machine) {
+  if (machine.core.empty()) return {};
+  std::string text =
+      fmt::format("\n{:<40}{:>10}{:>10}{:>9}\n", "core", "value", "median", "spread");
+  for (const model::Constant& parameter : machine.core) text += core_row(parameter);
+  return text;
+}
+
 }  // namespace
 
 std::string machine_text(const model::Machine& machine, bool all) {
@@ -113,6 +130,7 @@ std::string machine_text(const model::Machine& machine, bool all) {
   text += roofs(machine, model::RoofKind::flops, all);
   text += roofs(machine, model::RoofKind::bandwidth, all);
   text += latencies(machine);
+  if (all) text += core(machine);
   if (!machine.notes.empty()) text += "\n";
   for (const std::string& note : machine.notes) text += "note: " + printable(note) + "\n";
   return text;

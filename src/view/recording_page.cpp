@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "event/recording_schema.hpp"
 #include "view/recording_page_tables.hpp"
 
 namespace loft::view {
@@ -114,13 +115,7 @@ class PageOfRecording {
 
   // Seconds a second: of running, or of waiting for a CPU.
   static const char* time_unit(const sample::ReportEvent& event) {
-    return event.name == "wait-time" ? "threads" : "CPUs";
-  }
-
-  // Of switches and waiting the place is where a slice happened to end.
-  static bool tells_where(std::string_view event) {
-    return event != "wait-time" && event != "context-switches" && event != "cpu-migrations" &&
-           event != "migration";
+    return event.name == event::recording::kWaitTime ? "threads" : "CPUs";
   }
 
   void verdict() {
@@ -131,7 +126,7 @@ class PageOfRecording {
     }
     for (const auto& [event, row] : heaviest)
       if (!row->keys.function.empty() && row->keys.function != "[not mapped]" &&
-          tells_where(report_.events[event].name))
+          event::recording::has_address(report_.events[event].name))
         page_.verdict.push_back(fmt::format("{:.1f} % of {} is in {}{}.", 100 * row->share,
                                             report_.events[event].name, row->keys.function,
                                             row->inclusive ? " itself" : ""));
@@ -173,7 +168,7 @@ class PageOfRecording {
   }
 
   static bool is_run_time(const sample::ReportEvent& event) {
-    return event.is_time && event.period_is_known && event.name != "wait-time";
+    return event.is_time && event.period_is_known && event.name != event::recording::kWaitTime;
   }
 
   [[nodiscard]] Span span_of(const sample::TimelineEntry& entry) const {

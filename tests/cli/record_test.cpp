@@ -54,8 +54,9 @@ class Record : public ::testing::Test {
   }
   // The same, by a way to watch that this user or kernel may not have: then the case is skipped,
   // and the answer is false. What the kernel's verifier refuses is our own mistake.
-  bool recorded_by(const std::string& rung, const std::string& flags, const std::string& command) {
-    said_ = record("--by " + rung + " " + flags, command);
+  bool recorded_by(const std::string& recorder, const std::string& flags,
+                   const std::string& command) {
+    said_ = record("--by " + recorder + " " + flags, command);
     const bool is_refused =
         said_.status == 125 && said_.notes.find("the verifier says") == std::string::npos;
     if (is_refused) [this] { GTEST_SKIP() << said_.notes; }();
@@ -263,8 +264,9 @@ void expect_run_time(const json& task) {
 constexpr const char* kLongLoop = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'";
 
 TEST_F(Record, SetsOfEventsTakeTurnsAndAreScaled) {
-  for (const char* rung : {"bpf", "threads"}) {
-    if (!recorded_by(rung, "-t 5 -e 'cpu-clock;page-faults,alignment-faults'", kLongLoop)) return;
+  for (const char* recorder : {"bpf", "threads"}) {
+    if (!recorded_by(recorder, "-t 5 -e 'cpu-clock;page-faults,alignment-faults'", kLongLoop))
+      return;
     EXPECT_THAT(said_.notes, HasSubstr("2 sets of events took turns"));
     const json threads = report("--threads");
     ASSERT_EQ(threads["tasks"].size(), 1u) << threads.dump();
@@ -272,8 +274,8 @@ TEST_F(Record, SetsOfEventsTakeTurnsAndAreScaled) {
     expect_run_time(task);
     const double shares = task["estimates"]["cpu-clock"]["running"].get<double>() +
                           task["estimates"]["page-faults"]["running"].get<double>();
-    EXPECT_GT(shares, 0.5) << rung;
-    EXPECT_LE(shares, 1.0) << rung;
+    EXPECT_GT(shares, 0.5) << recorder;
+    EXPECT_LE(shares, 1.0) << recorder;
   }
 }
 

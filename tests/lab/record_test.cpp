@@ -48,7 +48,7 @@ class LabRecorded : public LabBpf, public ::testing::WithParamInterface<const ch
 };
 
 INSTANTIATE_TEST_SUITE_P(By, LabRecorded, ::testing::Values("bpf", "threads"),
-                         [](const auto& rung) { return std::string(rung.param); });
+                         [](const auto& recorder) { return std::string(recorder.param); });
 
 TEST_P(LabRecorded, CountsOfALoopAreExact) {
   const CaseResult recorded = result("record");

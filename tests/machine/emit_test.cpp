@@ -74,6 +74,25 @@ TEST(EmitArm64, EncodesScalarNeonAndSve) {
       << "orr z2.d, z2.d, z0.d";
 }
 
+TEST(EmitArm64, EncodesOperationsOnIntegers) {
+  const auto code = [](Step step) {
+    return emit_arm64({Isa::scalar, Precision::dp, 2, 0, {step}});
+  };
+  EXPECT_TRUE(contains_word(code({Op::int_mul, 0}), 0x9B0A7D29)) << "mul x9, x9, x10";
+  EXPECT_TRUE(contains_word(code({Op::int_rotate, 1}), 0x93C81D08)) << "ror x8, x8, #7";
+  EXPECT_TRUE(contains_word(code({Op::int_to_double, 0}), 0x9E620122)) << "scvtf d2, x9";
+  EXPECT_TRUE(contains_word(code({Op::double_to_int, 0}), 0x9E780049)) << "fcvtzs x9, d2";
+  EXPECT_TRUE(contains_word(code({Op::int_to_vector, 0}), 0x9E670122)) << "fmov d2, x9";
+  EXPECT_TRUE(contains_word(code({Op::vector_to_int, 0}), 0x9E660049)) << "fmov x9, d2";
+  EXPECT_TRUE(contains_word(code({Op::int_load, 0, 1, 8}), 0xF9400469)) << "ldr x9, [x3, #8]";
+  EXPECT_TRUE(contains_word(code({Op::int_store_half, 0, 0, 4}), 0xB9000449)) << "str w9, [x2, #4]";
+  EXPECT_TRUE(contains_word(code({Op::vector_int_add, 0}), 0x4EE18442))
+      << "add v2.2d, v2.2d, v1.2d";
+  EXPECT_TRUE(contains_word(code({Op::swap_halves, 0}), 0x6E024042))
+      << "ext v2.16b, v2.16b, v2.16b, #8";
+  EXPECT_FALSE(arm64_can_emit({Isa::scalar, Precision::dp, 0, 0, {{Op::int_lea}}}));
+}
+
 TEST(EmitArm64, EndsWithAReturnAndIsWholeWords) {
   const Bytes code = emit_arm64(chain_kernel(Op::chase, 4));
   ASSERT_EQ(code.size() % 4, 0u);

@@ -55,6 +55,17 @@ model::Machine sample() {
   latency.ns = 1.33;
   latency.verdict = Verdict::stable;
   machine.constants = {latency};
+  model::Constant window = latency;
+  window.name = "reorder_window_instructions";
+  window.unit = "instructions";
+  window.value = window.median = 224;
+  window.origin = "measured: two misses apart";
+  model::Constant walks = window;
+  walks.name = "page_walks_in_flight";
+  walks.value = walks.median = 0;
+  walks.verdict = Verdict::unavailable;
+  walks.why = "too little memory";
+  machine.core = {window, walks};
   return machine;
 }
 
@@ -86,12 +97,27 @@ TEST_F(MachineFile, ReadsBackWhatItWrote) {
   EXPECT_EQ(machine->roofs[1].bytes, 12288u);
   EXPECT_EQ(machine->roofs[2].verdict, Verdict::unavailable);
   EXPECT_EQ(machine->topology.caches[0].bytes, 32768u);
+  EXPECT_EQ(find_core_parameter(*machine, "reorder_window_instructions")->value, 224);
+  EXPECT_EQ(find_core_parameter(*machine, "page_walks_in_flight")->why, "too little memory");
 }
 
 TEST_F(MachineFile, WritesWhatIsUnknownAsNull) {
   const std::string text = to_json(sample());
   EXPECT_NE(text.find("\"nominal_hz\": null"), std::string::npos);
   EXPECT_NE(text.find("\"best\": null"), std::string::npos);
+}
+
+TEST_F(MachineFile, WithoutParametersOfTheCoreIsRead) {
+  const std::string text = to_json(sample());
+  const auto from = text.find(",\n \"core\"");
+  ASSERT_NE(from, std::string::npos) << "the last of the fields";
+  const auto older = from_json(text.substr(0, from) + "\n}\n", "older");
+  ASSERT_TRUE(older);
+  EXPECT_TRUE(older->core.empty());
+  const auto wrong = from_json(changed(text, "\"instructions\"", "7"), "wrong");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().why.find("core.reorder_window_instructions.unit"), std::string::npos)
+      << wrong.error().why;
 }
 
 TEST_F(MachineFile, NamesTheFieldThatIsWrong) {
@@ -118,7 +144,7 @@ TEST_F(MachineFile, NamesTheFieldThatIsWrong) {
 
 TEST_F(MachineFile, SurvivesEveryTruncationAndChangedByte) {
   const std::string good = to_json(sample());
-  for (std::size_t length = 0; length < good.size(); length += 7)
+  for (std::size_t length = 0; length + 1 < good.size(); length += 7)
     EXPECT_FALSE(from_json(good.substr(0, length), "file")) << length;
   for (std::size_t at = 0; at < good.size(); at += 3) {
     std::string bad = good;

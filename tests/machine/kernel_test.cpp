@@ -64,6 +64,58 @@ TEST(Kernel, EveryChainComputesWhatItSays) {
   EXPECT_EQ(failure_of(sqrt_chain_kernel(8)), "");
 }
 
+#if defined(__x86_64__)
+TEST(Kernel, EveryIntegerOperationComputesWhatItSaysInEveryRegister) {
+  for (const Op op :
+       {Op::int_add, Op::int_mul, Op::int_lea, Op::int_rotate, Op::int_to_double, Op::int_to_vector,
+        Op::vector_to_int, Op::int_div_of_q, Op::branch_not_taken, Op::nop})
+    EXPECT_EQ(failure_of(independent_kernel(Isa::scalar, 0, {{op}}, 20)), "")
+        << static_cast<int>(op);
+  EXPECT_EQ(failure_of(independent_kernel(
+                Isa::scalar, 0, {{Op::int_to_double}, {Op::int_add}, {Op::double_to_int}}, 24)),
+            "");
+  for (const Op op : {Op::int_load, Op::int_store, Op::int_load_half, Op::int_store_half})
+    EXPECT_EQ(failure_of(independent_kernel(Isa::scalar, 2, {{op, 0, 0, 8}, {op, 0, 1, 20}}, 20)),
+              "")
+        << static_cast<int>(op);
+}
+
+TEST(Kernel, EveryVectorIntegerOperationComputesWhatItSaysInEveryWidth) {
+  for (const Isa isa : isa_support().usable)
+    for (const Op op : {Op::vector_int_add, Op::vector_int_mul, Op::swap_halves, Op::bit_or}) {
+      EXPECT_EQ(failure_of(independent_kernel(isa, 0, {{op}}, 40)), "")
+          << name_of(isa) << " " << static_cast<int>(op);
+    }
+}
+
+TEST(Kernel, StoresAreLoadedAgain) {
+  EXPECT_EQ(
+      failure_of(repeated_kernel(
+          Isa::scalar, 2,
+          {{Op::int_store_half, 0, 0, 0}, {Op::int_store_half, 0, 0, 4}, {Op::int_load, 0, 1}}, 3)),
+      "");
+  for (const Isa isa : isa_support().usable)
+    EXPECT_EQ(failure_of(repeated_kernel(isa, 2, {{Op::store, 0, 0}, {Op::load, 0, 1}}, 3)), "");
+}
+#endif
+
+TEST(Kernel, ChasesSideBySideEachGoTheirOwnWay) {
+  EXPECT_EQ(failure_of(slots_kernel(20)), "");
+  const Kernel spaced = spaced_chases_kernel(7);
+  EXPECT_EQ(failure_of(spaced), "");
+  EXPECT_EQ(spaced.body.size(), 16u);
+  EXPECT_EQ(spaced.body[8].op, Op::chase);
+  EXPECT_EQ(spaced.body[8].stream, 1);
+}
+
+TEST(Kernel, IndependentOperationsTakeTheRegistersInTurns) {
+  const Kernel kernel =
+      independent_kernel(Isa::scalar, 2, {{Op::int_add}, {Op::vector_int_add}}, 32);
+  EXPECT_EQ(integers_of(kernel), 7) << "the second stream costs one";
+  for (std::size_t i = 0; i + 2 < kernel.body.size(); ++i)
+    EXPECT_NE(kernel.body[i].reg, kernel.body[i + 2].reg);
+}
+
 // The check itself must be able to fail: code of one kernel is not taken for another.
 TEST(Kernel, CheckRefusesCodeThatDoesSomethingElse) {
   const auto code = assemble(peak_kernel(Isa::scalar, Precision::dp, PeakOp::add));

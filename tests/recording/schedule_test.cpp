@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "format/builders.hpp"
+#include "source/file/tasks.hpp"
 
 namespace loft::source {
 
@@ -21,6 +22,7 @@ namespace {
 namespace perf = format::perf;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAreArray;
 
 class Switches {
  public:
@@ -44,6 +46,13 @@ class Switches {
     file_.record(RecordType::fork, 0, body);
     return *this;
   }
+  Switches& exec(std::uint32_t tid, std::uint32_t cpu, std::uint64_t time) {
+    auto body = file_.body();
+    body.u32(1).u32(tid).text_padded("app", 8);
+    tail(body, tid, cpu, time);
+    file_.record(RecordType::comm, perf::kMiscCommExec, body);
+    return *this;
+  }
   Switches& exit(std::uint32_t tid, std::uint64_t time) {
     auto body = file_.body();
     body.u32(1).u32(1).u32(tid).u32(1).u64(time);
@@ -55,10 +64,22 @@ class Switches {
   std::vector<RunSlice> read() {
     bytes_ = file_.finish();
     const auto recording = Recording::of_bytes(bytes_);
-    return recording ? read_schedule(**recording) : std::vector<RunSlice>{{9, 9, 9, 9}};
+    if (!recording) return {{9, 9, 9, 9}};
+    auto schedule = read_schedule(**recording);
+    if (says_cpu_) {
+      EXPECT_THAT(runs_of(read_tasks(**recording)), UnorderedElementsAreArray(schedule));
+    }
+    return schedule;
   }
 
  private:
+  // The table of tasks has the same schedule.
+  static std::vector<RunSlice> runs_of(const sample::TaskTable& table) {
+    std::vector<RunSlice> runs;
+    for (const sample::TaskRun& run : table.runs)
+      runs.push_back({table.tasks[run.task].tid, run.cpu, run.start, run.end});
+    return runs;
+  }
   void tail(format::ByteBuilder& body, std::uint32_t tid, std::uint32_t cpu,
             std::uint64_t time) const {
     body.u32(1).u32(tid).u64(time);
@@ -114,6 +135,36 @@ TEST(Schedule, LeavesOutASliceWhoseOtherEndIsMissing) {
               ElementsAre(RunSlice{7, 0, 100, 120}));
   // 7 starts on 0 and stops on 1: there was a stop and a start that nobody wrote down.
   EXPECT_THAT(Switches().in(7, 0, 100).out(7, 1, 160).read(), IsEmpty());
+}
+
+// A recording of all CPUs has the exit of a thread before the switch away from it.
+TEST(Schedule, AThreadRunsOnAfterItsExitUntilItLeavesTheCpu) {
+  EXPECT_THAT(Switches().sample(8, 0, 50).in(7, 0, 100).exit(7, 140).out(7, 0, 150).read(),
+              ElementsAre(RunSlice{7, 0, 100, 150}));
+}
+
+TEST(Schedule, AnExitedThreadWithoutARunHasNone) {
+  EXPECT_THAT(Switches().sample(8, 0, 50).in(7, 0, 100).out(7, 0, 120).exit(7, 120).read(),
+              ElementsAre(RunSlice{7, 0, 100, 120}));
+  EXPECT_THAT(Switches().sample(8, 0, 50).in(8, 1, 60).exit(7, 140).out(7, 0, 150).read(),
+              ElementsAre(RunSlice{8, 1, 60, 150}));
+}
+
+TEST(Schedule, TheNumberOfAnExitedThreadIsUsedAgain) {
+  EXPECT_THAT(
+      Switches().in(7, 0, 100).exit(7, 140).fork(7, 200).in(7, 1, 210).out(7, 1, 220).read(),
+      ElementsAre(RunSlice{7, 0, 100, 140}, RunSlice{7, 1, 210, 220}));
+}
+
+TEST(Schedule, AProgramRunsFromItsExec) {
+  EXPECT_THAT(Switches().sample(8, 1, 50).exec(7, 0, 100).out(7, 0, 150).read(),
+              ElementsAre(RunSlice{7, 0, 100, 150}));
+}
+
+// The records of its birth and of the switch to it were lost.
+TEST(Schedule, AThreadDidNotRunWhileAnotherHadItsCpu) {
+  EXPECT_THAT(Switches().in(8, 0, 100).out(8, 0, 150).out(7, 0, 200).read(),
+              ElementsAre(RunSlice{8, 0, 100, 150}, RunSlice{7, 0, 150, 200}));
 }
 
 TEST(Schedule, SaysNoCpuWhereTheRecordingSaysNone) {

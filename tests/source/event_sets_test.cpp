@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "source/scheduler/look_clock.hpp"
+#include "source/scheduler/poll_clock.hpp"
 
 namespace loft::source::scheduler {
 namespace {

@@ -78,7 +78,7 @@ TEST_F(RecordingFileTest, SlicesOfATaskAddUpWhereverTheyEnded) {
   (*file)->take(slice(3000, 0, kParent, 900, three));
   (*file)->take(Exit{{3100, 1}, kChild});
   (*file)->take_energy(0, {3200, 0}, 1500);
-  ASSERT_TRUE((*file)->finish({"1", {"loft", "record"}, {{"rung", "test"}}}));
+  ASSERT_TRUE((*file)->finish({"1", {"loft", "record"}, {{"recorder", "test"}}}));
 
   const auto table = read_back();
   ASSERT_EQ(table.tasks.size(), 2u);

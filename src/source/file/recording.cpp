@@ -210,7 +210,8 @@ void Recording::read_features(std::span<const std::byte> file, const perf::FileH
                                " is damaged");
     }
   }
-  if (const auto turns = parse_u64(loft_fact(summary_.metadata, "turns")); turns && *turns > 0)
+  if (const auto turns = parse_u64(loft_fact(summary_.metadata, event::recording::fact::kTurns));
+      turns && *turns > 0)
     summary_.notes.push_back(std::to_string(*turns) +
                              " sets of events took turns: the periods of their events are those of "
                              "the turns alone; --threads shows estimates of the whole");

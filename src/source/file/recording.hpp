@@ -65,7 +65,7 @@ struct WalkOptions {
   std::uint64_t part = 32u << 20;  // bytes that one of them takes at a time
 };
 
-class GroupLedger;
+class GroupTable;
 class DeferredChains;
 
 class Recording {
@@ -131,7 +131,7 @@ class Recording {
   void note_other_contents();
   [[nodiscard]] bool reads_groups() const;
   [[nodiscard]] std::optional<DeferredChains> deferred_around(std::size_t index) const;
-  void decode_chunk(std::size_t index, sample::SampleSink& sink, GroupLedger& groups,
+  void decode_chunk(std::size_t index, sample::SampleSink& sink, GroupTable& groups,
                     std::uint64_t& unreadable) const;
 
   std::vector<Mapping> mappings_;

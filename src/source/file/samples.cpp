@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "source/file/deferred_chains.hpp"
-#include "source/file/group_ledger.hpp"
+#include "source/file/group_table.hpp"
 #include "source/file/recording.hpp"
 
 namespace loft::source {
@@ -33,7 +33,7 @@ void fill(const perf::BriefSample& brief, std::uint32_t event, const RawRecord& 
 
 bool Recording::reads_groups() const {
   for (std::uint32_t event = 0; event < events_.size(); ++event)
-    if (GroupLedger::is_about(events_.layout(event))) return true;
+    if (GroupTable::is_about(events_.layout(event))) return true;
   return false;
 }
 
@@ -50,7 +50,7 @@ std::optional<DeferredChains> Recording::deferred_around(std::size_t index) cons
                                        chunks_[first].start, chunks_[last].end);
 }
 
-void Recording::decode_chunk(std::size_t index, sample::SampleSink& sink, GroupLedger& groups,
+void Recording::decode_chunk(std::size_t index, sample::SampleSink& sink, GroupTable& groups,
                              std::uint64_t& unreadable) const {
   const Chunk& chunk = chunks_[index];
   const Region& region = regions_[chunk.region];
@@ -78,7 +78,7 @@ void Recording::decode_chunk(std::size_t index, sample::SampleSink& sink, GroupL
     }
     if (deferred) brief.call_chain = deferred->stitched(brief.call_chain, stitched[waiting]);
     fill(brief, *event, record, batch[waiting]);
-    const bool is_group = GroupLedger::is_about(layout);
+    const bool is_group = GroupTable::is_about(layout);
     if (!layout.has(perf::kStackUser) && !is_group) {
       if (++waiting < kBatch) continue;
       sink.add_all(batch);
@@ -115,7 +115,7 @@ void Recording::for_each_sample(unsigned workers,
   if (reads_groups()) workers = 1;  // each sample counts from the one before
   const auto work = [&](unsigned number) {
     sample::SampleSink& sink = *sink_of(number);
-    GroupLedger groups(events_);
+    GroupTable groups(events_);
     std::uint64_t unreadable = 0;
     for (std::size_t i = next++; i < chunks_.size(); i = next++) {
       decode_chunk(i, sink, groups, unreadable);

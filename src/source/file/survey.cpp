@@ -11,9 +11,9 @@
 #include "format/perf/features.hpp"
 #include "format/perf/simpleperf.hpp"
 #include "source/file/history.hpp"
+#include "source/file/record_contents.hpp"
 #include "source/file/recording.hpp"
 #include "source/file/survey_walk.hpp"
-#include "source/file/telling_records.hpp"
 
 namespace loft::source {
 namespace {
@@ -124,63 +124,63 @@ void Recording::note_damages(const Region& region,
 }
 
 void Recording::take_side_record(const RawRecord& record, std::uint32_t region, Survey& survey) {
-  switch (what_it_tells(record.type)) {
-    case Tells::tasks_and_mappings:
+  switch (contents_of(record.type)) {
+    case Contents::tasks_and_mappings:
       survey.side.push_back({0, region, record.offset});
       break;
-    case Tells::loss_in_ring:
+    case Contents::loss_in_ring:
       if (const auto lost = perf::read_lost(record)) survey.lost_by_ring += lost->count;
       break;
-    case Tells::loss_by_recorder:
+    case Contents::loss_by_recorder:
       // Those that a filter of the user's dropped are not lost.
       if ((record.misc & perf::kMiscLostByFilter) != 0) break;
       if (const auto lost = perf::read_lost_samples(record)) survey.lost_by_recorder += lost->count;
       break;
-    case Tells::reading:
+    case Contents::reading:
       take_reading(record, survey);
       break;
-    case Tells::event:
+    case Contents::event:
       take_attr_record(record);
       break;
-    case Tells::name_of_event:
+    case Contents::name_of_event:
       take_update_record(record);
       break;
-    case Tells::ids_of_events:
+    case Contents::ids_of_events:
       take_id_record(record);
       break;
-    case Tells::formats_of_tracepoints:
+    case Contents::formats_of_tracepoints:
       if (tracing_.formats.empty())
         tracing_ = perf::read_tracing_data(record.type == RecordType::header_tracing_data
                                                ? record.payload
                                                : perf::sized_content(record));
       break;
-    case Tells::kernel_symbols:
+    case Contents::kernel_symbols:
       if (const auto text = perf::sized_content(record); kallsyms_.empty())
         kallsyms_.assign(reinterpret_cast<const char*>(text.data()), text.size());
       break;
-    case Tells::binary:
+    case Contents::binary:
       if (auto dso = perf::read_simpleperf_dso(record)) {
         survey.dsos.insert_or_assign(dso->id, metadata().recorded_binaries.size());
         summary_.metadata.recorded_binaries.push_back(std::move(dso->binary));
       }
       break;
-    case Tells::function_of_binary:
+    case Contents::function_of_binary:
       if (auto found = perf::read_simpleperf_symbol(record))
         if (const auto dso = survey.dsos.find(found->dso); dso != survey.dsos.end())
           summary_.metadata.recorded_binaries[dso->second].symbols.push_back(
               std::move(found->symbol));
       break;
-    case Tells::feature:
+    case Contents::feature:
       take_feature_record(record);
       break;
-    case Tells::piece_of_record:
+    case Contents::piece_of_record:
       if (survey.pieces.size() + record.body.size() <= kMostJoined)
         survey.pieces.insert(survey.pieces.end(), record.body.begin(), record.body.end());
       break;
-    case Tells::last_piece:
+    case Contents::last_piece:
       take_joined_record(region, survey);
       break;
-    case Tells::nothing:
+    case Contents::nothing:
       break;
   }
 }
@@ -194,8 +194,8 @@ void Recording::take_joined_record(std::uint32_t region, Survey& survey) {
     summary_.notes.push_back("a record that came in pieces is not whole");
     return;
   }
-  const Tells tells = what_it_tells(record->type);
-  if (tells == Tells::kernel_symbols || tells == Tells::formats_of_tracepoints)
+  const Contents contents = contents_of(record->type);
+  if (contents == Contents::kernel_symbols || contents == Contents::formats_of_tracepoints)
     take_side_record(*record, region, survey);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "source/file/telling_records.hpp"
+#include "source/file/record_contents.hpp"
 
 namespace loft::source {
 namespace {
@@ -39,7 +39,7 @@ Part walk_part(const Region& region, std::uint64_t start, std::uint64_t until, P
     }
     ++part.found.counts[perf::slot_of_type(static_cast<std::uint32_t>(record.type))];
     if (record.type == RecordType::sample) continue;
-    if (what_it_tells(record.type) != Tells::nothing) part.found.told.push_back(record.offset);
+    if (contents_of(record.type) != Contents::nothing) part.found.told.push_back(record.offset);
     part.found.found_packed |=
         record.type == RecordType::compressed || record.type == RecordType::compressed2;
   }

@@ -4,29 +4,28 @@
 #include <map>
 #include <utility>
 
+#include "event/recording_schema.hpp"
+#include "event/virtual_names.hpp"
 #include "format/perf/records.hpp"
 #include "source/file/loft_facts.hpp"
+#include "source/file/schedule.hpp"
 
 namespace loft::source {
 namespace {
 
+namespace schema = event::recording;
 using sample::TaskRow;
 using sample::TaskTable;
-
-constexpr std::string_view kMeterPrefix = "energy ";
-constexpr std::string_view kWattsPrefix = "from watts: ";
-constexpr std::string_view kVirtualPrefix = "virtual::";
-constexpr std::string_view kWorkPrefix = "instructions of set ";
 
 // What a member of the group that slices read stands for.
 enum class Role { run, wait, switches, migrations, counter, work, nothing };
 
 Role role_of(std::string_view name) {
-  if (name == "task-clock" || name == "task-clock:u") return Role::run;
-  if (name == "wait-time") return Role::wait;
-  if (name == "context-switches") return Role::switches;
-  if (name == "cpu-migrations") return Role::migrations;
-  if (name.starts_with(kWorkPrefix)) return Role::work;
+  if (name == schema::kRunTime || name == schema::kRunTimeInUserMode) return Role::run;
+  if (name == schema::kWaitTime) return Role::wait;
+  if (name == schema::kSwitches) return Role::switches;
+  if (name == schema::kMigrations) return Role::migrations;
+  if (name.starts_with(schema::kSetWorkPrefix)) return Role::work;
   return Role::counter;
 }
 
@@ -36,14 +35,16 @@ class TaskReader {
  public:
   // Without slices, switches tell what they can.
   TaskReader(const Recording& recording, bool has_slices)
-      : recording_(recording), has_slices_(has_slices) {
+      : recording_(recording),
+        has_slices_(has_slices),
+        schedule_(recording, [this](const RunSlice& run) { add_run(run); }) {
     table_.path = recording.summary().path;
     table_.lost = recording.summary().lost;
-    table_.watched_by = loft_fact(recording.metadata(), "rung");
+    table_.watched_by = recorder_of(recording.metadata());
     find_events();
   }
 
-  [[nodiscard]] bool expects_slices() const { return tells(Role::run); }
+  [[nodiscard]] bool expects_slices() const { return has(Role::run); }
 
   TaskTable read() {
     recording_.in_order([this](const PlacedRecord& placed) {
@@ -55,13 +56,8 @@ class TaskReader {
   }
 
  private:
-  struct OpenRun {
-    std::uint64_t start = 0;
-    std::uint32_t cpu = 0;
-  };
   struct Life {
     std::size_t row = 0;
-    std::optional<OpenRun> run;
     std::optional<std::uint64_t> pushed_off;  // since when it waits for a CPU
     std::optional<std::uint32_t> last_cpu;
     sample::Counted counted;  // since the slice before, in samples of their own
@@ -72,7 +68,7 @@ class TaskReader {
     for (std::size_t i = 0; i < events.size(); ++i) {
       const bool is_read = has_slices_ && (events[i].attr.sample_type & format::perf::kRead) != 0;
       // The virtual PMU's counts are samples, one for each function of a slice.
-      const bool is_counted = !is_read && events[i].name.starts_with(kVirtualPrefix);
+      const bool is_counted = !is_read && events[i].name.starts_with(event::kVirtualPrefix);
       is_counted_.push_back(is_counted);
       roles_.push_back(is_counted ? Role::counter
                        : is_read  ? role_of(events[i].name)
@@ -85,11 +81,11 @@ class TaskReader {
           table_.instructions = table_.counters.size();
         table_.counters.push_back(events[i].name);
       }
-      if (events[i].name.starts_with(kMeterPrefix)) {
+      if (events[i].name.starts_with(schema::kMeterPrefix)) {
         meters_[static_cast<std::uint32_t>(i)] = table_.meters.size();
-        sample::MeterSum meter{.name = events[i].name.substr(kMeterPrefix.size())};
-        if (meter.name.starts_with(kWattsPrefix)) {
-          meter.name.erase(0, kWattsPrefix.size());
+        sample::MeterSum meter{.name = events[i].name.substr(schema::kMeterPrefix.size())};
+        if (meter.name.starts_with(schema::kFromWattsPrefix)) {
+          meter.name.erase(0, schema::kFromWattsPrefix.size());
           meter.origin = sample::Origin::modelled;
         }
         table_.meters.push_back(std::move(meter));
@@ -108,7 +104,7 @@ class TaskReader {
     row.tid = tid;
     row.first_time = row.last_time = time;
     table_.tasks.push_back(std::move(row));
-    if (const auto before = lives_.find(tid); before != lives_.end()) settle(before->second);
+    if (const auto before = lives_.find(tid); before != lives_.end()) finish_counts(before->second);
     return lives_[tid] = life;
   }
 
@@ -116,6 +112,7 @@ class TaskReader {
     const auto found = lives_.find(tid);
     Life& life = found != lives_.end() ? found->second : born(pid, tid, time);
     TaskRow& row = table_.tasks[life.row];
+    if (row.pid == 0) row.pid = pid;
     if (row.first_time == 0) row.first_time = time;  // what was there before has no time
     row.last_time = std::max(row.last_time, time);
     return life;
@@ -123,6 +120,7 @@ class TaskReader {
 
   void take(const PlacedRecord& placed) {
     const std::uint64_t time = placed.time.value_or(0);
+    const auto change = schedule_.take(placed);  // first: a fork may end the run of another thread
     if (time != 0) {
       if (table_.first_time == 0) table_.first_time = time;
       table_.last_time = std::max(table_.last_time, time);
@@ -136,7 +134,8 @@ class TaskReader {
         return take_exit(placed.record, time);
       case RecordType::switch_:
       case RecordType::switch_cpu_wide:
-        return take_switch(placed.record, time);
+        if (change) take_switch(*change);
+        return;
       case RecordType::sample:
         return take_sample(placed.record);
       default:
@@ -147,14 +146,7 @@ class TaskReader {
   void take_comm(const RawRecord& record, std::uint64_t time) {
     const auto comm = format::perf::read_comm(record);
     if (!comm) return;
-    Life& life = life_of(comm->pid, comm->tid, time);
-    table_.tasks[life.row].comm = std::string(comm->name);
-    // A program is on a CPU when it begins; nobody switches to it.
-    const auto event = recording_.events().event_of_record(record);
-    if (comm->is_exec && !life.run && event) {
-      const auto who = recording_.events().layout(*event).read_tail(record);
-      life.run = {time, who.cpu.value_or(0)};
-    }
+    table_.tasks[life_of(comm->pid, comm->tid, time).row].comm = std::string(comm->name);
   }
 
   void take_fork(const RawRecord& record, std::uint64_t time) {
@@ -176,31 +168,31 @@ class TaskReader {
     row.last_time = std::max(row.last_time, time);
   }
 
-  void take_switch(const RawRecord& record, std::uint64_t time) {
-    const auto change = format::perf::read_switch(record);
-    const auto event = recording_.events().event_of_record(record);
-    if (!change || !event) return;
-    const auto who = recording_.events().layout(*event).read_tail(record);
-    if (!who.tid || !who.cpu || *who.tid == 0) return;
+  void take_switch(const TaskSwitch& change) {
+    if (!change.cpu) return;
     table_.has_switches = true;
-    Life& life = life_of(who.pid.value_or(0), *who.tid, time);
+    Life& life = life_of(change.pid, change.tid, change.time);
     TaskRow& row = table_.tasks[life.row];
-    if (change->is_out) {
-      if (life.run) table_.runs.push_back({life.row, *who.cpu, life.run->start, time});
-      life.run.reset();
-      life.last_cpu = *who.cpu;
-      if (change->is_preempted) life.pushed_off = time;
-      if (!tells(Role::switches)) add(row.switches, 1);
+    if (change.is_out) {
+      life.last_cpu = *change.cpu;
+      if (change.is_preempted) life.pushed_off = change.time;
+      if (!has(Role::switches)) add(row.switches, 1);
       return;
     }
-    if (life.pushed_off && !table_.waiting_is_whole) add(row.wait_ns, time - *life.pushed_off);
-    if (!tells(Role::migrations))
-      add(row.migrations, life.last_cpu && *life.last_cpu != *who.cpu ? 1 : 0);
+    if (life.pushed_off && !table_.waiting_is_whole)
+      add(row.wait_ns, change.time - *life.pushed_off);
+    if (!has(Role::migrations))
+      add(row.migrations, life.last_cpu && *life.last_cpu != *change.cpu ? 1 : 0);
     life.pushed_off.reset();
-    life.run = {time, *who.cpu};
   }
 
-  [[nodiscard]] bool tells(Role role) const {
+  void add_run(const RunSlice& run) {
+    if (!run.cpu) return;
+    const Life& life = life_of(0, run.tid, run.start);
+    table_.runs.push_back({life.row, *run.cpu, run.start, run.end});
+  }
+
+  [[nodiscard]] bool has(Role role) const {
     return std::find(roles_.begin(), roles_.end(), role) != roles_.end();
   }
 
@@ -271,7 +263,7 @@ class TaskReader {
     slice.counted = std::exchange(life.counted, {});
     slice.counted.counts.resize(table_.counters.size());
     const bool has_run = take_values(sample, by_thread ? *sample.who.tid : 0, row, slice);
-    if (!has_run && tells(Role::run)) {
+    if (!has_run && has(Role::run)) {
       life.counted = std::move(slice.counted);
       return;
     }
@@ -360,17 +352,14 @@ class TaskReader {
   }
 
   // What was counted for a slice that the recording does not have.
-  void settle(const Life& life) { table_.tasks[life.row].counted += life.counted; }
+  void finish_counts(const Life& life) { table_.tasks[life.row].counted += life.counted; }
 
-  // Tasks that were on a CPU at the end were there until the end; without slices the runs tell how
-  // long a task ran.
+  // Without slices, run time is the sum of the times on a CPU.
   void close() {
-    for (const auto& [tid, life] : lives_) settle(life);
-    for (const auto& [tid, life] : lives_)
-      if (life.run && !table_.tasks[life.row].has_ended)
-        table_.runs.push_back({life.row, life.run->cpu, life.run->start, table_.last_time});
+    for (const auto& [tid, life] : lives_) finish_counts(life);
+    schedule_.finish();
     std::ranges::sort(table_.runs, {}, &sample::TaskRun::start);
-    if (!tells(Role::run))
+    if (!has(Role::run))
       for (const sample::TaskRun& run : table_.runs)
         add(table_.tasks[run.task].run_ns, run.end - run.start);
     drop_still_meters();
@@ -390,6 +379,7 @@ class TaskReader {
 
   const Recording& recording_;
   bool has_slices_;
+  ScheduleReader schedule_;
   TaskTable table_;
   std::vector<Role> roles_;          // by event
   std::vector<bool> is_counted_;     // by event

@@ -123,12 +123,12 @@ Result<void> PerfCounting::open_posts() {
 std::vector<std::string> PerfCounting::notes() const {
   std::vector<std::string> notes;
   if (const auto note = layout_.permission_note(request_.events)) notes.push_back(*note);
-  if (rings_.ledger().lost() > 0)
+  if (rings_.table().lost() > 0)
     notes.push_back(
         fmt::format("{} records of ended threads were lost: their counts are in the "
                     "total but not in the table of threads",
-                    rings_.ledger().lost()));
-  if (const std::size_t silent = rings_.ledger().silent(); silent > 0)
+                    rings_.table().lost()));
+  if (const std::size_t silent = rings_.table().silent(); silent > 0)
     notes.push_back(
         fmt::format("the kernel did not tell the counts of {} threads: they are in the total but "
                     "not in the table of threads",
@@ -222,10 +222,10 @@ std::vector<sample::ThreadCounts> PerfCounting::attached_threads(
 
 Result<std::vector<sample::ThreadCounts>> PerfCounting::program_threads(
     const std::vector<PostReading>& readings) const {
-  const auto ended = rings_.ledger().threads();
-  // What the posts read is everybody's; what ended threads had is in the ledger; the rest is the
-  // first thread's, unless the ledger lacks others.
-  const bool rest_is_of_first = rings_.ledger().silent() == 0 && rings_.ledger().lost() == 0;
+  const auto ended = rings_.table().threads();
+  // What the posts read is everybody's; what ended threads had is in the table; the rest is the
+  // first thread's, unless the table lacks others.
+  const bool rest_is_of_first = rings_.table().silent() == 0 && rings_.table().lost() == 0;
   std::map<pid_t, std::vector<std::vector<RawReading>>> by_thread;  // tid, event, CPU
   const pid_t first = posts_.front().where.place.pid;
   const auto row_of = [&](pid_t tid) -> auto& {
@@ -249,7 +249,7 @@ Result<std::vector<sample::ThreadCounts>> PerfCounting::program_threads(
       }
     }
   }
-  const auto names = rings_.ledger().names();
+  const auto names = rings_.table().names();
   std::vector<sample::ThreadCounts> rows;
   for (const auto& [tid, by_event] : by_thread) {
     const auto thread = ended.find(tid);

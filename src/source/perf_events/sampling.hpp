@@ -5,7 +5,7 @@
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
 //   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
 //   LOFT_TRY(const auto recording, run->finish());
-//   LOFT_CHECK(run->keep({{kWorkFeature, bytes}}));            // as app.data
+//   LOFT_CHECK(run->keep({{kWorkSection, bytes}}));            // as app.data
 //
 // The program is slowed by less than a hundredth: a sample costs 2 us, or 20 where a hypervisor has
 // to set the timer, and there are 400 in a second.

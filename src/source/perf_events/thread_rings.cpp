@@ -61,7 +61,7 @@ Result<void> ThreadRings::attach(const TaskPlace& place, const OpenGroups& group
 
 void ThreadRings::drain() {
   for (PerCpu& cpu : rings_)
-    cpu.ring.drain([this](std::span<const std::byte> record) { ledger_.take(record); });
+    cpu.ring.drain([this](std::span<const std::byte> record) { table_.take(record); });
 }
 
 std::vector<int> ThreadRings::fds() const {

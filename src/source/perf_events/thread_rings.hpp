@@ -8,7 +8,7 @@
 #include "source/perf_events/layout.hpp"
 #include "source/perf_events/places.hpp"
 #include "source/perf_events/ring_buffer.hpp"
-#include "source/perf_events/thread_ledger.hpp"
+#include "source/perf_events/thread_table.hpp"
 
 namespace loft::source::perf_events {
 
@@ -19,7 +19,7 @@ class ThreadRings {
 
   void drain();
   [[nodiscard]] std::vector<int> fds() const;
-  [[nodiscard]] const ThreadLedger& ledger() const { return ledger_; }
+  [[nodiscard]] const ThreadTable& table() const { return table_; }
 
  private:
   struct PerCpu {
@@ -28,7 +28,7 @@ class ThreadRings {
   };
   Fd anchor_;
   std::vector<PerCpu> rings_;
-  ThreadLedger ledger_;
+  ThreadTable table_;
 };
 
 // Whether this kernel writes the counts of a thread when it ends: some, Linux 6.1 among them, never

@@ -1,6 +1,10 @@
 #include "source/scheduler/energy_sampler.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
+#include "event/recording_schema.hpp"
 
 namespace loft::source::scheduler {
 
@@ -12,9 +16,12 @@ EnergySampler EnergySampler::open(const SystemRoot& root) {
 }
 
 std::vector<std::string> EnergySampler::names() const {
+  using namespace event::recording;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < gauges_.size(); ++i)
-    names.push_back((gauges_.is_power(i) ? "energy from watts: " : "energy ") + gauges_.name(i));
+    names.push_back(fmt::format("{}{}{}", kMeterPrefix,
+                                gauges_.is_power(i) ? kFromWattsPrefix : std::string_view(),
+                                gauges_.name(i)));
   return names;
 }
 

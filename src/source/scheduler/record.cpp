@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/child_process.hpp"
 #include "base/file.hpp"
@@ -16,15 +14,15 @@
 #include "source/perf_events/layout.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/scheduler/energy_sampler.hpp"
-#include "source/scheduler/rung.hpp"
+#include "source/scheduler/recorder.hpp"
 #include "source/scheduler/side_band.hpp"
-#include "source/signal_trap.hpp"
+#include "source/supervisor.hpp"
 
 namespace loft::source::scheduler {
 namespace {
 
 // Well below the second that a killed recorder may lose.
-constexpr int kRoundMilliseconds = 200;
+constexpr Nanoseconds kRound = std::chrono::milliseconds(200);
 
 // Every slice has these already.
 bool is_in_every_slice(const event::Event& event) {
@@ -43,9 +41,9 @@ void drop_capabilities() {
   ::syscall(SYS_capset, &header, none);
 }
 
-class Recorder {
+class RecordedRun {
  public:
-  explicit Recorder(const RecordRequest& request) : request_(request) {}
+  explicit RecordedRun(const RecordRequest& request) : request_(request) {}
 
   Result<RecordResult> run() {
     if (!request_.command.empty()) {
@@ -53,15 +51,18 @@ class Recorder {
     }
     LOFT_CHECK(choose_events());
     LOFT_CHECK(isolate());
-    LOFT_CHECK(open_rung());
+    LOFT_CHECK(open_recorder());
     LOFT_CHECK(open_samplers());
     LOFT_CHECK(create_file());
     // Before Linux 5.19 who may not load programs may not run one either, which each turn does.
     if (!plan_.sets.take_turns()) drop_capabilities();
-    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
+    std::function<void(int)> pass_on;
+    if (child_) pass_on = [this](int signal) { child_->signal(signal); };
+    LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
+    supervisor_.emplace(std::move(supervisor));
     LOFT_CHECK(let_go());
-    LOFT_CHECK(prepare_waiting(signals));
-    while (!is_over()) LOFT_CHECK(step(signals));
+    LOFT_CHECK(prepare_waiting());
+    while (!is_over()) LOFT_CHECK(step());
     return collect();
   }
 
@@ -106,8 +107,8 @@ class Recorder {
     return Fd(std::max(-1, perf_events::open_raw(attr, {0, -1}, -1))).is_open();
   }
 
-  // From the best down. A rung that was asked for by name is the only one that is tried.
-  Result<void> open_rung() {
+  // From the best down. A recorder that was asked for by name is the only one that is tried.
+  Result<void> open_recorder() {
     plan_.slice_ns = static_cast<std::uint64_t>(request_.slice.count());
     plan_.slices = request_.types.pmu;
     plan_.switches = request_.types.sched;
@@ -116,27 +117,28 @@ class Recorder {
     plan_.processes = request_.pids;
     start_ = now();  // what runs already counts from here on
     std::optional<Error> first;
-    for (const RungKind& kind : rungs()) {
-      if (!request_.rung.empty() && request_.rung != kind.name) continue;
-      if (request_.rung.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
-      auto rung = request_.until_all_end && !kind.outlives_program
-                      ? failure(ErrorKind::unsupported, fmt::format("record by '{}'", kind.name),
-                                "it ends with the program", "leave --all out")
-                      : kind.open(plan_);
-      if (rung) {
-        rung_ = *std::move(rung);
+    for (const RecorderKind& kind : recorders()) {
+      if (!request_.recorder.empty() && request_.recorder != kind.name) continue;
+      if (request_.recorder.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
+      auto recorder =
+          request_.until_all_end && !kind.outlives_program
+              ? failure(ErrorKind::unsupported, fmt::format("record by '{}'", kind.name),
+                        "it ends with the program", "leave --all out")
+              : kind.open(plan_);
+      if (recorder) {
+        recorder_ = *std::move(recorder);
         if (first) result_.notes.push_back("not the best way to watch: " + to_string(*first));
         return {};
       }
-      if (!first) first = rung.error();
+      if (!first) first = recorder.error();
     }
     if (!first)
-      return failure(ErrorKind::invalid_input, "record by '" + request_.rung + "'",
+      return failure(ErrorKind::invalid_input, "record by '" + request_.recorder + "'",
                      "there is no such way");
     return Failure(*first);
   }
 
-  // Call stacks and energy, which every rung has beside it.
+  // Call stacks and energy, which every recorder has beside it.
   Result<void> open_samplers() {
     if (request_.types.epc) {
       energy_ = EnergySampler::open();
@@ -168,11 +170,11 @@ class Recorder {
 
   Result<void> create_file() {
     RecordingPlan plan;
-    plan.basics = rung_->basics();
-    plan.counters = rung_->counters();
+    plan.basics = recorder_->basics();
+    plan.counters = recorder_->counters();
     plan.slice_ns = plan_.slice_ns;
-    plan.migrations = request_.types.mig && rung_->basics() == kSliceEvents.size();
-    plan.kernel_events = rung_->kernel_events();
+    plan.migrations = request_.types.mig && recorder_->basics() == kSliceEvents.size();
+    plan.kernel_events = recorder_->kernel_events();
     if (stacks_) plan.kernel_events.push_back(stacks_->event());
     if (energy_) plan.meters = energy_->names();
     LOFT_TRY(const CpuList cpus, online_cpus());
@@ -206,23 +208,18 @@ class Recorder {
     return started;
   }
 
-  Result<void> prepare_waiting(const SignalTrap& signals) {
-    polled_.push_back({signals.fd(), POLLIN, 0});
-    std::vector<pid_t> processes = request_.pids;
-    if (child_) processes = {child_->pid()};
-    for (const pid_t pid : processes) {
-      Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      if (!fd.is_open()) return failure_of_errno(errno, fmt::format("watch process {}", pid));
-      polled_.push_back({fd.get(), POLLIN, 0});
-      processes_.push_back(std::move(fd));
-    }
-    first_clock_ = polled_.size();
-    running_ = processes_.size();
-    if (const auto clock = rung_->clock_fd()) polled_.push_back({*clock, POLLIN, 0});
-    first_wake_ = polled_.size();
-    for (const int fd : rung_->wake_fds()) polled_.push_back({fd, POLLIN, 0});
+  Result<void> prepare_waiting() {
+    const auto processes = child_ ? std::vector<pid_t>{child_->pid()} : request_.pids;
+    for (const pid_t pid : processes) LOFT_CHECK(supervisor_->follow(pid));
+    if (const auto clock = recorder_->clock_fd())
+      supervisor_->on_readable(*clock, [this] {
+        recorder_->tick();
+        has_ticked_ = true;
+      });
+    const auto drain = [this] { is_round_due_ = true; };
+    for (const int fd : recorder_->wake_fds()) supervisor_->on_readable(fd, drain);
     if (stacks_)
-      for (const int fd : stacks_->wake_fds()) polled_.push_back({fd, POLLIN, 0});
+      for (const int fd : stacks_->wake_fds()) supervisor_->on_readable(fd, drain);
     return {};
   }
 
@@ -232,47 +229,23 @@ class Recorder {
   }
 
   [[nodiscard]] bool is_over() const {
-    if (is_interrupted_) return true;
-    if (running_ > 0) return false;
+    if (supervisor_->is_interrupted()) return true;
+    if (!supervisor_->all_ended()) return false;
     return !request_.until_all_end || result_.broken || living_tasks() == 0;
   }
 
-  Result<void> step(const SignalTrap& signals) {
-    const int ready = ::poll(polled_.data(), polled_.size(), until_next_round());
-    if (ready < 0 && errno != EINTR) return failure_of_errno(errno, "wait for the program");
-    if (polled_[0].revents != 0) take_signals(signals);
-    if (first_clock_ < first_wake_ && polled_[first_clock_].revents != 0) {
-      rung_->tick();
-      if (ready == 1 && until_next_round() > 0) return {};
-    }
-    for (std::size_t i = 1; i < first_clock_; ++i) {
-      if (polled_[i].revents == 0) continue;
-      polled_[i].fd = -1;
-      --running_;
-    }
-    for (std::size_t i = first_wake_; i < polled_.size(); ++i)
-      if ((polled_[i].revents & POLLHUP) != 0) polled_[i].fd = -1;  // its task is gone
+  // A tick of the recorder's clock alone needs no round.
+  Result<void> step() {
+    has_ticked_ = is_round_due_ = false;
+    LOFT_CHECK(supervisor_->wait(until_next_round()));
+    if (has_ticked_ && !is_round_due_ && !supervisor_->is_over() && until_next_round().count() > 0)
+      return {};
     write_round();
     return {};
   }
 
-  // Milliseconds; other things may wake us before.
-  [[nodiscard]] int until_next_round() const {
-    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now() - last_round_);
-    return kRoundMilliseconds -
-           static_cast<int>(std::clamp<std::int64_t>(passed.count(), 0, kRoundMilliseconds));
-  }
-
-  void take_signals(const SignalTrap& signals) {
-    while (const auto info = signals.take()) {
-      if (!child_ || running_ == 0) {
-        is_interrupted_ = true;
-        continue;
-      }
-      // The terminal has sent it to the program as well.
-      const bool from_terminal = info->ssi_code == SI_KERNEL;
-      if (!from_terminal) child_->signal(static_cast<int>(info->ssi_signo));
-    }
+  [[nodiscard]] Nanoseconds until_next_round() const {
+    return std::max(Nanoseconds(0), last_round_ + kRound - now());
   }
 
   // When the file cannot take more, the program is left alone from then on.
@@ -285,20 +258,19 @@ class Recorder {
 
   void drain_all() {
     if (stacks_) stacks_->drain(*file_);
-    rung_->drain(*file_);
+    recorder_->drain(*file_);
     if (energy_) energy_->sample(*file_, now());
   }
 
   void give_up(const Error& error) {
     result_.broken = error;
     if (request_.on_broken) request_.on_broken(error);
-    polled_.resize(first_clock_);
-    first_wake_ = first_clock_;
-    rung_->stop(*file_);
+    supervisor_->stop_reading();
+    recorder_->stop(*file_);
   }
 
   Result<RecordResult> collect() {
-    if (child_ && running_ == 0) {
+    if (child_ && supervisor_->all_ended()) {
       LOFT_TRY(const ProcessEnd end, child_->wait());
       result_.exit_status = end.shell_status();
     }
@@ -307,13 +279,13 @@ class Recorder {
       for (const std::string& line : isolation_->end()) result_.isolation.push_back(line);
     if (!result_.broken) {
       drain_all();
-      rung_->stop(*file_);
+      recorder_->stop(*file_);
       if (const auto written = file_->end_round(); !written) give_up(written.error());
     }
-    LOFT_TRY(result_.tally, rung_->tally());
-    result_.rung = rung_->name();
-    result_.description = rung_->description();
-    for (const std::string& note : rung_->notes()) result_.notes.push_back(note);
+    LOFT_TRY(result_.tally, recorder_->tally());
+    result_.recorder = recorder_->name();
+    result_.description = recorder_->description();
+    for (const std::string& note : recorder_->notes()) result_.notes.push_back(note);
     result_.written = file_->taken();
     result_.tasks = first_tasks_ + file_->forks();
     result_.slices = file_->slices();
@@ -326,23 +298,24 @@ class Recorder {
   }
 
   RecordingFacts facts() const {
+    namespace fact = event::recording::fact;
     RecordingFacts facts;
     facts.version = request_.version;
     facts.command_line = request_.command_line;
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
-    facts.loft = {{"rung", result_.rung},
-                  {"slice_ns", number(plan_.slice_ns)},
-                  {"turns", number(result_.turns)},
-                  {"seen", number(result_.tally.seen)},
-                  {"written", number(result_.written)},
-                  {"lost", number(result_.tally.lost)},
-                  {"lost_run_ns", number(result_.tally.lost_run_ns)},
-                  {"lost_tasks", number(result_.tally.lost_tasks)},
-                  {"missed", number(result_.tally.missed)},
-                  {"still_running", number(result_.still_running)},
-                  {"wall_ns", number(static_cast<std::uint64_t>(result_.wall.count()))},
-                  {"exit_status", number(static_cast<std::uint64_t>(result_.exit_status))}};
-    if (isolation_) facts.loft.emplace_back("isolated_on", format_cpu_list(isolation_->cpus()));
+    facts.loft = {{fact::kRecorder, result_.recorder},
+                  {fact::kSliceNs, number(plan_.slice_ns)},
+                  {fact::kTurns, number(result_.turns)},
+                  {fact::kSeen, number(result_.tally.seen)},
+                  {fact::kWritten, number(result_.written)},
+                  {fact::kLost, number(result_.tally.lost)},
+                  {fact::kLostRunNs, number(result_.tally.lost_run_ns)},
+                  {fact::kLostTasks, number(result_.tally.lost_tasks)},
+                  {fact::kMissed, number(result_.tally.missed)},
+                  {fact::kStillRunning, number(result_.still_running)},
+                  {fact::kWallNs, number(static_cast<std::uint64_t>(result_.wall.count()))},
+                  {fact::kExitStatus, number(static_cast<std::uint64_t>(result_.exit_status))}};
+    if (isolation_) facts.loft.emplace_back(fact::kIsolatedOn, format_cpu_list(isolation_->cpus()));
     return facts;
   }
 
@@ -350,24 +323,21 @@ class Recorder {
   std::optional<ChildProcess> child_;
   std::optional<Isolation> isolation_;
   WatchPlan plan_;
-  std::unique_ptr<Rung> rung_;
+  std::unique_ptr<Recorder> recorder_;
   std::optional<StackSampler> stacks_;
   std::optional<EnergySampler> energy_;
   std::unique_ptr<RecordingFile> file_;
   std::uint64_t first_tasks_ = 0;
   Nanoseconds start_{};
-  std::vector<pollfd> polled_;  // signals, processes, the rung's clock, then what it wakes by
-  std::size_t first_clock_ = 0;
-  std::size_t first_wake_ = 0;
+  std::optional<Supervisor> supervisor_;
   Nanoseconds last_round_{};
-  std::vector<Fd> processes_;
-  std::size_t running_ = 0;
-  bool is_interrupted_ = false;
+  bool has_ticked_ = false;
+  bool is_round_due_ = false;
   RecordResult result_;
 };
 
 }  // namespace
 
-Result<RecordResult> record(const RecordRequest& request) { return Recorder(request).run(); }
+Result<RecordResult> record(const RecordRequest& request) { return RecordedRun(request).run(); }
 
 }  // namespace loft::source::scheduler

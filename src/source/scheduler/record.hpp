@@ -1,5 +1,5 @@
-// Records a program, or processes that run: opens the best rung, lets the program go, writes what
-// the rung tells, and follows it to its end.
+// Records a program, or processes that run: opens the best recorder, lets the program go, writes
+// what the recorder tells, and follows it to its end.
 //
 //   LOFT_TRY(const auto result, record(request));
 //
@@ -41,7 +41,7 @@ struct RecordRequest {
   RecordTypes types;
   std::uint64_t frequency_hz = 0;  // of call stacks beside the slices; 0 for none
   StackMode stacks = StackMode::none;
-  std::string rung;            // the one to use; empty for the best
+  std::string recorder;        // the one to use; empty for the best
   bool until_all_end = false;  // also of what outlives the program
   std::optional<IsolationWish> isolation;
   std::string output = "perf.data";
@@ -53,7 +53,7 @@ struct RecordRequest {
 
 struct RecordResult {
   int exit_status = 0;
-  std::string rung;         // "bpf"
+  std::string recorder;     // "bpf"
   std::string description;  // the same for people
   std::vector<std::string> notes;
   std::vector<std::string> isolation;  // what was done to keep others away, and what could not be

@@ -16,6 +16,7 @@
 namespace loft::source::scheduler {
 namespace {
 
+namespace schema = event::recording;
 using format::ByteBuilder;
 using format::perf::Feature;
 using format::perf::RecordType;
@@ -154,7 +155,7 @@ std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
     attr.read_format = kReadFormat;
     attr.sample_period = i == 0 ? plan_.slice_ns : 0;
     attr.context_switch = i == 0;
-    add(kSliceEvents[i], attr, kSampleType | PERF_SAMPLE_READ);
+    add(std::string(kSliceEvents[i]), attr, kSampleType | PERF_SAMPLE_READ);
   }
   for (const event::Event& counter : plan_.counters.events) {
     perf_event_attr attr = perf_events::make_attr(counter, {});
@@ -165,12 +166,13 @@ std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
     if (sums_.work_events()[s] == 0) continue;
     perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
     attr.read_format = kReadFormat;
-    add(kWorkEvent + std::to_string(s), attr, kSampleType | PERF_SAMPLE_READ);
+    add(std::string(schema::kSetWorkPrefix) + std::to_string(s), attr,
+        kSampleType | PERF_SAMPLE_READ);
   }
   if (plan_.migrations) {
     perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
     attr.sample_period = 1;
-    add("migration", attr, kSampleType);
+    add(std::string(schema::kMigration), attr, kSampleType);
   }
   for (const std::string& meter : plan_.meters) {
     perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
@@ -409,8 +411,8 @@ Result<void> RecordingFile::finish(const RecordingFacts& facts) {
   writer_->add_feature(static_cast<std::uint32_t>(Feature::clock_id),
                        {clock.view().begin(), clock.view().end()});
   ByteBuilder own;
-  for (const auto& [key, value] : facts.loft) own.text(key + "=" + value + "\n");
-  writer_->add_feature(kLoftFeature, {own.view().begin(), own.view().end()});
+  for (const auto& [key, value] : facts.loft) own.text(fmt::format("{}={}\n", key, value));
+  writer_->add_feature(schema::kFactsSection, {own.view().begin(), own.view().end()});
   return writer_->finish();
 }
 

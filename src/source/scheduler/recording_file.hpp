@@ -1,7 +1,7 @@
 // A recording of tasks on disk: what happened to them, as records of perf.data.
 //
 //   LOFT_TRY(auto file, RecordingFile::create("perf.data", plan));
-//   rung.drain(*file);
+//   recorder.drain(*file);
 //   LOFT_CHECK(file->end_round());     // from here on this much survives whatever happens to loft
 //   LOFT_CHECK(file->finish(facts));
 //
@@ -22,20 +22,15 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "event/recording_schema.hpp"
 #include "format/perf/writer.hpp"
-#include "source/file/loft_facts.hpp"
 #include "source/scheduler/event_sets.hpp"
 #include "source/scheduler/slice_sums.hpp"
 #include "source/scheduler/task_events.hpp"
 
 namespace loft::source::scheduler {
 
-// What slices tell of the scheduler, before the events that were asked for.
-inline constexpr std::array<const char*, 4> kSliceEvents = {"task-clock", "wait-time",
-                                                            "context-switches", "cpu-migrations"};
-
-// While a set had its turn; then its number.
-inline constexpr const char* kWorkEvent = "instructions of set ";
+using event::recording::kSliceEvents;
 
 // An event whose records the kernel writes itself.
 struct KernelEvent {
@@ -58,7 +53,7 @@ struct RecordingPlan {
 struct RecordingFacts {
   std::string version;  // of loft
   std::vector<std::string> command_line;
-  std::vector<std::pair<std::string, std::string>> loft;  // kLoftFeature
+  std::vector<std::pair<std::string_view, std::string>> loft;  // by keys of event::recording::fact
 };
 
 class RecordingFile final : public TaskEvents {
@@ -89,7 +84,7 @@ class RecordingFile final : public TaskEvents {
   // As if it had never been created: for a program that could not be started.
   void discard();
 
-  // Records of tasks, as the tally of a rung counts them.
+  // Records of tasks, as the tally of a recorder counts them.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
   [[nodiscard]] std::uint64_t switches() const { return switches_; }

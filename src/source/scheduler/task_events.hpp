@@ -1,5 +1,5 @@
 // What happens to the tasks of a program, whoever watched them: the scheduler probe, perf_events,
-// or a test. A rung tells it, a recording takes it.
+// or a test. A recorder tells it, a recording takes it.
 //
 // Times are nanoseconds of CLOCK_MONOTONIC.
 #pragma once

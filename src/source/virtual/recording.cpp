@@ -2,12 +2,8 @@
 
 #ifdef LOFT_HAS_ENGINE
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <optional>
 
@@ -15,8 +11,8 @@
 #include "base/text.hpp"
 #include "engine/run.hpp"
 #include "source/scheduler/recording_file.hpp"
-#include "source/signal_trap.hpp"
-#include "source/virtual/part_ledger.hpp"
+#include "source/supervisor.hpp"
+#include "source/virtual/part_table.hpp"
 #include "source/virtual/recording_events.hpp"
 #endif
 
@@ -73,7 +69,7 @@ std::optional<ThreadState> state_of(TaskId task) {
 class Recorder {
  public:
   Recorder(const RecordRequest& request, engine::Run run, std::vector<engine::EventIndex> events)
-      : request_(request), run_(std::move(run)), ledger_(run_.shared(), std::move(events)) {}
+      : request_(request), run_(std::move(run)), table_(run_.shared(), std::move(events)) {}
 
   // What could not be counted to its end leaves no file.
   Result<RecordResult> go() {
@@ -93,14 +89,15 @@ class Recorder {
   };
 
   Result<RecordResult> record() {
-    LOFT_TRY(const SignalTrap signals, SignalTrap::set());
+    LOFT_TRY(Supervisor supervisor,
+             Supervisor::create([this](int signal) { run_.signal(signal); }));
     LOFT_CHECK(run_.start());
-    LOFT_CHECK(follow(signals));
+    LOFT_CHECK(follow(supervisor));
     LOFT_TRY(const ProcessEnd end, run_.child().wait());
     result_.exit_status = end.shell_status();
     result_.wall = end.elapsed;
     LOFT_CHECK(run_.check());
-    if (!result_.broken) LOFT_CHECK(look());
+    if (!result_.broken) LOFT_CHECK(poll());
     return finish();
   }
 
@@ -118,34 +115,23 @@ class Recorder {
     return file_->end_round();
   }
 
-  // Looks once per slice. Where a look takes long, it does so less often: at most a fifth of a CPU.
-  Result<void> follow(const SignalTrap& signals) {
-    const Fd program(static_cast<int>(::syscall(SYS_pidfd_open, run_.pid(), 0)));
-    if (!program.is_open()) return failure_of_errno(errno, "watch the program");
-    std::vector<pollfd> polled{{signals.fd(), POLLIN, 0}, {program.get(), POLLIN, 0}};
+  // Polls once per slice. Where that takes long, it polls less often: it uses at most a fifth of a
+  // CPU.
+  Result<void> follow(Supervisor& supervisor) {
+    LOFT_CHECK(supervisor.follow(run_.pid()));
     Nanoseconds next = now() + request_.slice;
-    while (polled[1].revents == 0) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now()).count();
-      if (::poll(polled.data(), polled.size(), std::max(0, static_cast<int>(left))) < 0 &&
-          errno != EINTR)
-        return failure_of_errno(errno, "wait for the program");
-      if (polled[0].revents != 0) pass_on(signals);
-      if (now() < next || polled[1].revents != 0) continue;
+    while (!supervisor.is_over()) {
+      LOFT_CHECK(supervisor.wait(next - now()));
+      if (now() < next || supervisor.is_over()) continue;
       const Nanoseconds before = now();
-      if (!result_.broken) LOFT_CHECK(look());
+      if (!result_.broken) LOFT_CHECK(poll());
       next = std::max(next + request_.slice, now() + 4 * (now() - before));
     }
     return {};
   }
 
-  void pass_on(const SignalTrap& signals) {
-    while (const auto info = signals.take())
-      if (info->ssi_code != SI_KERNEL)  // else the terminal has sent it to the program as well
-        run_.signal(static_cast<int>(info->ssi_signo));
-  }
-
-  // Everything that happened since the last look.
-  Result<void> look() {
+  // Writes everything that happened since the poll before.
+  Result<void> poll() {
     LOFT_CHECK(run_.check());
     time_ = nanoseconds(now());
     slots_ = run_.shared().slots();
@@ -200,8 +186,8 @@ class Recorder {
     // Read after that: a thread that is gone has said before how it ended, if it could.
     const engine::SlotEntry entry = run_.shared().slot(slot);
     thread.is_over = entry.ended != 0 || is_replaced || !state;
-    std::uint64_t& told = run_ns_[thread.task.tid];
-    std::uint64_t run_ns = told;
+    std::uint64_t& reported = run_ns_[thread.task.tid];
+    std::uint64_t run_ns = reported;
     if (entry.ended != 0) {
       run_ns = entry.cpu_ns;
     } else if (state) {
@@ -210,7 +196,7 @@ class Recorder {
       ++ended_by_others_;
     }
     if (state) thread.cpu = state->cpu;
-    if (run_ns == told && !thread.is_over) return {};  // it did not run
+    if (run_ns == reported && !thread.is_over) return {};  // it did not run
     const std::uint64_t end = is_replaced           ? replaced->second - 1
                               : entry.ended_ns != 0 ? entry.ended_ns
                                                     : time_;
@@ -222,19 +208,19 @@ class Recorder {
     scheduler::Slice slice;
     slice.end = {end, thread.cpu};
     slice.task = thread.task;
-    slice.run_ns = run_ns - std::min(run_ns, told);
-    told = std::max(told, run_ns);
+    slice.run_ns = run_ns - std::min(run_ns, reported);
+    reported = std::max(reported, run_ns);
     file_->take(slice);
     if (thread.is_over) {
-      ledger_.close(slot);
+      table_.close(slot);
       if (!is_replaced) file_->take(scheduler::Exit{{end, thread.cpu}, thread.task});
     }
     return {};
   }
 
   Result<void> take_counts(std::uint32_t slot, Moment at) {
-    LOFT_TRY(const auto parts, ledger_.since_last(slot));
-    for (const PartLedger::Part& part : parts)
+    LOFT_TRY(const auto parts, table_.since_last(slot));
+    for (const PartTable::Part& part : parts)
       for (std::size_t i = 0; i < part.counts.size(); ++i)
         if (part.counts[i] != 0)
           file_->take_raw(count_record(i, threads_[slot].task, at, part.address, part.counts[i]));
@@ -242,31 +228,32 @@ class Recorder {
   }
 
   Result<RecordResult> finish() {
-    result_.rung = "virtual";
+    result_.recorder = "virtual";
     result_.description = "the virtual PMU";
     result_.notes = run_.shared().messages();
-    for (const std::string& note : ledger_.notes()) result_.notes.push_back(note);
+    for (const std::string& note : table_.notes()) result_.notes.push_back(note);
     result_.notes.push_back(
         "run times are those under the virtual PMU, which slows the program; counts are exact");
     if (ended_by_others_ > 0)
       result_.notes.push_back(
-          fmt::format("threads that were ended from outside: {}; what they ran since the last look "
+          fmt::format("threads that were ended from outside: {}; what they ran since the last poll "
                       "is missing from task-clock",
                       ended_by_others_));
-    if (ledger_.told_too_much() > 0)
+    if (table_.reported_too_much() > 0)
       result_.notes.push_back(
           fmt::format("string instructions were seen before they were done: {} counts too many",
-                      ledger_.told_too_much()));
+                      table_.reported_too_much()));
     result_.tasks = newest_.size();
     result_.slices = file_->slices();
     for (const Thread& thread : threads_) result_.still_running += thread.is_over ? 0 : 1;
+    namespace fact = event::recording::fact;
     scheduler::RecordingFacts facts;
     facts.version = request_.version;
     facts.command_line = request_.command_line;
-    facts.loft = {{"rung", result_.rung},
-                  {"slice_ns", std::to_string(request_.slice.count())},
-                  {"wall_ns", std::to_string(result_.wall.count())},
-                  {"exit_status", std::to_string(result_.exit_status)}};
+    facts.loft = {{fact::kRecorder, result_.recorder},
+                  {fact::kSliceNs, std::to_string(request_.slice.count())},
+                  {fact::kWallNs, std::to_string(result_.wall.count())},
+                  {fact::kExitStatus, std::to_string(result_.exit_status)}};
     if (!result_.broken)
       if (const auto finished = file_->finish(facts); !finished) {
         result_.broken = finished.error();
@@ -278,13 +265,13 @@ class Recorder {
 
   const RecordRequest& request_;
   engine::Run run_;
-  PartLedger ledger_;
+  PartTable table_;
   std::unique_ptr<RecordingFile> file_;
   std::vector<engine::SlotEntry> slots_;
   std::vector<Thread> threads_;                        // by slot
   std::map<std::uint32_t, std::uint32_t> newest_;      // by tid: its last slot
   std::map<std::uint32_t, std::uint64_t> superseded_;  // slots that an exec ended, and when
-  std::map<std::uint32_t, std::uint64_t> run_ns_;      // by tid: what was told
+  std::map<std::uint32_t, std::uint64_t> run_ns_;      // by tid: what was reported
   std::size_t mappings_ = 0;
   std::uint64_t time_ = 0;
   std::uint64_t ended_by_others_ = 0;

@@ -1,4 +1,4 @@
-#include "source/perf_events/thread_ledger.hpp"
+#include "source/perf_events/thread_table.hpp"
 
 #include <linux/perf_event.h>
 
@@ -27,7 +27,7 @@ Nanoseconds nanoseconds(std::uint64_t count) {
 
 }  // namespace
 
-void ThreadLedger::take(std::span<const std::byte> record) {
+void ThreadTable::take(std::span<const std::byte> record) {
   const auto header = field<perf_event_header>(record, 0);
   if (!header) return;
   switch (header->type) {
@@ -46,7 +46,7 @@ void ThreadLedger::take(std::span<const std::byte> record) {
 }
 
 // header, pid, tid, value, enabled, running, id
-void ThreadLedger::take_read(std::span<const std::byte> record) {
+void ThreadTable::take_read(std::span<const std::byte> record) {
   const auto pid = field<std::uint32_t>(record, 8);
   const auto tid = field<std::uint32_t>(record, 12);
   const auto value = field<std::uint64_t>(record, 16);
@@ -63,7 +63,7 @@ void ThreadLedger::take_read(std::span<const std::byte> record) {
 }
 
 // header, pid, tid, name
-void ThreadLedger::take_comm(std::span<const std::byte> record) {
+void ThreadTable::take_comm(std::span<const std::byte> record) {
   const auto tid = field<std::uint32_t>(record, 12);
   if (!tid || record.size() < 16 + kTrailer) return;
   const auto time = field<std::uint64_t>(record, record.size() - 8);
@@ -73,7 +73,7 @@ void ThreadLedger::take_comm(std::span<const std::byte> record) {
 }
 
 // header, pid, parent pid, tid, parent tid, time
-void ThreadLedger::take_fork(std::span<const std::byte> record) {
+void ThreadTable::take_fork(std::span<const std::byte> record) {
   const auto tid = field<std::uint32_t>(record, 16);
   const auto parent = field<std::uint32_t>(record, 20);
   const auto time = field<std::uint64_t>(record, 24);
@@ -81,7 +81,7 @@ void ThreadLedger::take_fork(std::span<const std::byte> record) {
   namings_.push_back({*time, static_cast<pid_t>(*tid), static_cast<pid_t>(*parent), {}});
 }
 
-std::map<pid_t, std::string> ThreadLedger::names() const {
+std::map<pid_t, std::string> ThreadTable::names() const {
   std::vector<Naming> ordered = namings_;
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const Naming& a, const Naming& b) { return a.time < b.time; });
@@ -96,14 +96,14 @@ std::map<pid_t, std::string> ThreadLedger::names() const {
   return names;
 }
 
-std::size_t ThreadLedger::silent() const {
+std::size_t ThreadTable::silent() const {
   std::set<pid_t> silent;
   for (const Naming& naming : namings_)
     if (naming.parent != 0 && !threads_.contains(naming.tid)) silent.insert(naming.tid);
   return silent.size();
 }
 
-std::map<pid_t, ThreadLedger::Thread> ThreadLedger::threads() const {
+std::map<pid_t, ThreadTable::Thread> ThreadTable::threads() const {
   std::map<pid_t, Thread> threads = threads_;
   const auto known = names();
   for (auto& [tid, thread] : threads)

@@ -1,11 +1,11 @@
 // What each thread under the engine did in each function since it was last asked.
 //
-//   PartLedger ledger(run.shared(), events);
-//   LOFT_TRY(const auto parts, ledger.since_last(slot));
-//   for (const PartLedger::Part& part : parts) part.address, part.counts
+//   PartTable table(run.shared(), events);
+//   LOFT_TRY(const auto parts, table.since_last(slot));
+//   for (const PartTable::Part& part : parts) part.address, part.counts
 //
-// All that is ever told of a thread adds up to what it counted. While a thread runs, one of its
-// counters can be seen too low for a moment; what is missing is told the next time.
+// What is reported of a thread adds up to what it counted. While a thread runs, one of its counters
+// can be seen too low for a moment; the rest is reported the next time.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@
 
 namespace loft::source::virtual_pmu {
 
-class PartLedger {
+class PartTable {
  public:
   struct Part {
     std::uint64_t address = 0;          // of an instruction of the function, in this process
     std::vector<std::uint64_t> counts;  // aligned with the events
   };
 
-  PartLedger(const engine::Shared& shared, std::vector<engine::EventIndex> events);
+  PartTable(const engine::Shared& shared, std::vector<engine::EventIndex> events);
 
   [[nodiscard]] Result<std::vector<Part>> since_last(std::uint32_t slot);
   // The thread has ended: nothing more will be asked.
   void close(std::uint32_t slot);
 
-  // Counts that were told of a moment and turned out to be too high: more was told than is true.
-  [[nodiscard]] std::uint64_t told_too_much() const { return told_too_much_; }
+  // How much was reported beyond what is true, since counts of a moment turned out to be too high.
+  [[nodiscard]] std::uint64_t reported_too_much() const { return reported_too_much_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return functions_.notes(); }
 
  private:
@@ -45,7 +45,7 @@ class PartLedger {
     std::uint32_t function = 0;
     auto operator<=>(const Key&) const = default;
   };
-  using Told = std::unordered_map<std::uint32_t, std::vector<std::uint64_t>>;  // by part
+  using Reported = std::unordered_map<std::uint32_t, std::vector<std::uint64_t>>;  // by part
 
   [[nodiscard]] std::uint32_t part_of(const engine::BlockEntry& block, std::uint64_t address);
 
@@ -53,9 +53,9 @@ class PartLedger {
   FunctionFinder functions_;
   std::size_t width_;
   std::map<Key, std::uint32_t> index_;
-  std::vector<std::uint64_t> addresses_;          // by part
-  std::unordered_map<std::uint32_t, Told> told_;  // by slot
-  std::uint64_t told_too_much_ = 0;
+  std::vector<std::uint64_t> addresses_;                  // by part
+  std::unordered_map<std::uint32_t, Reported> reported_;  // by slot
+  std::uint64_t reported_too_much_ = 0;
   engine::PartTally parts_;
 };
 

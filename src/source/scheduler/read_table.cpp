@@ -1,4 +1,4 @@
-#include "source/scheduler/read_ledger.hpp"
+#include "source/scheduler/read_table.hpp"
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
@@ -41,13 +41,13 @@ Moment moment_at_end(std::span<const std::byte> record) {
 
 }  // namespace
 
-std::optional<std::size_t> ReadLedger::member(std::uint64_t id) const {
+std::optional<std::size_t> ReadTable::member(std::uint64_t id) const {
   const auto found = member_of_.find(id);
   if (found == member_of_.end() || found->second >= members_) return std::nullopt;
   return found->second;
 }
 
-std::uint64_t ReadLedger::advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value) {
+std::uint64_t ReadTable::advance(std::uint64_t id, std::uint32_t tid, std::uint64_t value) {
   std::uint64_t& last = last_[{id, tid}];
   const std::uint64_t more = value - std::min(value, last);
   last = value;
@@ -55,8 +55,8 @@ std::uint64_t ReadLedger::advance(std::uint64_t id, std::uint32_t tid, std::uint
   return more;
 }
 
-ReadLedger::Times ReadLedger::advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far,
-                                            std::uint64_t pending) {
+ReadTable::Times ReadTable::advance_times(std::uint64_t leader, std::uint32_t tid, Times so_far,
+                                          std::uint64_t pending) {
   ThreadTimes& times = times_[tid];
   times.enabled = std::max(times.enabled, so_far.enabled_ns);
   times.running[leader] = so_far.running_ns;
@@ -73,13 +73,13 @@ ReadLedger::Times ReadLedger::advance_times(std::uint64_t leader, std::uint32_t 
 }
 
 // Its number may be used again.
-void ReadLedger::forget(std::uint32_t tid) {
+void ReadTable::forget(std::uint32_t tid) {
   times_.erase(tid);
   for (const auto& [id, place] : member_of_) last_.erase({id, tid});
 }
 
-void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
-                             TaskEvents& events) {
+void ReadTable::take_sample(std::span<const std::byte> record, bool has_counts,
+                            TaskEvents& events) {
   ++records_;
   perf_event_header header;
   std::memcpy(&header, record.data(), sizeof header);
@@ -113,7 +113,7 @@ void ReadLedger::take_sample(std::span<const std::byte> record, bool has_counts,
 
 // pid and tid, then values; one of each event and CPU, when a thread has ended. The events leave
 // their group one after the other: each time all that are still in it are told.
-void ReadLedger::take_read(std::span<const std::byte> record, bool has_counts) {
+void ReadTable::take_read(std::span<const std::byte> record, bool has_counts) {
   const TaskId task = task_in(word(record, 0));
   Ending& ending = endings_[task.tid];
   ending.task = task;
@@ -135,7 +135,7 @@ void ReadLedger::take_read(std::span<const std::byte> record, bool has_counts) {
   for (std::size_t i = 0; i < count; ++i) add(word(record, 5 + 2 * i), word(record, 4 + 2 * i));
 }
 
-void ReadLedger::take_other(std::span<const std::byte> record, TaskEvents& events) {
+void ReadTable::take_other(std::span<const std::byte> record, TaskEvents& events) {
   perf_event_header header;
   std::memcpy(&header, record.data(), sizeof header);
   if (header.type == PERF_RECORD_LOST) {
@@ -158,7 +158,7 @@ void ReadLedger::take_other(std::span<const std::byte> record, TaskEvents& event
   events.take_raw(record);
 }
 
-void ReadLedger::write(const Ending& ending, TaskEvents& events) {
+void ReadTable::write(const Ending& ending, TaskEvents& events) {
   if (std::ranges::all_of(ending.rest, [](std::uint64_t value) { return value == 0; })) return;
   Slice slice;
   slice.task = ending.task;
@@ -171,7 +171,7 @@ void ReadLedger::write(const Ending& ending, TaskEvents& events) {
   events.take(slice);
 }
 
-void ReadLedger::hand_over(TaskEvents& events) {
+void ReadTable::hand_over(TaskEvents& events) {
   std::erase_if(endings_, [&](const auto& entry) {
     const Ending& ending = entry.second;
     if (!ending.has_ended || ending.reads < member_of_.size()) return false;
@@ -182,7 +182,7 @@ void ReadLedger::hand_over(TaskEvents& events) {
   });
 }
 
-std::string ReadLedger::why_rest_is_missing() const {
+std::string ReadTable::why_rest_is_missing() const {
   if (!first_) return "threads that were there before cannot be told apart at the end";
   if (lost_ > 0) return fmt::format("{} records were lost", lost_);
   if (endings_written_ < births_)
@@ -193,7 +193,7 @@ std::string ReadLedger::why_rest_is_missing() const {
   return {};
 }
 
-void ReadLedger::finish(TaskEvents& events) {
+void ReadTable::finish(TaskEvents& events) {
   for (const auto& [tid, ending] : endings_)
     if (ending.reads > 0) write(ending, events);
   if (!why_rest_is_missing().empty()) return;

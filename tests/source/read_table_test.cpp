@@ -1,4 +1,4 @@
-#include "source/scheduler/read_ledger.hpp"
+#include "source/scheduler/read_table.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
@@ -72,81 +72,81 @@ class Collected final : public TaskEvents {
   std::uint64_t slices = 0, raw = 0, lost = 0, enabled = 0, running = 0;
 };
 
-class ReadLedgerTest : public ::testing::Test {
+class ReadTableTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ledger.set_members(2, 10, TaskId{5, 5});
-    ledger.add_id(kClock, 0);
-    ledger.add_id(kFaults, 1);
+    table.set_members(2, 10, TaskId{5, 5});
+    table.add_id(kClock, 0);
+    table.add_id(kFaults, 1);
     // Rings are read one after the other: what comes first need not have been first.
-    ledger.take_other(record(PERF_RECORD_COMM, {pair(5, 6), 0, pair(5, 6), 1, 0, kClock}), seen);
+    table.take_other(record(PERF_RECORD_COMM, {pair(5, 6), 0, pair(5, 6), 1, 0, kClock}), seen);
   }
-  ReadLedger ledger;
+  ReadTable table;
   Collected seen;
 };
 
-TEST_F(ReadLedgerTest, ASliceIsTheDifferenceToTheThreadsOwnLastValues) {
-  ledger.take_sample(sample(5, 100, 10, 1), true, seen);
-  ledger.take_sample(sample(6, 110, 12, 7), true, seen);
-  ledger.take_sample(sample(5, 120, 25, 4), true, seen);
+TEST_F(ReadTableTest, ASliceIsTheDifferenceToTheThreadsOwnLastValues) {
+  table.take_sample(sample(5, 100, 10, 1), true, seen);
+  table.take_sample(sample(6, 110, 12, 7), true, seen);
+  table.take_sample(sample(5, 120, 25, 4), true, seen);
   EXPECT_EQ(seen.run[5], 25u);
   EXPECT_EQ(seen.faults[5], 4u);
   EXPECT_EQ(seen.run[6], 12u);
 }
 
-TEST_F(ReadLedgerTest, AThreadThatEndsHasItsRestAsALastSlice) {
-  ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
-  ledger.take_sample(sample(6, 110, 12, 7), true, seen);
-  ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
-  ledger.take_read(last_values(6, 15, 9), true);
-  ledger.hand_over(seen);
+TEST_F(ReadTableTest, AThreadThatEndsHasItsRestAsALastSlice) {
+  table.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
+  table.take_sample(sample(6, 110, 12, 7), true, seen);
+  table.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
+  table.take_read(last_values(6, 15, 9), true);
+  table.hand_over(seen);
   EXPECT_EQ(seen.run[6], 12u) << "its other last value has not come yet";
-  ledger.take_read(last_value(6, 15), true);
-  ledger.hand_over(seen);
+  table.take_read(last_value(6, 15), true);
+  table.hand_over(seen);
   EXPECT_EQ(seen.run[6], 15u);
   EXPECT_EQ(seen.faults[6], 9u);
 }
 
-TEST_F(ReadLedgerTest, TheFirstThreadHasWhatRemainsOfTheSum) {
-  ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
-  ledger.take_sample(sample(5, 100, 10, 1), true, seen);
-  ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
-  ledger.take_read(last_values(6, 15, 9), true);
-  ledger.take_read(last_value(6, 15), true);
-  ledger.hand_over(seen);
-  ledger.take_total(kClock, 40);
-  ledger.take_total(kFaults, 12);
-  ledger.finish(seen);
-  EXPECT_EQ(ledger.why_rest_is_missing(), "");
+TEST_F(ReadTableTest, TheFirstThreadHasWhatRemainsOfTheSum) {
+  table.take_other(task(PERF_RECORD_FORK, 6, 50), seen);
+  table.take_sample(sample(5, 100, 10, 1), true, seen);
+  table.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
+  table.take_read(last_values(6, 15, 9), true);
+  table.take_read(last_value(6, 15), true);
+  table.hand_over(seen);
+  table.take_total(kClock, 40);
+  table.take_total(kFaults, 12);
+  table.finish(seen);
+  EXPECT_EQ(table.why_rest_is_missing(), "");
   EXPECT_EQ(seen.run[5], 25u);
   EXPECT_EQ(seen.faults[5], 3u);
   EXPECT_EQ(seen.run[5] + seen.run[6], 40u);
 }
 
-TEST_F(ReadLedgerTest, TheRestIsNotGuessedWhereOthersMayHaveAPartInIt) {
-  ledger.take_other(task(PERF_RECORD_FORK, 6, 50), seen);  // and its end never comes
-  ledger.take_total(kClock, 40);
-  ledger.finish(seen);
-  EXPECT_NE(ledger.why_rest_is_missing(), "");
+TEST_F(ReadTableTest, TheRestIsNotGuessedWhereOthersMayHaveAPartInIt) {
+  table.take_other(task(PERF_RECORD_FORK, 6, 50), seen);  // and its end never comes
+  table.take_total(kClock, 40);
+  table.finish(seen);
+  EXPECT_NE(table.why_rest_is_missing(), "");
   EXPECT_EQ(seen.run[5], 0u);
 }
 
 // A thread that ran on two CPUs: each of the two groups was wanted all the time, and ran for a
 // part.
-TEST_F(ReadLedgerTest, AThreadThatMovesIsNotTakenForOneWhoseCountersTookTurns) {
+TEST_F(ReadTableTest, AThreadThatMovesIsNotTakenForOneWhoseCountersTookTurns) {
   constexpr std::uint64_t kOtherClock = 77, kOtherFaults = 78;
-  ledger.add_id(kOtherClock, 0);
-  ledger.add_id(kOtherFaults, 1);
+  table.add_id(kOtherClock, 0);
+  table.add_id(kOtherFaults, 1);
   const auto last = [](std::uint64_t running, std::uint64_t clock, std::uint64_t faults) {
     return record(PERF_RECORD_READ,
                   {pair(5, 6), 2, 40, running, running, clock, 1, faults, 0, 0, 0, faults});
   };
-  ledger.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
+  table.take_other(task(PERF_RECORD_EXIT, 6, 200), seen);
   for (int i = 0; i < 2; ++i) {  // once as a whole and once more
-    ledger.take_read(last(30, kClock, kFaults), true);
-    ledger.take_read(last(10, kOtherClock, kOtherFaults), true);
+    table.take_read(last(30, kClock, kFaults), true);
+    table.take_read(last(10, kOtherClock, kOtherFaults), true);
   }
-  ledger.hand_over(seen);
+  table.hand_over(seen);
   EXPECT_EQ(seen.run[6], 40u);
   EXPECT_EQ(seen.faults[6], 2u);
   EXPECT_EQ(seen.enabled, 40u);
@@ -154,29 +154,29 @@ TEST_F(ReadLedgerTest, AThreadThatMovesIsNotTakenForOneWhoseCountersTookTurns) {
 }
 
 // Samples of one CPU; the other will tell at its own next sample, or never.
-TEST_F(ReadLedgerTest, LessThanASliceOnAnotherCpuIsNoReasonToScale) {
-  ledger.add_id(77, 0);
+TEST_F(ReadTableTest, LessThanASliceOnAnotherCpuIsNoReasonToScale) {
+  table.add_id(77, 0);
   const auto at = [](std::uint64_t enabled, std::uint64_t running) {
     return record(PERF_RECORD_SAMPLE, {kClock, 0, pair(5, 6), 100, pair(0, 0), 10, 2, enabled,
                                        running, running, kClock, 1, kFaults});
   };
-  ledger.take_sample(at(19, 10), true, seen);
+  table.take_sample(at(19, 10), true, seen);
   EXPECT_EQ(seen.enabled, 10u);
   EXPECT_EQ(seen.running, 10u);
-  ledger.take_sample(at(60, 20), true, seen);
+  table.take_sample(at(60, 20), true, seen);
   EXPECT_EQ(seen.enabled, 50u) << "more than a slice cannot have been elsewhere";
   EXPECT_EQ(seen.running, 20u);
 }
 
-TEST_F(ReadLedgerTest, WhatTheKernelLostIsCounted) {
-  ledger.take_other(record(PERF_RECORD_LOST, {kClock, 17, pair(5, 5), 1, 0, kClock}), seen);
-  EXPECT_EQ(ledger.lost(), 17u);
+TEST_F(ReadTableTest, WhatTheKernelLostIsCounted) {
+  table.take_other(record(PERF_RECORD_LOST, {kClock, 17, pair(5, 5), 1, 0, kClock}), seen);
+  EXPECT_EQ(table.lost(), 17u);
   EXPECT_EQ(seen.lost, 17u);
 }
 
-TEST_F(ReadLedgerTest, ARecordThatIsTooShortIsNoReasonToReadBehindIt) {
-  ledger.take_sample(record(PERF_RECORD_SAMPLE, {kClock}), true, seen);
-  ledger.take_read(record(PERF_RECORD_READ, {}), true);
+TEST_F(ReadTableTest, ARecordThatIsTooShortIsNoReasonToReadBehindIt) {
+  table.take_sample(record(PERF_RECORD_SAMPLE, {kClock}), true, seen);
+  table.take_read(record(PERF_RECORD_READ, {}), true);
   EXPECT_EQ(seen.run[0], 0u);
 }
 

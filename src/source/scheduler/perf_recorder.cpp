@@ -13,8 +13,8 @@
 #include "source/perf_events/open.hpp"
 #include "source/perf_events/ring_buffer.hpp"
 #include "source/perf_events/thread_rings.hpp"
-#include "source/scheduler/read_ledger.hpp"
-#include "source/scheduler/rung.hpp"
+#include "source/scheduler/read_table.hpp"
+#include "source/scheduler/recorder.hpp"
 #include "source/scheduler/side_band.hpp"
 
 namespace loft::source::scheduler {
@@ -46,7 +46,7 @@ struct Post {
   std::vector<Fd> group;  // task-clock, then the counters
 };
 
-class PerfRung final : public Rung {
+class PerfRecorder final : public Recorder {
  public:
   Result<void> open(const WatchPlan& plan, bool must_count) {
     plan_ = plan;
@@ -81,7 +81,7 @@ class PerfRung final : public Rung {
       const auto pid = static_cast<std::uint32_t>(*plan.program);
       first = TaskId{pid, pid};
     }
-    ledger_.set_members(1 + counters_.size(), plan.slice_ns, first);
+    table_.set_members(1 + counters_.size(), plan.slice_ns, first);
     // The kernel lets the whole group have its counters, or nothing of it.
     if (!counters_.empty()) sets_.add_set(counters_, false);
     return {};
@@ -100,7 +100,7 @@ class PerfRung final : public Rung {
           "have run time alone, and what a thread ran after its last slice is missing");
     if (is_user_only_)
       notes.push_back("counted in user mode alone: the kernel is out of bounds for this user");
-    if (const auto why = ledger_.why_rest_is_missing(); has_counts_ && !why.empty())
+    if (const auto why = table_.why_rest_is_missing(); has_counts_ && !why.empty())
       notes.push_back("what the first thread did after its last slice is missing: " + why);
     return notes;
   }
@@ -116,7 +116,7 @@ class PerfRung final : public Rung {
   void drain(TaskEvents& events) override {
     for (Post& post : posts_)
       post.ring.drain([&](std::span<const std::byte> record) { take(record, events); });
-    ledger_.hand_over(events);
+    table_.hand_over(events);
   }
 
   void stop(TaskEvents& events) override {
@@ -125,13 +125,13 @@ class PerfRung final : public Rung {
     drain(events);
     if (!plan_.slices || !has_counts_) return;
     for (const Post& post : posts_) read_post(post);
-    ledger_.finish(events);
+    table_.finish(events);
   }
 
   Result<Tally> tally() const override {
     Tally tally;
-    tally.lost = ledger_.lost();
-    tally.seen = ledger_.records() + tally.lost;
+    tally.lost = table_.lost();
+    tally.seen = table_.records() + tally.lost;
     return tally;
   }
 
@@ -229,7 +229,7 @@ class PerfRung final : public Rung {
       if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, post.side_band.get()) != 0)
         return failure_of_errno(errno, "send slices to a ring");
       LOFT_TRY(const auto id, perf_events::event_id(fd));
-      ledger_.add_id(id, post.group.size());
+      table_.add_id(id, post.group.size());
       post.group.push_back(std::move(fd));
       return {};
     };
@@ -249,11 +249,11 @@ class PerfRung final : public Rung {
     perf_event_header header;
     std::memcpy(&header, record.data(), sizeof header);
     if (header.type == PERF_RECORD_SAMPLE) {
-      ledger_.take_sample(record, has_counts_, events);
+      table_.take_sample(record, has_counts_, events);
     } else if (header.type == PERF_RECORD_READ) {
-      ledger_.take_read(record, has_counts_);
+      table_.take_read(record, has_counts_);
     } else {
-      ledger_.take_other(record, events);
+      table_.take_other(record, events);
     }
   }
 
@@ -263,9 +263,9 @@ class PerfRung final : public Rung {
     const ssize_t size = ::read(post.group.front().get(), values, sizeof values);
     if (size < 24) return;
     const std::size_t members = std::min<std::size_t>(values[0], post.group.size());
-    ledger_.take_total_times(values[1], values[2]);
+    table_.take_total_times(values[1], values[2]);
     for (std::size_t i = 0; i < members; ++i)
-      ledger_.take_total(values[3 + 2 * i + 1], values[3 + 2 * i]);
+      table_.take_total(values[3 + 2 * i + 1], values[3 + 2 * i]);
   }
 
   WatchPlan plan_;
@@ -276,21 +276,21 @@ class PerfRung final : public Rung {
   KernelEvent side_band_;
   std::vector<Fd> anchors_;
   std::vector<Post> posts_;
-  ReadLedger ledger_;
+  ReadTable table_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Rung>> open_perf_rung(const WatchPlan& plan) {
-  auto rung = std::make_unique<PerfRung>();
-  LOFT_CHECK(rung->open(plan, false));
-  return rung;
+Result<std::unique_ptr<Recorder>> open_perf_recorder(const WatchPlan& plan) {
+  auto recorder = std::make_unique<PerfRecorder>();
+  LOFT_CHECK(recorder->open(plan, false));
+  return recorder;
 }
 
-Result<std::unique_ptr<Rung>> open_counting_perf_rung(const WatchPlan& plan) {
-  auto rung = std::make_unique<PerfRung>();
-  LOFT_CHECK(rung->open(plan, true));
-  return rung;
+Result<std::unique_ptr<Recorder>> open_counting_perf_recorder(const WatchPlan& plan) {
+  auto recorder = std::make_unique<PerfRecorder>();
+  LOFT_CHECK(recorder->open(plan, true));
+  return recorder;
 }
 
 }  // namespace loft::source::scheduler

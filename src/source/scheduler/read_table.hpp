@@ -16,7 +16,7 @@
 
 namespace loft::source::scheduler {
 
-class ReadLedger {
+class ReadTable {
  public:
   // A group of `members` events; the first is the run time, sampled every `slice_ns`. `first` is
   // the thread with which a program began; nothing where threads were there before.

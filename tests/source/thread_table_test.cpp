@@ -1,4 +1,4 @@
-#include "source/perf_events/thread_ledger.hpp"
+#include "source/perf_events/thread_table.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
@@ -61,45 +61,45 @@ Record read(std::uint32_t tid, std::uint64_t value, std::uint64_t id) {
   return record;
 }
 
-TEST(ThreadLedger, KeepsCountsPerThreadAndEvent) {
-  ThreadLedger ledger;
-  ledger.take(read(7, 100, 1).done());
-  ledger.take(read(7, 5, 2).done());
-  ledger.take(read(8, 30, 1).done());
-  const auto threads = ledger.threads();
+TEST(ThreadTable, KeepsCountsPerThreadAndEvent) {
+  ThreadTable table;
+  table.take(read(7, 100, 1).done());
+  table.take(read(7, 5, 2).done());
+  table.take(read(8, 30, 1).done());
+  const auto threads = table.threads();
   EXPECT_EQ(threads.at(7).by_event_id.at(1).value, 100u);
   EXPECT_EQ(threads.at(7).by_event_id.at(2).value, 5u);
   EXPECT_EQ(threads.at(8).by_event_id.at(1).value, 30u);
 }
 
-TEST(ThreadLedger, AThreadHasItsParentsNameUntilItTakesAnother) {
-  ThreadLedger ledger;
-  ledger.take(comm(8, "worker", 30).done());  // the rings of two CPUs arrive in any order
-  ledger.take(fork(8, 7, 20).done());
-  ledger.take(fork(9, 7, 21).done());
-  ledger.take(comm(7, "main", 10).done());
-  EXPECT_EQ(ledger.names().at(8), "worker");
-  EXPECT_EQ(ledger.names().at(9), "main");
+TEST(ThreadTable, AThreadHasItsParentsNameUntilItTakesAnother) {
+  ThreadTable table;
+  table.take(comm(8, "worker", 30).done());  // the rings of two CPUs arrive in any order
+  table.take(fork(8, 7, 20).done());
+  table.take(fork(9, 7, 21).done());
+  table.take(comm(7, "main", 10).done());
+  EXPECT_EQ(table.names().at(8), "worker");
+  EXPECT_EQ(table.names().at(9), "main");
 }
 
-TEST(ThreadLedger, CountsWhatWasLost) {
-  ThreadLedger ledger;
+TEST(ThreadTable, CountsWhatWasLost) {
+  ThreadTable table;
   Record lost(PERF_RECORD_LOST);
   lost.add(std::uint64_t{1}).add(std::uint64_t{42});
-  ledger.take(lost.done());
-  EXPECT_EQ(ledger.lost(), 42u);
+  table.take(lost.done());
+  EXPECT_EQ(table.lost(), 42u);
 }
 
-TEST(ThreadLedger, IgnoresRecordsThatAreTooShort) {
-  ThreadLedger ledger;
+TEST(ThreadTable, IgnoresRecordsThatAreTooShort) {
+  ThreadTable table;
   Record whole = read(7, 100, 1);
   const auto bytes = whole.done();
-  for (std::size_t size = 0; size < bytes.size(); ++size) ledger.take(bytes.first(size));
+  for (std::size_t size = 0; size < bytes.size(); ++size) table.take(bytes.first(size));
   Record name = comm(7, "main", 1);
   const auto name_bytes = name.done();
-  for (std::size_t size = 0; size < 32; ++size) ledger.take(name_bytes.first(size));
-  EXPECT_TRUE(ledger.threads().empty());
-  EXPECT_TRUE(ledger.names().empty());
+  for (std::size_t size = 0; size < 32; ++size) table.take(name_bytes.first(size));
+  EXPECT_TRUE(table.threads().empty());
+  EXPECT_TRUE(table.names().empty());
 }
 
 RawReading reading(std::uint64_t value, long enabled, long running) {

@@ -1,10 +1,7 @@
-// The clock of rungs that do something now and then: readable whenever it is time to.
+// The clock of recorders that poll: its descriptor is readable whenever it is time to.
 #pragma once
 
-#include <sys/timerfd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -12,6 +9,7 @@
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "source/supervisor.hpp"
 
 namespace loft::source::scheduler {
 
@@ -22,9 +20,9 @@ std::uint64_t uneven_pause(std::uint64_t mean_ns, Random& random) {
   return std::uniform_int_distribution<std::uint64_t>(mean_ns / 2, mean_ns / 2 + mean_ns)(random);
 }
 
-class LookClock {
+class PollClock {
  public:
-  // For looks at every thread: at the length of a slice, but not more often than they are worth.
+  // For polling every thread: at the length of a slice, but not more often than it is worth.
   [[nodiscard]] Result<void> start(std::uint64_t slice_ns) {
     constexpr std::uint64_t kShortest = 20'000'000;
     pause_ns_ = std::max(slice_ns, kShortest);
@@ -41,8 +39,7 @@ class LookClock {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // Whether it is time; once for each time.
   [[nodiscard]] bool take() {
-    std::uint64_t times = 0;
-    if (::read(fd_.get(), &times, sizeof times) != sizeof times) return false;
+    if (take_expirations(fd_) == 0) return false;
     if (is_uneven_) (void)set(uneven_pause(pause_ns_, random_), 0);  // it could be set before
     return true;
   }
@@ -52,16 +49,11 @@ class LookClock {
   }
 
  private:
-  static timespec time_of(std::uint64_t ns) {
-    return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  }
-
   Result<void> set(std::uint64_t first_ns, std::uint64_t then_ns) {
-    if (!fd_.is_open()) fd_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    const itimerspec wanted{time_of(then_ns), time_of(first_ns)};
-    if (!fd_.is_open() || ::timerfd_settime(fd_.get(), 0, &wanted, nullptr) != 0)
-      return failure_of_errno(errno, "set a timer");
-    return {};
+    if (!fd_.is_open()) {
+      LOFT_TRY(fd_, make_timer());
+    }
+    return set_timer(fd_, Nanoseconds(first_ns), Nanoseconds(then_ns));
   }
 
   Fd fd_;

@@ -1,7 +1,7 @@
 // One way of watching all tasks of a program. The best one that works is used, and named.
 //
-// A rung is opened completely before anything starts; then the program is let go and the rung is
-// drained now and then until it is over.
+// A recorder is opened completely before anything starts; then the program is let go and the
+// recorder is drained now and then until it is over.
 #pragma once
 
 #include <sys/types.h>
@@ -29,16 +29,16 @@ struct WatchPlan {
   std::vector<pid_t> processes;  // that run already
 };
 
-class Rung {
+class Recorder {
  public:
-  Rung() = default;
-  Rung(const Rung&) = delete;
-  Rung& operator=(const Rung&) = delete;
-  virtual ~Rung() = default;
+  Recorder() = default;
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  virtual ~Recorder() = default;
 
   [[nodiscard]] virtual std::string name() const = 0;         // for scripts: "bpf"
   [[nodiscard]] virtual std::string description() const = 0;  // for people
-  // What this rung cannot tell.
+  // What this recorder cannot tell.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
   // The events as they are counted.
@@ -59,30 +59,30 @@ class Rung {
 };
 
 // The scheduler probe.
-[[nodiscard]] Result<std::unique_ptr<Rung>> open_bpf_rung(const WatchPlan& plan);
+[[nodiscard]] Result<std::unique_ptr<Recorder>> open_bpf_recorder(const WatchPlan& plan);
 
 // Events that threads inherit, with samples that read a whole group: for one's own programs without
 // privilege, with counts from Linux 6.12 on.
-[[nodiscard]] Result<std::unique_ptr<Rung>> open_perf_rung(const WatchPlan& plan);
+[[nodiscard]] Result<std::unique_ptr<Recorder>> open_perf_recorder(const WatchPlan& plan);
 
 // The same where it can count, and nothing where it cannot.
-[[nodiscard]] Result<std::unique_ptr<Rung>> open_counting_perf_rung(const WatchPlan& plan);
+[[nodiscard]] Result<std::unique_ptr<Recorder>> open_counting_perf_recorder(const WatchPlan& plan);
 
 // Counters for every thread, which ptrace holds at its birth: for kernels on which threads that
 // inherit counters cannot tell what they counted.
-[[nodiscard]] Result<std::unique_ptr<Rung>> open_thread_rung(const WatchPlan& plan);
+[[nodiscard]] Result<std::unique_ptr<Recorder>> open_thread_recorder(const WatchPlan& plan);
 
 // Looks into /proc: for users to whom the kernel grants no events.
-[[nodiscard]] Result<std::unique_ptr<Rung>> open_proc_rung(const WatchPlan& plan);
+[[nodiscard]] Result<std::unique_ptr<Recorder>> open_proc_recorder(const WatchPlan& plan);
 
-struct RungKind {
+struct RecorderKind {
   const char* name;
-  Result<std::unique_ptr<Rung>> (*open)(const WatchPlan&);
+  Result<std::unique_ptr<Recorder>> (*open)(const WatchPlan&);
   bool can_count;  // events; one that cannot is no substitute where they were asked for
   bool outlives_program = true;  // follows also what goes on after the program's end
 };
 
 // All of them, the best first.
-[[nodiscard]] std::vector<RungKind> rungs();
+[[nodiscard]] std::vector<RecorderKind> recorders();
 
 }  // namespace loft::source::scheduler

@@ -1,7 +1,7 @@
 // Who counted what: the counts of every thread of a program, its short-lived ones included.
 //
 // Events opened with inherit_stat make the kernel write each thread's own counts into the ring when
-// it ends. The ledger collects these, the names of the threads, and what was lost.
+// it ends. The table collects these, the names of the threads, and what was lost.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@
 
 namespace loft::source::perf_events {
 
-class ThreadLedger {
+class ThreadTable {
  public:
   struct Thread {
     pid_t pid = 0;

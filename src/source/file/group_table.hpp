@@ -3,8 +3,8 @@
 // two samples is the difference; it is that member's period. So samples must come in their order
 // here, which within one counter is that of the file.
 //
-//   GroupLedger ledger(events);
-//   ledger.take(*sample, event, [&](std::uint32_t member, std::uint64_t period) { ... });
+//   GroupTable table(events);
+//   table.take(*sample, event, [&](std::uint32_t member, std::uint64_t period) { ... });
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@
 
 namespace loft::source {
 
-class GroupLedger {
+class GroupTable {
  public:
-  explicit GroupLedger(const format::perf::EventTable& events) : events_(events) {}
+  explicit GroupTable(const format::perf::EventTable& events) : events_(events) {}
 
   // Whether samples of this layout tell what the members of a group counted.
   [[nodiscard]] static bool is_about(const format::perf::SampleLayout& layout) {

@@ -2,9 +2,9 @@
 #include <map>
 #include <set>
 
-#include "source/scheduler/look_clock.hpp"
+#include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/probe.hpp"
-#include "source/scheduler/rung.hpp"
+#include "source/scheduler/recorder.hpp"
 #include "source/scheduler/side_band.hpp"
 
 namespace loft::source::scheduler {
@@ -45,7 +45,7 @@ class OurProcesses final : public TaskEvents {
   TaskEvents* behind_ = nullptr;
 };
 
-class BpfRung final : public Rung {
+class BpfRecorder final : public Recorder {
  public:
   Result<void> open(const WatchPlan& plan) {
     options_.sets = plan.sets;
@@ -108,7 +108,7 @@ class BpfRung final : public Rung {
 
   ProbeOptions options_;
   std::unique_ptr<Probe> probe_;
-  std::optional<LookClock> turns_;
+  std::optional<PollClock> turns_;
   std::optional<SideBand> side_band_;
   OurProcesses ours_;
   std::uint64_t lost_told_ = 0;
@@ -116,10 +116,10 @@ class BpfRung final : public Rung {
 
 }  // namespace
 
-Result<std::unique_ptr<Rung>> open_bpf_rung(const WatchPlan& plan) {
-  auto rung = std::make_unique<BpfRung>();
-  LOFT_CHECK(rung->open(plan));
-  return rung;
+Result<std::unique_ptr<Recorder>> open_bpf_recorder(const WatchPlan& plan) {
+  auto recorder = std::make_unique<BpfRecorder>();
+  LOFT_CHECK(recorder->open(plan));
+  return recorder;
 }
 
 }  // namespace loft::source::scheduler

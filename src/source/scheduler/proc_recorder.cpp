@@ -1,4 +1,4 @@
-// The last rung: looks into /proc now and then. It needs no permission at all.
+// The last recorder: looks into /proc now and then. It needs no permission at all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 
 #include "base/clock.hpp"
 #include "source/scheduler/living_tasks.hpp"
-#include "source/scheduler/look_clock.hpp"
-#include "source/scheduler/rung.hpp"
+#include "source/scheduler/poll_clock.hpp"
+#include "source/scheduler/recorder.hpp"
 
 namespace loft::source::scheduler {
 namespace {
 
-class ProcRung final : public Rung {
+class ProcRecorder final : public Recorder {
  public:
   Result<void> open(const WatchPlan& plan) {
     plan_ = plan;
@@ -139,7 +139,7 @@ class ProcRung final : public Rung {
 
   WatchPlan plan_;
   EventSets counters_;  // none
-  LookClock clock_;
+  PollClock clock_;
   std::set<pid_t> processes_;
   std::map<pid_t, Known> known_;  // by tid
   std::uint64_t records_ = 0;
@@ -147,10 +147,10 @@ class ProcRung final : public Rung {
 
 }  // namespace
 
-Result<std::unique_ptr<Rung>> open_proc_rung(const WatchPlan& plan) {
-  auto rung = std::make_unique<ProcRung>();
-  LOFT_CHECK(rung->open(plan));
-  return rung;
+Result<std::unique_ptr<Recorder>> open_proc_recorder(const WatchPlan& plan) {
+  auto recorder = std::make_unique<ProcRecorder>();
+  LOFT_CHECK(recorder->open(plan));
+  return recorder;
 }
 
 }  // namespace loft::source::scheduler

@@ -7,7 +7,7 @@
 namespace loft::source {
 
 // What a record tells.
-enum class Tells {
+enum class Contents {
   nothing,
   tasks_and_mappings,
   loss_in_ring,
@@ -25,7 +25,7 @@ enum class Tells {
   last_piece,
 };
 
-[[nodiscard]] constexpr Tells what_it_tells(perf_data::RecordType type) {
+[[nodiscard]] constexpr Contents contents_of(perf_data::RecordType type) {
   using perf_data::RecordType;
   switch (type) {
     case RecordType::mmap:
@@ -34,38 +34,38 @@ enum class Tells {
     case RecordType::fork:
     case RecordType::exit:
     case RecordType::ksymbol:
-      return Tells::tasks_and_mappings;
+      return Contents::tasks_and_mappings;
     case RecordType::lost:
-      return Tells::loss_in_ring;
+      return Contents::loss_in_ring;
     case RecordType::lost_samples:
-      return Tells::loss_by_recorder;
+      return Contents::loss_by_recorder;
     case RecordType::read:
-      return Tells::reading;
+      return Contents::reading;
     case RecordType::header_attr:
-      return Tells::event;
+      return Contents::event;
     case RecordType::header_event_type:
     case RecordType::event_update:
-      return Tells::name_of_event;
+      return Contents::name_of_event;
     case RecordType::simpleperf_event_id:
-      return Tells::ids_of_events;
+      return Contents::ids_of_events;
     case RecordType::header_tracing_data:
     case RecordType::simpleperf_tracing_data:
-      return Tells::formats_of_tracepoints;
+      return Contents::formats_of_tracepoints;
     case RecordType::simpleperf_kernel_symbol:
-      return Tells::kernel_symbols;
+      return Contents::kernel_symbols;
     case RecordType::simpleperf_dso:
-      return Tells::binary;
+      return Contents::binary;
     case RecordType::simpleperf_symbol:
-      return Tells::function_of_binary;
+      return Contents::function_of_binary;
     case RecordType::header_build_id:
     case RecordType::header_feature:
-      return Tells::feature;
+      return Contents::feature;
     case RecordType::simpleperf_split:
-      return Tells::piece_of_record;
+      return Contents::piece_of_record;
     case RecordType::simpleperf_split_end:
-      return Tells::last_piece;
+      return Contents::last_piece;
     default:
-      return Tells::nothing;
+      return Contents::nothing;
   }
 }
 

@@ -9,8 +9,8 @@
 #include "source/perf_events/group.hpp"
 #include "source/perf_events/task_trace.hpp"
 #include "source/scheduler/living_tasks.hpp"
-#include "source/scheduler/look_clock.hpp"
-#include "source/scheduler/rung.hpp"
+#include "source/scheduler/poll_clock.hpp"
+#include "source/scheduler/recorder.hpp"
 
 namespace loft::source::scheduler {
 namespace {
@@ -31,7 +31,7 @@ void user_mode_only(event::Event& event) {
   event.modifiers.kernel = event.modifiers.hypervisor = false;
 }
 
-class ThreadRung final : public Rung, private TaskTrace::Visitor {
+class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
  public:
   Result<void> open(const WatchPlan& plan) {
     if (!plan.program)
@@ -265,7 +265,7 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
   std::vector<std::size_t> turns_;  // the sets that take turns
   std::size_t turn_ = 0;            // which of them has its own
   bool is_user_only_ = false;
-  LookClock clock_;
+  PollClock clock_;
   std::map<pid_t, Watched> threads_;
   std::optional<TaskTrace> trace_;
   TaskEvents* sink_ = nullptr;
@@ -276,10 +276,10 @@ class ThreadRung final : public Rung, private TaskTrace::Visitor {
 
 }  // namespace
 
-Result<std::unique_ptr<Rung>> open_thread_rung(const WatchPlan& plan) {
-  auto rung = std::make_unique<ThreadRung>();
-  LOFT_CHECK(rung->open(plan));
-  return rung;
+Result<std::unique_ptr<Recorder>> open_thread_recorder(const WatchPlan& plan) {
+  auto recorder = std::make_unique<ThreadRecorder>();
+  LOFT_CHECK(recorder->open(plan));
+  return recorder;
 }
 
 }  // namespace loft::source::scheduler

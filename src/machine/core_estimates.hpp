@@ -1,0 +1,33 @@
+// What curves of measured costs say about the parts of a core. Pure functions of the points.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace loft::machine {
+
+// A cost in cycles at some number of fillers, chases or pages, in growing order.
+struct CostPoint {
+  double count = 0;
+  double cycles = 0;
+};
+
+// Where a curve climbs from its first height to its last, taken half way between the two: the
+// number of operations that fit into the window beside a miss. Nothing when it does not climb by
+// half.
+std::optional<double> step_of(const std::vector<CostPoint>& curve);
+
+// How many of an operation are under way at once, when one alone takes `latency` cycles and the
+// points say how long each takes among `count` of them. Nothing without points.
+std::optional<double> in_flight(double latency, const std::vector<CostPoint>& curve);
+
+// Entries of the first and the second level of a TLB: the largest number of pages whose extra cost
+// (against the same lines without pages of their own) is still that of the plateau. A level that
+// shows no step, or whose plateau is shorter than a doubling, is not told.
+struct TlbEntries {
+  std::optional<double> first;
+  std::optional<double> second;
+};
+TlbEntries tlb_entries(const std::vector<CostPoint>& extra_by_pages);
+
+}  // namespace loft::machine

@@ -1,0 +1,182 @@
+#include "machine/core_probes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "machine/readings.hpp"
+
+namespace loft::machine {
+namespace {
+
+constexpr double kWindow = 0.0005;
+constexpr int kTimes = 32;   // links of a chain
+constexpr int kSteps = 128;  // instructions of a stream
+constexpr std::size_t kPage = 4096;
+
+constexpr std::array kParallel{2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48};
+constexpr std::array kFillers{32,  64,  96,  128, 160, 192, 224, 256, 288,
+                              320, 352, 384, 448, 512, 576, 640, 768};
+constexpr int kMostChases = 48;
+
+// A chain, or a stream of independent instructions; `links` is what one pattern counts as.
+struct Probe {
+  const char* name;
+  Isa isa;
+  int streams;
+  std::vector<Step> pattern;
+  double links = 1;
+  std::uint64_t p = 1, q = 0;
+};
+
+std::vector<Probe> chains() {
+  return {
+      {"int_add chain", Isa::scalar, 0, {{Op::int_add}}},
+      {"int_mul chain", Isa::scalar, 0, {{Op::int_mul}}},
+      {"lea chain", Isa::scalar, 0, {{Op::int_lea}}},
+      {"rotate chain", Isa::scalar, 0, {{Op::int_rotate}}},
+      {"convert chain", Isa::scalar, 0, {{Op::int_to_double}, {Op::double_to_int}}, 2},
+      {"file chain", Isa::scalar, 0, {{Op::int_to_vector}, {Op::vector_to_int}}, 2},
+      {"logic chain", Isa::sse, 0, {{Op::bit_or}}},
+      {"shuffle chain", Isa::sse, 0, {{Op::swap_halves}}},
+      {"vector_int_add chain", Isa::sse, 0, {{Op::vector_int_add}}},
+      {"vector_int_mul chain", Isa::sse, 0, {{Op::vector_int_mul}}},
+      // Stored behind one pointer and loaded behind another, which are equal: so no core can tell
+      // from the registers alone that the load wants what was stored.
+      {"forward chain", Isa::scalar, 2, {{Op::int_store, 0, 0}, {Op::int_load, 0, 1}}},
+      {"forward_same chain", Isa::scalar, 1, {{Op::int_store}, {Op::int_load}}},
+      {"forward_half chain", Isa::scalar, 2, {{Op::int_store, 0, 0}, {Op::int_load_half, 0, 1}}},
+      {"forward_blocked chain",
+       Isa::scalar,
+       2,
+       {{Op::int_store_half, 0, 0, 0}, {Op::int_store_half, 0, 0, 4}, {Op::int_load, 0, 1}}},
+      {"forward_scalar chain", Isa::scalar, 2, {{Op::store, 0, 0}, {Op::load, 0, 1}}},
+      {"forward_sse chain", Isa::sse, 2, {{Op::store, 0, 0}, {Op::load, 0, 1}}},
+      {"forward_avx2 chain", Isa::avx2, 2, {{Op::store, 0, 0}, {Op::load, 0, 1}}},
+      {"forward_avx512 chain", Isa::avx512, 2, {{Op::store, 0, 0}, {Op::load, 0, 1}}},
+      {"forward_neon chain", Isa::neon, 2, {{Op::store, 0, 0}, {Op::load, 0, 1}}},
+  };
+}
+
+std::vector<Probe> streams() {
+  return {
+      {"int_add stream", Isa::scalar, 0, {{Op::int_add}}},
+      {"int_mul stream", Isa::scalar, 0, {{Op::int_mul}}},
+      {"lea stream", Isa::scalar, 0, {{Op::int_lea}}},
+      {"rotate stream", Isa::scalar, 0, {{Op::int_rotate}}},
+      {"to_double stream", Isa::scalar, 0, {{Op::int_to_double}}},
+      {"to_int stream", Isa::scalar, 0, {{Op::double_to_int}}},
+      {"to_vector stream", Isa::scalar, 0, {{Op::int_to_vector}}},
+      {"from_vector stream", Isa::scalar, 0, {{Op::vector_to_int}}},
+      {"logic stream", Isa::sse, 0, {{Op::bit_or}}},
+      {"shuffle stream", Isa::sse, 0, {{Op::swap_halves}}},
+      {"vector_int_add stream", Isa::sse, 0, {{Op::vector_int_add}}},
+      {"vector_int_mul stream", Isa::sse, 0, {{Op::vector_int_mul}}},
+      {"load stream", Isa::scalar, 1, {{Op::int_load, 0, 0, 0}, {Op::int_load, 0, 0, 64}}},
+      {"store stream", Isa::scalar, 1, {{Op::int_store, 0, 0, 0}, {Op::int_store, 0, 0, 8}}},
+      {"branch stream", Isa::scalar, 0, {{Op::branch_not_taken}}},
+      {"nop stream", Isa::scalar, 0, {{Op::nop}}},
+      {"int_div stream", Isa::scalar, 0, {{Op::int_div_of_q}}, 1, 0x5A5A5A5B, 0x3FEDCBA987654321},
+  };
+}
+
+bool is_usable(const PlanInput& input, Isa isa) {
+  // Vector probes of 128 bits are written as SSE; NEON has the same operations.
+  return std::ranges::find(input.isas, isa) != input.isas.end();
+}
+
+Isa isa_here(const PlanInput& input, Isa isa) {
+  return isa == Isa::sse && !is_usable(input, isa) ? Isa::neon : isa;
+}
+
+// Chases through one ring at once, each from a place of its own.
+Result<void> plan_chases(Plan& plan, Probes& probes, Workbench& bench, const Rings& rings,
+                         const char* ring, const char* name, int most, bool is_cached) {
+  const std::vector<std::byte*> places = rings.places(ring, kMostChases);
+  if (places.empty()) return {};
+  for (const int count : kParallel) {
+    if (count > most) break;
+    LOFT_TRY(auto slots, Buffer::allocate(kPage, Pages::small));
+    slots.touch();
+    for (int i = 0; i < count; ++i)
+      std::memcpy(slots.data() + 8 * i, &places[static_cast<std::size_t>(i)], sizeof(std::byte*));
+    TrialSetup setup;
+    setup.kernel = slots_kernel(count);
+    setup.work = count;
+    setup.starts = {slots.data()};
+    if (is_cached) setup.warm_trips = rings.nodes(ring) / static_cast<std::size_t>(count) + 1;
+    plan_reading(plan, bench, name + std::to_string(count), std::move(setup), kSharedTolerance,
+                 kWindow);
+    probes.buffers.push_back(std::move(slots));
+  }
+  return {};
+}
+
+void plan_window(Plan& plan, Workbench& bench, const Rings& rings) {
+  const std::vector<std::byte*> places = rings.places("Mem_lat", 2);
+  if (places.empty()) return;
+  for (const int fillers : kFillers) {
+    TrialSetup setup;
+    setup.kernel = spaced_chases_kernel(fillers);
+    setup.work = 1;
+    setup.starts = places;
+    plan_reading(plan, bench, kSpacedChases + std::to_string(fillers), std::move(setup),
+                 kSharedTolerance, kWindow);
+  }
+}
+
+}  // namespace
+
+std::span<const int> parallel_chases() { return kParallel; }
+
+std::span<const int> window_fillers() { return kFillers; }
+
+// None has more of a kind than narrow cores have ports for it, in proportion.
+std::vector<IssueMix> issue_mixes() {
+  const Step add{Op::int_add};
+  const Step vector{Op::vector_int_add};
+  const Step load{Op::int_load};
+  const auto mix = [](std::string name, const std::vector<Step>& pattern) {
+    return IssueMix{std::move(name), independent_kernel(Isa::scalar, 1, pattern, 192)};
+  };
+  return {mix("1 integer", {add}), mix("2 integer : 1 vector", {add, add, vector}),
+          mix("3 integer : 2 vector : 1 load", {add, vector, add, load, add, vector}),
+          mix("4 integer : 2 vector : 2 load", {add, vector, add, load, add, vector, add, load})};
+}
+
+Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings& rings,
+                                Workbench& bench) {
+  Probes probes;
+  LOFT_TRY(auto words, Buffer::allocate(kPage, Pages::small));
+  words.touch();
+  const auto plan_probe = [&](const Probe& probe, bool is_chain) {
+    const Isa isa = isa_here(input, probe.isa);
+    if (!is_usable(input, isa)) return;
+    TrialSetup setup;
+    setup.kernel = is_chain ? repeated_kernel(isa, probe.streams, probe.pattern, kTimes)
+                            : independent_kernel(isa, probe.streams, probe.pattern, kSteps);
+    setup.work = is_chain ? kTimes * probe.links : static_cast<double>(setup.kernel.body.size());
+    setup.p = probe.p;
+    setup.q = probe.q;
+    if (probe.streams > 0) setup.starts = {words.data()};
+    plan_reading(plan, bench, probe.name, std::move(setup), kPrivateTolerance, kWindow);
+  };
+  for (const Probe& probe : chains()) plan_probe(probe, true);
+  for (const Probe& probe : streams()) plan_probe(probe, false);
+  for (const IssueMix& mix : issue_mixes()) {
+    TrialSetup setup;
+    setup.kernel = mix.kernel;
+    // The loop's own two instructions are issued too.
+    setup.work = static_cast<double>(mix.kernel.body.size()) + 2;
+    setup.starts = {words.data()};
+    plan_reading(plan, bench, "issue " + mix.name, std::move(setup), kPrivateTolerance, kWindow);
+  }
+  probes.buffers.push_back(std::move(words));
+  plan_window(plan, bench, rings);
+  LOFT_CHECK(plan_chases(plan, probes, bench, rings, "Mem_lat", kMemoryChases, kMostChases, false));
+  LOFT_CHECK(plan_chases(plan, probes, bench, rings, "L3_lat", kCacheChases, kMostChases, true));
+  LOFT_CHECK(plan_chases(plan, probes, bench, rings, "tlb_pages", kPageChases, 24, true));
+  return probes;
+}
+
+}  // namespace loft::machine

@@ -1,0 +1,47 @@
+// Kernels for the parameters of a core that a timing model needs: latencies and rates by class of
+// instruction, store forwarding, misses and page walks in flight, the reorder window.
+//
+//   LOFT_TRY(const Probes probes, plan_core_probes(plan, input, rings, bench));
+//   ... rounds ...
+//   machine.core = core_parameters(plan, bench, machine);   // core_parameters.hpp
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/core_estimates.hpp"
+#include "machine/latency.hpp"
+#include "machine/plan.hpp"
+
+namespace loft::machine {
+
+// How many chases run at once, and how many operations stand between two of them.
+std::span<const int> parallel_chases();
+std::span<const int> window_fillers();
+// Mixes of instructions that no part of a core but its width should hold back.
+struct IssueMix {
+  std::string name;  // "3 integer : 2 vector : 1 load"
+  Kernel kernel;
+};
+std::vector<IssueMix> issue_mixes();
+
+// Names of the items of a plan, before a number of chases or fillers.
+inline constexpr const char* kSpacedChases = "spaced_chases ";
+inline constexpr const char* kMemoryChases = "memory_chases ";
+inline constexpr const char* kCacheChases = "cache_chases ";
+inline constexpr const char* kPageChases = "page_chases ";
+
+// The memory that the probes work on; it must outlive the plan's items.
+struct Probes {
+  std::vector<Buffer> buffers;
+};
+[[nodiscard]] Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input,
+                                              const Rings& rings, Workbench& bench);
+
+// What a link of a chase through so many small pages costs more than one through as many lines side
+// by side. Empty when there is too little memory for it.
+[[nodiscard]] Result<std::vector<CostPoint>> sweep_pages(Workbench& bench, std::size_t memory,
+                                                         int passes);
+
+}  // namespace loft::machine
