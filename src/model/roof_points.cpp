@@ -10,13 +10,6 @@
 namespace loft::model {
 namespace {
 
-// A point that reaches so much of a roof hangs under it; one far below is held back by something
-// that no roof shows.
-constexpr double kAtRoof = 0.7;
-constexpr double kFarBelow = 0.4;
-// Floating point that takes less of the instructions than this is not what a program is about.
-constexpr double kHardlyAny = 0.001;
-
 int width_of(std::string_view isa) {
   constexpr std::array<std::pair<std::string_view, int>, 6> kWidths{
       {{"scalar", 64}, {"sse", 128}, {"neon", 128}, {"avx2", 256}, {"sve", 512}, {"avx512", 512}}};
@@ -67,40 +60,13 @@ RoofPoint placed(const Machine& machine, Subject subject) {
     if (work.flops() > 0 && work.bytes > 0) {
       point.intensity = work.flops() / work.bytes;
       Roofline roofline = roofline_of(machine, choice_of(subject));
+      point.attainable = roofline.attainable(*point.intensity);
       drop_lesser_ceilings(roofline, work);
       point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
     }
   }
   point.subject = std::move(subject);
   return point;
-}
-
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-
-std::string advice_for(const RoofPoint& point, const Roofline& roofline) {
-  const Subject& subject = point.subject;
-  const int width = used_width(subject.work->widths);
-  const int widest = roofline.ceilings.empty() ? 64 : width_of(roofline.ceilings.front().isa);
-  if (point.limit->share >= kAtRoof && point.limit->is_bandwidth)
-    return fmt::format("{} is at its roof ({}): fewer bytes, not faster code, will help.",
-                       subject.name, point.limit->name);
-  const bool may_widen = !point.limit->is_bandwidth || point.limit->share < kFarBelow;
-  if (width < widest && may_widen)
-    return fmt::format(
-        "{} does most of its floating point {}: vectorizing it is the next thing to look at.",
-        subject.name, width == 64 ? "one number at a time" : fmt::format("{} bits wide", width));
-  if (point.limit->share >= kAtRoof)
-    return fmt::format("{} is at its roof ({}): fewer operations, not faster code, will help.",
-                       subject.name, point.limit->name);
-  if (point.limit->share < kFarBelow)
-    return fmt::format(
-        "{} is far below every roof: look for dependent operations, divisions, mispredicted "
-        "branches and waiting for memory.",
-        subject.name);
-  return fmt::format("{} reaches {} of the {} roof: {}.", subject.name, percent(point.limit->share),
-                     point.limit->name,
-                     point.limit->is_bandwidth ? "use each byte more often, or wait less for it"
-                                               : "there is room up to it");
 }
 
 // Those that took any time, longest first.
@@ -178,23 +144,6 @@ RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size
                                                                 std::min(top, functions.size())));
   for (Subject& subject : subjects) chart.points.push_back(placed(machine, std::move(subject)));
   return chart;
-}
-
-std::string advice(const RoofChart& chart) {
-  const RoofPoint* run = nullptr;
-  const RoofPoint* heaviest = nullptr;
-  for (const RoofPoint& point : chart.points) {
-    if (point.subject.scope == Scope::run && run == nullptr) run = &point;
-    if (point.subject.scope != Scope::function || !point.limit) continue;
-    if (heaviest == nullptr || point.subject.seconds > heaviest->subject.seconds) heaviest = &point;
-  }
-  if (run == nullptr || !run->subject.work) return {};
-  const Work& work = *run->subject.work;
-  if (work.instructions && work.flops() < kHardlyAny * *work.instructions)
-    return "There is hardly any floating point in it: a roofline says little here; "
-           "'loft record' and 'loft report' show where the time goes.";
-  const RoofPoint& subject = heaviest != nullptr ? *heaviest : *run;
-  return subject.limit ? advice_for(subject, chart.roofline) : std::string();
 }
 
 const char* to_string(Scope scope) {

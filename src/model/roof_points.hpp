@@ -1,9 +1,9 @@
-// What a run did, placed under the roofs of a machine, and what to look at next.
+// What a run did, placed under the roofs of a machine.
 //
 //   std::vector<Subject> subjects = {...};           // the run, its threads, functions, slices
 //   const RoofChart chart = place(machine, subjects);
 //   chart.points[0].limit->name                      // "DRAM bandwidth"
-//   advice(chart)                                    // one sentence for people
+//   advice(chart)                                    // roof_advice.hpp: what that proves
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,8 @@ struct RoofPoint {
   std::optional<double> intensity;         // FLOP per byte; nothing without either
   std::optional<double> flops_per_second;  // nothing without time or counts
   std::optional<double> bytes_per_second;  // likewise
-  std::optional<Limit> limit;              // nothing for work without floating point
+  std::optional<double> attainable;        // FLOP/s at most on this machine, at its intensity
+  std::optional<Limit> limit;              // the next roof above; nothing without floating point
 };
 
 struct RoofChart {
@@ -77,9 +78,6 @@ struct RoofChart {
 // The roofs of each point are those of its own precision, its own number of threads, and the
 // instruction widths that it uses or could use.
 RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8);
-
-// The next thing to look at, in a sentence or two.
-std::string advice(const RoofChart& chart);
 
 const char* to_string(Scope scope);
 

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "model/roof_advice.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -62,7 +63,9 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   report.thread_names = native.threads();
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
+  const bool is_short = joined.is_short;
   place(report, std::move(joined.subjects), machine, wanted);
+  if (!is_short) report.advice = model::advice(report.chart);
   return report;
 }
 

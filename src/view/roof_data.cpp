@@ -26,7 +26,7 @@ ordered_json run_json(const RoofReport& report) {
                     {"wall_s", report.wall_seconds}, {"cpu_s", report.cpu_seconds},
                     {"threads", report.threads},     {"machine", report.machine_identity},
                     {"counts", report.counts_from},  {"time", report.time_from()},
-                    {"notes", report.notes},         {"advice", model::advice(report.chart)}};
+                    {"notes", report.notes},         {"advice", report.advice}};
   if (!report.label.empty()) json["run"] = report.label;
   for (const sample::EnergyUsed& used : report.energy) {
     ordered_json over_time = ordered_json::array();

@@ -82,7 +82,7 @@ std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
   text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth, "GFLOP/s",
-                      "FLOP/B", "limited by", "of that", "time");
+                      "FLOP/B", "below", "of that", "time");
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::run) text += row("whole run", point);
   for (const RoofPoint& point : report.chart.points)
@@ -95,8 +95,7 @@ std::string run_text(const RoofReport& report) {
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others);
   text += energy_lines(report);
-  if (const std::string advice = model::advice(report.chart); !advice.empty())
-    text += printable(advice) + "\n";
+  if (!report.advice.empty()) text += printable(report.advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

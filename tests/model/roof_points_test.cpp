@@ -1,4 +1,4 @@
-#include "model/roof_points.hpp"
+#include "model/roof_advice.hpp"
 
 #include <gmock/gmock.h>
 
@@ -6,6 +6,7 @@ namespace loft::model {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Roof peak(std::string isa, std::string op, double flops, int threads = 1,
           std::string precision = "dp") {
@@ -138,17 +139,42 @@ TEST(RoofPoints, ASumThatLacksAPartIsNotGiven) {
   EXPECT_FALSE(chart.others->flops_per_second);
 }
 
-TEST(Advice, NamesTheRoofThatTheHeaviestFunctionHangsUnder) {
+// At the DRAM line, with L1's far above: its data may come from anywhere.
+TEST(Advice, APointAtALowerLineProvesNothing) {
   const auto chart = place(machine(), {subject(Scope::run, "app", 2e9, 20e9, 1.2),
                                        subject(Scope::function, "sweep", 1.9e9, 19e9, 1.0)});
-  EXPECT_THAT(advice(chart), HasSubstr("sweep is at its roof (DRAM bandwidth)"));
+  EXPECT_THAT(advice(chart), HasSubstr("sweep is below the line of DRAM bandwidth, at 95 % of it"));
+  EXPECT_THAT(advice(chart), Not(HasSubstr("fewer bytes")));
 }
 
-TEST(Advice, SeesScalarCode) {
-  Subject scalar = subject(Scope::function, "loop", 5e9, 0.1e9, 1);
-  scalar.work->widths = {.scalar = 5e9};
-  const auto chart = place(machine(), {subject(Scope::run, "app", 5e9, 0.1e9, 1), scalar});
-  EXPECT_THAT(advice(chart), HasSubstr("one number at a time"));
+TEST(Advice, APointAtTheSteepestLineNeedsFewerBytes) {
+  const auto chart = place(machine(), {subject(Scope::run, "app", 19e9, 190e9, 1)});
+  EXPECT_THAT(advice(chart), HasSubstr("app moves bytes as fast as L1 bandwidth allows: fewer"));
+}
+
+// The bytes are those that memory moved: its line is the only one.
+TEST(Advice, APointAtTheLineOfMemoryNeedsFewerOfItsBytes) {
+  Machine of_memory = machine();
+  std::erase_if(of_memory.roofs, [](const Roof& roof) { return roof.level == "L1"; });
+  const auto chart = place(of_memory, {subject(Scope::run, "app", 1.9e9, 19e9, 1)});
+  EXPECT_THAT(advice(chart), HasSubstr("fewer bytes will help"));
+}
+
+TEST(Advice, ScalarCodeAtItsPeakHasRoomInVectors) {
+  Subject scalar = subject(Scope::run, "loop", 5.7e9, 0.1e9, 1);
+  scalar.work->widths = {.scalar = 5.7e9};
+  EXPECT_THAT(advice(place(machine(), {scalar})), HasSubstr("vectorizing"));
+  scalar.seconds = 2;  // half of the peak: something else holds it back
+  EXPECT_THAT(advice(place(machine(), {scalar})), Not(HasSubstr("vectorizing")));
+  scalar.seconds = 1;
+  scalar.time_error = 0.3;  // it may be at 67 %
+  EXPECT_THAT(advice(place(machine(), {scalar})), Not(HasSubstr("vectorizing")));
+}
+
+TEST(Advice, AnEstimateProvesNothing) {
+  Subject run = subject(Scope::run, "app", 19e9, 190e9, 1);
+  run.origin = sample::Origin::modelled;
+  EXPECT_THAT(advice(place(machine(), {run})), Not(HasSubstr("fewer bytes")));
 }
 
 TEST(Advice, SaysWhenARooflineSaysLittle) {
