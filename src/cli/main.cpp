@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/fault_guard.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 
@@ -75,7 +76,11 @@ int run(int argc, char** argv) {
     (void)terminal.flush();  // the failure is being reported already
     return exit_status(status.error());
   }
-  return terminal.flush() ? *status : kLoftFailed;
+  const auto changed = changed_files();
+  for (const std::string& file : changed)
+    terminal.note("loft: " + to_string(file_changed(file).value()) +
+                  "; do not trust this result\n");
+  return terminal.flush() && changed.empty() ? *status : kLoftFailed;
 }
 
 }  // namespace

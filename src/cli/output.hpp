@@ -2,11 +2,10 @@
 //
 // The forms of a command are rows of one table; a new export is a row and the file that writes it:
 //
-//   const std::vector<Output<Shown>> kOutputs = {
-//       {{"text", {".txt"}}, [](const Shown& shown, const PieceWriter& write) { ... }},
-//       {{"svg", {".svg"}, kNeedsTree}, write_svg}};
-//   LOFT_TRY(const auto* output, choose_output<Shown>(kOutputs, flags));
-//   prepare what output->needs says; then
+//   const std::vector<Output<Shown>> outputs = {{{"text", {".txt"}}, write_text},
+//                                               {{"svg", {".svg"}, kNeedsTree}, write_svg}};
+//   LOFT_TRY(const Output<Shown>* output, choose_output(outputs, flags));
+//   use(output->needs);                              // before there is anything to show
 //   LOFT_CHECK(write_output(*output, shown, flags, Stream::out, terminal));
 #pragma once
 

@@ -1,6 +1,6 @@
 // Metrics by name, evaluated on counts: what `stat`, `top`, `roof` and `metric eval` show.
 //
-//   LOFT_TRY(const auto metrics, compile_all(library, {"IPC", "GFLOPS"}, available));
+//   LOFT_TRY(const auto metrics, compile_all(library, names, available));
 //   needs(metrics)                                    // the events to count, each once
 //   for (const Evaluated& e : evaluate_all(metrics, counts)) print(e);
 #pragma once

@@ -1,7 +1,6 @@
 // All metrics that a command knows, from where they are kept.
 //
-//   LOFT_TRY(const Library library, load_library({.files = flags.metrics, .defines =
-//   flags.defines}));
+//   LOFT_TRY(const Library library, load_library({.files = files, .defines = defines}));
 //
 // Looked up, later ones winning: share/metrics; the machine's constants (added by the caller);
 // $XDG_CONFIG_HOME/loft/metrics; $LOFT_METRICS (files and folders, separated by colons); files

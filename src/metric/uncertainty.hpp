@@ -4,8 +4,8 @@
 // silent in the others. From the windows that ran come each event's total, its variance and, as the
 // events of a group were counted in the very same windows, their covariance:
 //
-//   const auto spread = estimate_group(windows, enabled);
-//   value = with_interval(program, counts, value, {spread});
+//   const auto groups = estimate_groups(windows);
+//   value = with_interval(program, counts, value, groups);
 //
 // The variance is taken from successive differences (slow trends cancel) with the correction for a
 // finite whole: a group that ran all the time has none.

@@ -1,8 +1,9 @@
 // A program run as it is, sampled for its time, and what its samples say.
 //
-//   LOFT_TRY(const auto run, run_natively({.command = command}));
-//   LOFT_TRY(const auto profile, profile_of(run));
-//   join(profile.times(), counted);                              // roof/join.hpp
+//   LOFT_TRY(auto run, run_natively({.command = command}));
+//   LOFT_TRY(auto recording, run.run->finish());
+//   LOFT_TRY(const auto profile, profile_of(std::move(run.counts), std::move(recording)));
+//   const Joined joined = join(profile.times(), counted);        // roof/join.hpp
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // A program that runs twice must meet the same input twice, and be heard once.
 //
 //   LOFT_TRY(auto streams, RepeatStreams::prepare());
-//   run natively with streams.first(); then
+//   use(streams.first());                            // for the first run
 //   LOFT_TRY(const auto second, streams.second());   // input rewound, outputs into hidden files
 //   streams.difference()                             // what the second time said otherwise
 #pragma once

@@ -4,7 +4,7 @@
 //
 //   LOFT_CHECK(run->keep(features_of(native_counts, counted, machine)));
 //   ...
-//   LOFT_TRY(const KeptRun kept, read_run("before.data"));
+//   LOFT_TRY(const KeptRun kept, read_run(*recording));
 #pragma once
 
 #include <map>

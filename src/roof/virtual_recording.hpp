@@ -1,6 +1,9 @@
 // A recording by the virtual PMU (`loft record --source virtual`) under the roofs.
 //
-//   if (is_counted(*recording)) LOFT_TRY(const CountedRun run, read_counted(*recording));
+//   if (is_counted(*recording)) {
+//     LOFT_TRY(const CountedRun run, read_counted(*recording));
+//     show(run.subjects);
+//   }
 //
 // What was done is exact, per thread, function and slice. Times are estimates: that of the run
 // under the virtual PMU, within a slice shared by instructions, less what the engine is known to

@@ -1,7 +1,7 @@
 // The events of the virtual PMU that a roofline rests on, and the work that each of them stands
 // for.
 //
-//   LOFT_TRY(request.events, work_events());
+//   LOFT_TRY(const auto events, virtual_events(work_event_names()));
 //   const WorkColumns columns(names);              // of the counts that come back
 //   if (columns.are_complete()) columns.done_in(counts).work.flops();
 #pragma once

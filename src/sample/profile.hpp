@@ -1,7 +1,7 @@
 // Samples added up: rows of a table by any keys, and a call tree.
 //
 //   Profile profile(history, locations, events, options);
-//   recording.for_each_sample(n, [&](unsigned i) { return profile.worker(i); });
+//   recording.for_each_sample(workers, [&](unsigned i) { return profile.worker(i); });
 //   const ProfileResult result = profile.finish();
 //
 // Each worker counts for itself; finish() adds the workers up. Nothing depends on the order of the

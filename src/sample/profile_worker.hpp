@@ -56,8 +56,8 @@ class ProfileWorker : public SampleSink {
   void find_node(Collected& collected);
   void count(const Collected& collected);
   void count_sample(const Sample& sample, const Weight& weight);
-  // The same for the innermost functions of samples that all count, and nothing else: what most
-  // people ask for.
+  // Counts the innermost functions of samples that all count, and nothing else: what most people
+  // ask for.
   void add_flat(std::span<const Sample> samples);
 
   // The chain of a sample from its callers on.

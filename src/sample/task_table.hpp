@@ -127,12 +127,11 @@ struct TaskTable {
 // turns and they were counted all along, else by the time.
 [[nodiscard]] Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i);
 
-// The same for all that a task did, with its error.
+// The estimate for all that a task did, with its error.
 [[nodiscard]] Estimate estimate(const TaskTable& table, const TaskRow& row, std::size_t i);
 
-// The same for all tasks together: the sum of what is estimated of each. Tasks of which nothing is
-// known, since they had no turn, are taken to be like the others,
-// and their error is then not known.
+// The estimate for all tasks together: the sum of what is estimated of each. Tasks of which nothing
+// is known, since they had no turn, are taken to be like the others, and their error is not known.
 [[nodiscard]] Estimate estimate_of_all(const TaskTable& table, std::size_t i);
 
 // Of all counters together: counted when each was, missing when none is known, else scaled.

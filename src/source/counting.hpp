@@ -1,9 +1,9 @@
 // The one interface behind which events are counted, by hardware, kernel or the virtual PMU.
 //
-//   LOFT_TRY(auto run, perf_events::prepare(request));   // or virtual_pmu::prepare(request)
+//   LOFT_TRY(auto run, virtual_pmu::prepare(request));   // or another source's
 //   LOFT_CHECK(run->start());
-//   while (...) LOFT_TRY(const auto so_far, run->read());
-//   LOFT_TRY(const auto end, run->finish());
+//   while (running) print(run->read());
+//   LOFT_TRY(const Reading end, run->read());
 //
 // A run is prepared completely before anything starts: when it cannot count, nothing has happened.
 #pragma once

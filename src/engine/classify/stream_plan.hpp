@@ -8,7 +8,7 @@
 // to a base that is known already.
 //
 //   StreamPlanner planner;
-//   for (each instruction) planner.add(facts, [](const StreamWord& word) { ... });
+//   for (const InstructionFacts& facts : block) planner.add(facts, [](const StreamWord& word) { ... });
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@
 
 #include "base/fd.hpp"
 #include "event/virtual_names.hpp"
+#include "format/perf/header.hpp"
 #include "format/perf/sample.hpp"
 
 namespace loft::source {
@@ -272,10 +273,10 @@ Result<bool> is_recording(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return false;  // what is read from a pipe is gone
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return failure_of_errno(errno, "open '" + path + "'");
-  std::array<char, 8> magic{};
+  std::array<std::byte, format::perf::kMagicSize> magic{};
   const auto got = ::read(file.get(), magic.data(), magic.size());
-  const std::string_view text(magic.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
-  return text == "PERFILE2" || text == "2ELIFREP" || text == "PERFFILE";
+  return format::perf::has_magic(
+      std::span(magic).first(got < 0 ? 0 : static_cast<std::size_t>(got)));
 }
 
 sample::RunCounts count_recording(const Recording& recording) {

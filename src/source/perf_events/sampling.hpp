@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/child_process.hpp"
+#include "base/file_replacement.hpp"
 #include "format/perf/writer.hpp"
 #include "source/counting.hpp"
 #include "source/file/recording.hpp"
@@ -37,7 +38,6 @@ struct SamplingRequest {
 class SamplingRun final : public CountingRun {
  public:
   [[nodiscard]] static Result<std::unique_ptr<SamplingRun>> prepare(const SamplingRequest& request);
-  ~SamplingRun() override;
 
   std::string source_name() const override { return "perf_events"; }
   const std::vector<event::Event>& events() const override { return events_; }
@@ -66,11 +66,10 @@ class SamplingRun final : public CountingRun {
     RingBuffer ring;
   };
 
-  // A file is written beside its name until it is whole; what was there before stays until then.
   struct Output {
-    Fd fd;
-    std::string path;    // empty: it vanishes with its descriptor
-    std::string beside;  // empty once it is in place
+    std::optional<FileReplacement> kept;  // none: the recording vanishes with `temporary`
+    Fd temporary;
+    [[nodiscard]] const Fd& fd() const { return kept ? kept->fd() : temporary; }
   };
 
   explicit SamplingRun(Output output) : output_(std::move(output)) {}

@@ -383,7 +383,7 @@ Result<void> RecordingFile::end_round() {
   if (done) done = writer_->finish_round();
   if (done) return {};
   if (!broken_) broken_ = done.error();
-  (void)writer_->settle();  // in place: needs no room
+  (void)writer_->update_sizes();  // in place: needs no room
   return done;
 }
 

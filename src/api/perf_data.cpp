@@ -1,6 +1,6 @@
-// loft/perf_data.hpp on top of Recording.
-#include "format/perf/sample.hpp"
 #include "loft/perf_data.hpp"
+
+#include "format/perf/sample.hpp"
 #include "source/file/ordered.hpp"
 #include "source/file/recording.hpp"
 
@@ -11,8 +11,8 @@ namespace perf = format::perf;
 struct Reader::Implementation {
   std::unique_ptr<source::Recording> recording;
 
-  [[nodiscard]] format::ByteOrder order() const {
-    return recording->metadata().is_big_endian ? format::ByteOrder::big : format::ByteOrder::little;
+  [[nodiscard]] ByteOrder order() const {
+    return recording->metadata().is_big_endian ? ByteOrder::big : ByteOrder::little;
   }
   [[nodiscard]] perf::RawRecord raw(const Record& record) const {
     perf::RawRecord out;
