@@ -51,21 +51,35 @@ RooflineChoice choice_of(const Subject& subject) {
   return choice;
 }
 
+// An estimate of the time that makes a point faster than the machine is wrong.
+bool is_impossible(const RoofPoint& point) {
+  constexpr double kMeasured = 1.05;  // roofs have an error, too
+  return point.subject.origin == sample::Origin::modelled && point.attainable.value_or(0) > 0 &&
+         *point.flops_per_second > *point.attainable * kMeasured;
+}
+
 RoofPoint placed(const Machine& machine, Subject subject) {
   RoofPoint point;
-  if (subject.work && subject.seconds > 0) {
-    const Work& work = *subject.work;
-    point.flops_per_second = work.flops() / subject.seconds;
-    point.bytes_per_second = work.bytes / subject.seconds;
-    if (work.flops() > 0 && work.bytes > 0) {
-      point.intensity = work.flops() / work.bytes;
-      Roofline roofline = roofline_of(machine, choice_of(subject));
-      point.attainable = roofline.attainable(*point.intensity);
-      drop_lesser_ceilings(roofline, work);
-      point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
-    }
-  }
   point.subject = std::move(subject);
+  if (!point.subject.work) return point;
+  const Work& work = *point.subject.work;
+  Roofline roofline;
+  if (work.flops() > 0 && work.bytes > 0) {
+    roofline = roofline_of(machine, choice_of(point.subject));
+    point.intensity = work.flops() / work.bytes;
+    point.attainable = roofline.attainable(*point.intensity);
+  }
+  if (point.subject.seconds <= 0 || point.subject.time_is_shared) return point;
+  point.flops_per_second = work.flops() / point.subject.seconds;
+  point.bytes_per_second = work.bytes / point.subject.seconds;
+  if (!point.intensity) return point;
+  if (is_impossible(point)) {
+    point.flops_per_second.reset();
+    point.bytes_per_second.reset();
+    return point;
+  }
+  drop_lesser_ceilings(roofline, work);
+  point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
   return point;
 }
 
@@ -97,6 +111,7 @@ Subject together(const std::vector<Subject>& subjects, std::span<const std::size
     sum.work_origin = std::max(sum.work_origin, part.work_origin);
     sum.seconds += part.seconds;
     sum.share_of_time += part.share_of_time;
+    sum.time_is_shared = sum.time_is_shared || part.time_is_shared;
     weighted += part.seconds * part.concurrency;
   }
   if (sum.seconds > 0) sum.concurrency = weighted / sum.seconds;
@@ -118,14 +133,15 @@ Work& Work::operator+=(const Work& other) {
   widths.bits256 += other.widths.bits256;
   widths.bits512 += other.widths.bits512;
   flops_fma += other.flops_fma;
+  flops_x87 += other.flops_x87;
   return *this;
 }
 
 Work Work::scaled_by(double factor) const {
   const FlopsByWidth by_width{widths.scalar * factor, widths.bits128 * factor,
                               widths.bits256 * factor, widths.bits512 * factor};
-  Work scaled{flops_sp * factor, flops_dp * factor, bytes * factor,
-              instructions,      by_width,          flops_fma * factor};
+  Work scaled{flops_sp * factor, flops_dp * factor,  bytes * factor,    instructions,
+              by_width,          flops_fma * factor, flops_x87 * factor};
   if (scaled.instructions) *scaled.instructions *= factor;
   return scaled;
 }

@@ -35,8 +35,9 @@ struct Work {
   std::optional<double> instructions = 0;  // nothing: not known
   FlopsByWidth widths;
   double flops_fma = 0;  // of them, by multiply-add instructions
+  double flops_x87 = 0;  // in extended precision, beside the two others
 
-  [[nodiscard]] double flops() const { return flops_sp + flops_dp; }
+  [[nodiscard]] double flops() const { return flops_sp + flops_dp + flops_x87; }
   Work& operator+=(const Work& other);
   [[nodiscard]] Work scaled_by(double factor) const;
 };
@@ -53,6 +54,8 @@ struct Subject {
   double concurrency = 1;    // threads at work meanwhile, on average
   double time_error = 0;     // half of the 95 % interval of `seconds`, as a share of it
   double share_of_time = 0;  // of the program's own run time
+  // It shares the time with others by a rule of thumb, which says nothing about its rate.
+  bool time_is_shared = false;
   // How the rate came about: from whole counts and measured times, from times that were sampled,
   // or from a model of either; and how the work alone did, and so the intensity.
   sample::Origin origin = sample::Origin::counted;

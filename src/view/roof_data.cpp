@@ -54,6 +54,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const auto& work = subject.work;
   json["flops"] = work ? ordered_json(work->flops()) : ordered_json(nullptr);
   json["bytes"] = work ? ordered_json(work->bytes) : ordered_json(nullptr);
+  if (work && work->flops_x87 > 0) json["flops_x87"] = work->flops_x87;
   json["instructions"] = or_null(work ? work->instructions : std::nullopt);
   // No sample met it: how long it took is not known.
   const bool has_time = subject.seconds > 0;

@@ -25,10 +25,11 @@ std::string row(const std::string& name, const RoofPoint& point) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
   };
-  const std::string limit = point.limit               ? point.limit->name
-                            : !point.subject.work     ? "not counted"
-                            : !point.flops_per_second ? "took no time"
-                                                      : "no floating point";
+  const std::string limit = point.limit                  ? point.limit->name
+                            : !point.subject.work        ? "not counted"
+                            : point.subject.seconds <= 0 ? "took no time"
+                            : !point.flops_per_second    ? "rate not known"
+                                                         : "no floating point";
   // What rests on sampled or modelled time is marked like every estimate.
   const std::string mark = point.subject.origin == sample::Origin::counted ? "" : "~";
   const std::string work_mark =

@@ -79,6 +79,30 @@ TEST(RoofPoints, WhatIsNotKnownIsAbsentAndNotZero) {
   EXPECT_FALSE(chart.points[3].limit);
 }
 
+// 300 GFLOP/s where the peak is 50: the estimate of the time is wrong, and so is the rate.
+TEST(RoofPoints, AnEstimateThatTheMachineCannotReachIsNotShown) {
+  Subject run = subject(Scope::run, "app", 300e9, 1e9, 1);
+  run.origin = sample::Origin::modelled;
+  const auto chart = place(machine(), {run});
+  EXPECT_FALSE(chart.points[0].flops_per_second);
+  EXPECT_FALSE(chart.points[0].limit);
+  EXPECT_TRUE(chart.points[0].intensity);
+}
+
+TEST(RoofPoints, TimeThatIsSharedByARuleGivesNoRate) {
+  Subject function = subject(Scope::function, "add", 1e9, 1e9, 1);
+  function.time_is_shared = true;
+  const auto chart = place(machine(), {subject(Scope::run, "app", 1e9, 1e9, 2), function});
+  EXPECT_FALSE(chart.points[1].flops_per_second);
+  EXPECT_DOUBLE_EQ(chart.points[1].intensity.value(), 1);
+}
+
+TEST(RoofPoints, OperationsInExtendedPrecisionAreOperations) {
+  Subject old = subject(Scope::run, "app", 0, 1e9, 1);
+  old.work->flops_x87 = 2e9;
+  EXPECT_DOUBLE_EQ(place(machine(), {old}).points[0].flops_per_second.value(), 2e9);
+}
+
 TEST(RoofPoints, ThreadsAtWorkDecideWhoseRoofsCount) {
   Subject two = subject(Scope::run, "app", 2e9, 24e9, 1);
   two.concurrency = 1.9;
