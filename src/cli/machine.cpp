@@ -1,4 +1,6 @@
 // loft machine: measure the roofs, latencies and constants of this machine, once.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "base/file.hpp"
@@ -65,13 +67,30 @@ Result<std::string> file_to_write(const MachineFlags& flags) {
   return path;
 }
 
+// More threads than there are CPUs have no roofs.
+Result<void> check_threads(const MachineFlags& flags, const model::Machine& machine) {
+  const std::size_t cpus = machine.topology.cpus.size();
+  if (cpus == 0 || flags.threads <= static_cast<int>(cpus)) return {};
+  return failure(ErrorKind::invalid_input,
+                 fmt::format("draw the roofs of {} threads", flags.threads),
+                 fmt::format("the machine has {} CPU{}", cpus, cpus == 1 ? "" : "s"),
+                 fmt::format("give --threads {} at most, or leave it out", cpus));
+}
+
 Result<int> run_measure(const MachineFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto here, machine::describe_machine());
+  LOFT_CHECK(check_threads(flags, here));
   if (!wants_drawing(flags.output)) {
     LOFT_TRY([[maybe_unused]] const Format format, format_of(flags.output));
   }
   LOFT_TRY(const auto path, file_to_write(flags));
   LOFT_TRY(auto measured, measure_machine(flags.full, terminal));
-  LOFT_CHECK(replace_file(path, machine::to_json(measured)));
+  // A file that was asked for by name holds this measurement alone.
+  if (path == flags.output.file) {
+    LOFT_CHECK(replace_file(path, machine::to_json(measured)));
+  } else {
+    LOFT_TRY(measured, keep_machine(path, std::move(measured), terminal));
+  }
   LOFT_TRY(const auto overrides, machine::read_overrides(machine::overrides_path()));
   machine::apply(overrides, measured);
   if (path == flags.output.file)
@@ -84,6 +103,7 @@ Result<int> run_measure(const MachineFlags& flags, Terminal& terminal) {
 
 Result<int> run_show(const MachineFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto loaded, machine::load(flags.first));
+  LOFT_CHECK(check_threads(flags, loaded));
   LOFT_CHECK(show(loaded, flags, terminal));
   return 0;
 }

@@ -68,6 +68,13 @@ TlbEntries tlb_entries(const std::vector<CostPoint>& extra_by_pages) {
   // One step alone, straight to the walk: there is one level, and it is the first.
   if (entries.first && entries.second && *entries.second < *entries.first * 2)
     entries.second.reset();
+  if (!entries.first || !entries.second) return entries;
+  std::vector<double> between;
+  for (const CostPoint& point : curve)
+    if (point.count > *entries.first && point.count <= *entries.second)
+      between.push_back(point.cycles - base);
+  // In growing order, since the curve is.
+  entries.second_cycles = between[between.size() / 2];
   return entries;
 }
 

@@ -27,6 +27,8 @@ std::optional<double> in_flight(double latency, const std::vector<CostPoint>& cu
 struct TlbEntries {
   std::optional<double> first;
   std::optional<double> second;
+  std::optional<double>
+      second_cycles;  // what a hit of the second level costs more than of the first
 };
 TlbEntries tlb_entries(const std::vector<CostPoint>& extra_by_pages);
 

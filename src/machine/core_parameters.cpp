@@ -275,16 +275,9 @@ void Collector::bandwidths() {
 }
 
 void Collector::issue_width() {
-  Reading best;
-  std::string name;
-  for (const IssueMix& mix : issue_mixes()) {
-    const Reading reading = read("issue " + mix.name);
-    if (!reading.is_known() || (best.is_known() && reading.cycles >= best.cycles)) continue;
-    best = reading;
-    name = mix.name;
-  }
-  put_rate("issue_width_per_cycle", best);
-  if (best.is_known()) found_.back().origin = "measured: " + name;
+  const model::Roof* peak = roof(model::RoofKind::instructions, "scalar", "mixed", "");
+  put_of_roof("issue_width_per_cycle", "per_cycle", peak, 1);
+  if (peak != nullptr) found_.back().origin = "measured: " + peak->mix;
 }
 
 std::vector<CostPoint> Collector::curve(const char* name, std::span<const int> counts) const {
@@ -333,6 +326,8 @@ void Collector::translation(const std::vector<CostPoint>& extra_by_pages) {
   const std::string why = "the cost of more pages shows no step";
   put_estimate("dtlb_entries", "entries", entries.first, 0, model::Verdict::stable,
                "measured: where pages of 4 KiB begin to cost", why);
+  put_estimate("dtlb_second_latency_cycles", "cycles", entries.second_cycles, 0,
+               model::Verdict::stable, "measured: what pages cost beyond the first level", why);
   put_estimate("dtlb_second_entries", "entries", entries.second, 0, model::Verdict::stable,
                "measured: where pages of 4 KiB begin to cost a walk", why);
 }

@@ -131,19 +131,6 @@ std::span<const int> parallel_chases() { return kParallel; }
 
 std::span<const int> window_fillers() { return kFillers; }
 
-// None has more of a kind than narrow cores have ports for it, in proportion.
-std::vector<IssueMix> issue_mixes() {
-  const Step add{Op::int_add};
-  const Step vector{Op::vector_int_add};
-  const Step load{Op::int_load};
-  const auto mix = [](std::string name, const std::vector<Step>& pattern) {
-    return IssueMix{std::move(name), independent_kernel(Isa::scalar, 1, pattern, 192)};
-  };
-  return {mix("1 integer", {add}), mix("2 integer : 1 vector", {add, add, vector}),
-          mix("3 integer : 2 vector : 1 load", {add, vector, add, load, add, vector}),
-          mix("4 integer : 2 vector : 2 load", {add, vector, add, load, add, vector, add, load})};
-}
-
 Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings& rings,
                                 Workbench& bench) {
   Probes probes;
@@ -163,14 +150,6 @@ Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings&
   };
   for (const Probe& probe : chains()) plan_probe(probe, true);
   for (const Probe& probe : streams()) plan_probe(probe, false);
-  for (const IssueMix& mix : issue_mixes()) {
-    TrialSetup setup;
-    setup.kernel = mix.kernel;
-    // The loop's own two instructions are issued too.
-    setup.work = static_cast<double>(mix.kernel.body.size()) + 2;
-    setup.starts = {words.data()};
-    plan_reading(plan, bench, "issue " + mix.name, std::move(setup), kPrivateTolerance, kWindow);
-  }
   probes.buffers.push_back(std::move(words));
   plan_window(plan, bench, rings);
   LOFT_CHECK(plan_chases(plan, probes, bench, rings, "Mem_lat", kMemoryChases, kMostChases, false));

@@ -3,7 +3,7 @@
 //
 //   LOFT_TRY(const Probes probes, plan_core_probes(plan, input, rings, bench));
 //   ... rounds ...
-//   machine.core = core_parameters(plan, bench, machine);   // core_parameters.hpp
+//   const auto constants = core_parameters(plan, bench, machine, by_pages);   // core_parameters.hpp
 #pragma once
 
 #include <span>
@@ -19,12 +19,6 @@ namespace loft::machine {
 // How many chases run at once, and how many operations stand between two of them.
 std::span<const int> parallel_chases();
 std::span<const int> window_fillers();
-// Mixes of instructions that no part of a core but its width should hold back.
-struct IssueMix {
-  std::string name;  // "3 integer : 2 vector : 1 load"
-  Kernel kernel;
-};
-std::vector<IssueMix> issue_mixes();
 
 // Names of the items of a plan, before a number of chases or fillers.
 inline constexpr const char* kSpacedChases = "spaced_chases ";

@@ -132,6 +132,15 @@ CpuIdentity read_cpu_identity(const SystemRoot& root) {
   return identity;
 }
 
+model::System read_system(const CpuIdentity& identity, const model::Topology& topology,
+                          const SystemRoot& root) {
+  const std::string info = read_file(root.at("/proc/cpuinfo")).value_or(std::string());
+  const std::string kernel =
+      read_line(root.at("/proc/sys/kernel/osrelease")).value_or(std::string());
+  return {identity.name, printable(field(info, "microcode")), printable(trim(kernel)),
+          static_cast<int>(topology.cpus.size())};
+}
+
 std::vector<std::string> contradictions(const CpuIdentity& identity,
                                         const model::Topology& topology) {
   std::vector<std::string> found;

@@ -21,6 +21,10 @@ struct CpuIdentity {
 
 CpuIdentity read_cpu_identity(const SystemRoot& root = {});
 
+// What the machine is now that a measurement depends on.
+model::System read_system(const CpuIdentity& identity, const model::Topology& topology,
+                          const SystemRoot& root = {});
+
 // Sentences about claims that contradict each other, as they do in virtual machines.
 std::vector<std::string> contradictions(const CpuIdentity& identity,
                                         const model::Topology& topology);

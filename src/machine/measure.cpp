@@ -90,21 +90,12 @@ std::string date_now() {
 }
 
 Result<void> Session::describe() {
-  LOFT_TRY(machine_.topology, read_topology(options_.root));
-  const CpuIdentity identity = read_cpu_identity(options_.root);
-  machine_.identity = identity_key(identity, machine_.topology, options_.root);
-  machine_.cpu = identity.name;
-  machine_.hypervisor = identity.hypervisor;
-  machine_.nominal_hz = identity.nominal_hz;
-#if defined(__x86_64__)
-  machine_.architecture = "x86_64";
-#elif defined(__aarch64__)
-  machine_.architecture = "aarch64";
-#endif
+  LOFT_TRY(machine_, describe_machine(options_.root));
   machine_.mode = options_.full ? "full" : "quick";
   machine_.when = date_now();
   for (const Isa isa : support_.usable) machine_.isas.emplace_back(name_of(isa));
   for (const auto name : support_.extensions) machine_.extensions.emplace_back(name);
+  const CpuIdentity identity = read_cpu_identity(options_.root);
   for (std::string& text : contradictions(identity, machine_.topology)) note(std::move(text));
   return {};
 }
@@ -208,6 +199,7 @@ Result<void> Session::plan() {
   LOFT_TRY(const auto chosen, search_mixes());
   plan_peaks(plan_, input_, *bench_, chosen);
   plan_bandwidths(plan_, input_, *bench_);
+  plan_instructions(plan_, input_, *bench_);
   LOFT_TRY(rings_, plan_latencies(plan_, input_, *bench_, machine_.notes));
   LOFT_TRY(probes_, plan_core_probes(plan_, input_, rings_, *bench_));
   LOFT_TRY(extra_by_pages_, sweep_pages(*bench_, memory_test_, effort_.sweep_passes));
@@ -380,9 +372,26 @@ Result<model::Machine> measure(const MeasureOptions& options) {
   return machine;
 }
 
+Result<model::Machine> describe_machine(const SystemRoot& root) {
+  model::Machine machine;
+  LOFT_TRY(machine.topology, read_topology(root));
+  const CpuIdentity identity = read_cpu_identity(root);
+  machine.identity = identity_key(identity, machine.topology, root);
+  machine.system = read_system(identity, machine.topology, root);
+  machine.cpu = identity.name;
+  machine.hypervisor = identity.hypervisor;
+  machine.nominal_hz = identity.nominal_hz;
+#if defined(__x86_64__)
+  machine.architecture = "x86_64";
+#elif defined(__aarch64__)
+  machine.architecture = "aarch64";
+#endif
+  return machine;
+}
+
 Result<std::string> this_machine(const SystemRoot& root) {
-  LOFT_TRY(const auto topology, read_topology(root));
-  return identity_key(read_cpu_identity(root), topology, root);
+  LOFT_TRY(const auto machine, describe_machine(root));
+  return machine.identity;
 }
 
 }  // namespace loft::machine

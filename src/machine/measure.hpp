@@ -27,6 +27,9 @@ struct MeasureOptions {
 
 [[nodiscard]] Result<model::Machine> measure(const MeasureOptions& options);
 
+// This machine as far as that is known without measuring: its key, its CPUs, what it runs.
+[[nodiscard]] Result<model::Machine> describe_machine(const SystemRoot& root = {});
+
 // The key of this machine's file, without measuring anything.
 [[nodiscard]] Result<std::string> this_machine(const SystemRoot& root = {});
 

@@ -11,18 +11,21 @@
 namespace loft::machine {
 namespace {
 
+constexpr int kPeakSteps = 96;
 constexpr double kCoreWindow = 0.0005;
 constexpr double kSharedWindow = 0.001;
 
 constexpr PeakOp kPeakOps[] = {PeakOp::add,   PeakOp::mul, PeakOp::muladd, PeakOp::fma,
                                PeakOp::mixed, PeakOp::div, PeakOp::sqrt};
 // With several threads a quick run leaves out what one thread tells as well.
-constexpr PeakOp kQuickOps[] = {PeakOp::add, PeakOp::mul, PeakOp::fma, PeakOp::mixed};
+constexpr PeakOp kQuickOps[] = {PeakOp::add,   PeakOp::mul, PeakOp::fma,
+                                PeakOp::mixed, PeakOp::div, PeakOp::sqrt};
 // Of narrower instructions than the widest it keeps what a program that uses them stands under.
-constexpr PeakOp kQuickNarrowOps[] = {PeakOp::add, PeakOp::fma};
+constexpr PeakOp kQuickNarrowOps[] = {PeakOp::add, PeakOp::fma, PeakOp::div, PeakOp::sqrt};
 
 // Between two numbers of threads that are measured whole, the peaks that the clock shows in.
 constexpr PeakOp kBetweenOps[] = {PeakOp::fma, PeakOp::mixed};
+constexpr PeakOp kBetweenAdds[] = {PeakOp::add};
 
 constexpr MemoryOp kCacheOps[] = {MemoryOp::load, MemoryOp::store, MemoryOp::load2_store1,
                                   MemoryOp::copy};
@@ -135,8 +138,7 @@ std::span<const PeakOp> peaks_for(const PlanInput& input, const Crew& crew, Prec
   if (crew.extent == Extent::whole)
     return widest ? std::span<const PeakOp>(kQuickOps) : std::span<const PeakOp>(kQuickNarrowOps);
   if (!widest || precision == Precision::sp) return {};
-  return input.fma ? std::span<const PeakOp>(kBetweenOps)
-                   : std::span<const PeakOp>(kQuickNarrowOps);
+  return input.fma ? std::span<const PeakOp>(kBetweenOps) : std::span<const PeakOp>(kBetweenAdds);
 }
 
 std::span<const MemoryOp> walks_for(const PlanInput& input, const Crew& crew, std::size_t level) {
@@ -246,6 +248,60 @@ void plan_peaks(Plan& plan, const PlanInput& input, const Workbench& bench,
             add_peak(plan, input, bench, crew, input.isas[i], precision, op, mix);
         }
       }
+    }
+  }
+}
+
+// None has more of a kind than narrow cores have ports for it, in proportion.
+std::vector<IssueMix> issue_mixes() {
+  const Step add{Op::int_add};
+  const Step vector{Op::vector_int_add};
+  const Step load{Op::int_load};
+  const auto mix = [](std::string name, const std::vector<Step>& pattern) {
+    return IssueMix{std::move(name), independent_kernel(Isa::scalar, 1, pattern, 192)};
+  };
+  return {mix("1 integer", {add}), mix("2 integer : 1 vector", {add, add, vector}),
+          mix("3 integer : 2 vector : 1 load", {add, vector, add, load, add, vector}),
+          mix("4 integer : 2 vector : 2 load", {add, vector, add, load, add, vector, add, load})};
+}
+
+void plan_instructions(Plan& plan, const PlanInput& input, const Workbench& bench) {
+  for (const Crew& crew : input.crews) {
+    if ((!input.full && !crew.is_quick) || crew.extent == Extent::scattered) continue;
+    const auto add_kind = [&](model::RoofKind kind, Isa isa, const char* op, Kernel kernel,
+                              double work, const std::string& mix) {
+      model::Roof roof;
+      roof.kind = kind;
+      roof.isa = name_of(isa);
+      roof.op = op;
+      roof.mix = mix;
+      if (kind == model::RoofKind::integer) roof.precision = "int64";
+      roof.threads = static_cast<int>(crew.members.size());
+      roof.cpus = crew.cpus;
+      TrialSetup setup;
+      setup.kernel = std::move(kernel);
+      setup.work = work;
+      setup.members = crew.members;
+      add(plan, bench, std::move(setup), std::move(roof), kPrivateTolerance, kCoreWindow);
+    };
+    // The loop's own two instructions are issued too.
+    for (IssueMix& mix : issue_mixes()) {
+      const double work = static_cast<double>(mix.kernel.body.size()) + 2;
+      add_kind(model::RoofKind::instructions, Isa::scalar, "mixed", std::move(mix.kernel), work,
+               mix.name);
+    }
+    if (crew.extent == Extent::between && !input.full) continue;
+    for (const Isa isa : input.isas) {
+      const bool scalar = isa == Isa::scalar;
+      const Kernel sums =
+          independent_kernel(isa, 0, {{scalar ? Op::int_add : Op::vector_int_add}}, kPeakSteps);
+      const double lanes = scalar ? 1 : static_cast<double>(sums.vector_bytes()) / 8;
+      add_kind(model::RoofKind::integer, isa, "add", sums,
+               static_cast<double>(sums.body.size()) * lanes, "");
+      if (!scalar) continue;
+      const Kernel products = independent_kernel(isa, 0, {{Op::int_mul}}, kPeakSteps);
+      add_kind(model::RoofKind::integer, isa, "mul", products,
+               static_cast<double>(products.body.size()), "");
     }
   }
 }

@@ -55,6 +55,15 @@ std::vector<Crew> crews_of(const model::Topology& topology, const CpuList& order
 void plan_peaks(Plan& plan, const PlanInput& input, const Workbench& bench,
                 const std::vector<Mix>& mix_of_isa);
 void plan_bandwidths(Plan& plan, const PlanInput& input, const Workbench& bench);
+// Instructions of any kind, and operations on 64-bit integers.
+void plan_instructions(Plan& plan, const PlanInput& input, const Workbench& bench);
+
+// Mixes of instructions that no part of a core but its width should hold back.
+struct IssueMix {
+  std::string name;  // "3 integer : 2 vector : 1 load"
+  Kernel kernel;
+};
+std::vector<IssueMix> issue_mixes();
 
 // Candidates for the mix of FMA and ADD, to be tried per ISA.
 const std::vector<Mix>& mixes();

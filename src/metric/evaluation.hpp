@@ -27,6 +27,8 @@ struct Evaluated {
   [[nodiscard]] std::optional<Interval> ci95_in_unit() const;
 };
 
+Evaluated evaluated(const Program& program, Value value);
+
 [[nodiscard]] Result<std::vector<Program>> compile_all(const Library& library,
                                                        std::span<const std::string> names,
                                                        const Available& available);

@@ -55,6 +55,12 @@ std::vector<GroupEstimate> estimate_groups(std::span<const GroupWindows> groups)
 Value with_interval(const Program& program, const CountSet& counts, Value value,
                     std::span<const GroupEstimate> groups);
 
+// As above, for operands that are known. `rest_on` has the names of the counts that each is made
+// of.
+Value with_interval(const Program& program, std::span<const Quantity> operands,
+                    std::span<const std::vector<std::string>> rest_on, Value value,
+                    std::span<const GroupEstimate> groups);
+
 // Whether the interval is wider than `target` of the value (0.05: half-width above 5 %).
 bool exceeds(const Value& value, double target);
 

@@ -44,7 +44,7 @@ void put_all(std::vector<Comparison>& rows, const Machine& machine, bool is_seco
     put(rows,
         {"roof",
          describe(roof),
-         roof.kind == RoofKind::flops ? "FLOP/s" : "B/s",
+         unit_of(roof.kind),
          value_if(roof.verdict != Verdict::unavailable, roof.best),
          {},
          roof.verdict == Verdict::noisy},
@@ -70,6 +70,7 @@ std::optional<double> Comparison::ratio() const {
 std::string describe(const Roof& roof) {
   if (roof.kind == RoofKind::bandwidth)
     return roof.level + " " + roof.op + ", " + roof.isa + ", " + threads_of(roof);
+  if (roof.kind != RoofKind::flops) return peak_name(roof) + ", " + threads_of(roof);
   return peak_name(roof) + (roof.precision == "sp" ? ", single, " : ", double, ") +
          threads_of(roof);
 }

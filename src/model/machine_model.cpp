@@ -1,6 +1,7 @@
 #include "model/machine_model.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace loft::model {
 
@@ -16,7 +17,15 @@ const char* to_string(Verdict verdict) {
   return "unavailable";
 }
 
-const char* to_string(RoofKind kind) { return kind == RoofKind::flops ? "flops" : "bandwidth"; }
+const char* to_string(RoofKind kind) {
+  constexpr std::array kNames{"flops", "bandwidth", "instructions", "integer"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* unit_of(RoofKind kind) {
+  constexpr std::array kUnits{"FLOP/s", "B/s", "instructions/s", "operations/s"};
+  return kUnits[static_cast<std::size_t>(kind)];
+}
 
 namespace {
 

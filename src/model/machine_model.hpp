@@ -43,17 +43,26 @@ struct Topology {
   std::vector<Cache> caches;
 };
 
-enum class RoofKind { flops, bandwidth };
+// What a measurement depends on and a machine may change without becoming another.
+struct System {
+  std::string cpu;        // the name the CPU gives itself
+  std::string microcode;  // as the kernel tells it; empty: it does not
+  std::string kernel;     // its release
+  int cpus = 0;           // online; 0: not known
+};
+
+enum class RoofKind { flops, bandwidth, instructions, integer };
 
 struct Roof {
   RoofKind kind = RoofKind::flops;
-  std::string isa;          // "scalar", "sse", "avx2", "avx512", "neon", "sve"
-  std::string precision;    // flops: "sp", "dp"
-  std::string op;           // flops: "add" … "sqrt"; bandwidth: "load" … "ntcopy"
+  std::string isa;        // "scalar", "sse", "avx2", "avx512", "neon", "sve"
+  std::string precision;  // flops: "sp", "dp"; integer: "int64"
+  std::string
+      op;  // flops: "add" … "sqrt"; bandwidth: "load" … "ntcopy"; else "mixed", "add", "mul"
   std::string level;        // bandwidth: "L1", "L2", "L3", "DRAM"
   std::uint64_t bytes = 0;  // bandwidth: working set of one thread
   int streams = 0;          // bandwidth: places walked through at once, per array
-  std::string mix;          // mixed: "1 fma : 1 add"
+  std::string mix;          // mixed: "1 fma : 1 add"; instructions: "3 integer : 2 vector : 1 load"
   int threads = 1;
   CpuList cpus;
   double best = 0;  // operations or bytes a second, all threads together
@@ -63,7 +72,8 @@ struct Roof {
   int windows = 0;
   int disturbed = 0;
   Verdict verdict = Verdict::unavailable;
-  std::string why;  // when it is unavailable
+  std::string why;   // when it is unavailable
+  std::string when;  // date of its measurement where that is not the machine's
 };
 
 // A latency or another number that metric files use by its name. Latencies have cycles and ns,
@@ -104,6 +114,7 @@ struct Machine {
   std::string architecture;
   std::string hypervisor;  // empty on bare metal
   Topology topology;
+  System system;  // at the time of the measurement; older files do not say
   std::vector<std::string> isas;
   std::vector<std::string> extensions;
   double nominal_hz = 0;    // 0: nobody says
@@ -121,6 +132,8 @@ struct Machine {
 
 const char* to_string(Verdict verdict);
 const char* to_string(RoofKind kind);
+// Of its values: "FLOP/s", "B/s", "instructions/s", "operations/s".
+const char* unit_of(RoofKind kind);
 
 // The constant of that name, or nullptr.
 const Constant* find_constant(const Machine& machine, const std::string& name);

@@ -107,14 +107,23 @@ void put_slope(std::vector<Slope>& slopes, const std::string& level, const Heigh
   if (is_better) *same = slope;
 }
 
-// Division and square root are not roofs of a program that does other things too.
-bool is_ceiling(const Roof& roof) {
-  return roof.op != "div" && roof.op != "sqrt" && roof.op != "mul" && roof.op != "muladd";
+// Division and square root are not roofs of a program that does other things too, unless it is
+// known to divide.
+bool is_ceiling(const Roof& roof, const RooflineChoice& choice) {
+  if (roof.kind != choice.work) return false;
+  if (roof.kind != RoofKind::flops) return true;
+  if (roof.precision != choice.precision) return false;
+  if (roof.op == "div" || roof.op == "sqrt") return choice.divides;
+  return roof.op != "mul" && roof.op != "muladd";
 }
 
 }  // namespace
 
 std::string peak_name(const Roof& roof) {
+  if (roof.kind == RoofKind::instructions) return "instruction issue";
+  if (roof.kind == RoofKind::integer)
+    return "integer " + std::string(word_of(kOps, roof.op)) + ", " +
+           std::string(word_of(kWidths, roof.isa));
   return std::string(word_of(kOps, roof.op)) + ", " + std::string(word_of(kWidths, roof.isa));
 }
 
@@ -167,7 +176,7 @@ Roofline roofline_of(const Machine& machine, const RooflineChoice& choice) {
     if (!height) continue;
     if (roof.kind == RoofKind::bandwidth)
       put_slope(roofline.slopes, roof.level, *height);
-    else if (roof.precision == choice.precision && is_ceiling(roof))
+    else if (is_ceiling(roof, choice))
       roofline.ceilings.push_back(
           {roof.isa, roof.op, peak_name(roof), height->value, height->verdict, height->basis});
   }

@@ -91,7 +91,11 @@ class Roofline {
 
 struct RooflineChoice {
   int threads = 1;               // at most the largest number that was measured
-  std::string precision = "dp";  // "sp", "dp"
+  std::string precision = "dp";  // "sp", "dp"; of floating point alone
+  // What counts as work: floating-point operations, instructions, or operations on integers. For
+  // the latter two, "FLOP" in the names of Roofline and Ceiling stands for them.
+  RoofKind work = RoofKind::flops;
+  bool divides = false;  // show the ceilings of division and square root too
 };
 
 // The roofs that matter for that many threads: the best kernel of each level, and the peaks of each

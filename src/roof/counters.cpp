@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "metric/asked.hpp"
 #include "metric/evaluation.hpp"
+#include "metric/request.hpp"
 #include "metric/run_counts.hpp"
 #include "source/perf_events/open.hpp"
 
@@ -21,7 +21,7 @@ constexpr std::array kCompanions{"FLOPs_sp",  "FLOPs_dp",  "FLOPs_scalar",
 
 // Counters of a whole package know no tasks.
 bool knows_tasks(const event::Event& event) {
-  return event.encoding.pmu != "virtual" && event.cpus.empty();
+  return !event.encoding.is_virtual() && event.cpus.empty();
 }
 
 // How often each event was seen, by its position; position 0 is the time.

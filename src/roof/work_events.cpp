@@ -93,7 +93,7 @@ std::string work_and_engine_event_names() { return names_of(true); }
 Result<std::vector<event::Event>> virtual_events(const std::string& names) {
   event::ResolverOptions options;
   options.virtual_names = source::virtual_pmu::event_names;
-  options.virtual_first = true;
+  options.plain_names = event::PlainNames::virtual_first;
   return event::Resolver(options).resolve_list(names);
 }
 

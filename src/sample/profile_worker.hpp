@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <unordered_map>
 
 #include "sample/caller_memo.hpp"
@@ -30,7 +31,8 @@ class ProfileWorker : public SampleSink {
   void finish(std::uint64_t unreadable) override { unreadable_ += unreadable; }
 
   // Adds what this worker has counted.
-  void move_into(ProfileResult& result, std::unordered_map<std::uint32_t, Weight>& processes) const;
+  using ProcessEvent = std::pair<std::uint32_t, std::uint32_t>;  // pid, event
+  void move_into(ProfileResult& result, std::map<ProcessEvent, Weight>& processes) const;
 
  private:
   struct FunctionCount {
@@ -141,10 +143,10 @@ class ProfileWorker : public SampleSink {
   Trie tree_;
   std::vector<Weight> event_weights_;
   Timeline timeline_;
-  std::unordered_map<std::uint32_t, Weight> processes_;
+  std::map<ProcessEvent, Weight> processes_;
   // Where the last processes and threads are counted.
   struct ProcessCache {
-    std::uint32_t pid = 0;
+    ProcessEvent key;
     Weight* weight = nullptr;
   };
   std::array<ProcessCache, kSpans> recent_processes_{};

@@ -73,8 +73,7 @@ class CountingRun {
   CountingRun& operator=(const CountingRun&) = delete;
   virtual ~CountingRun() = default;
 
-  // What the source calls itself in output: "perf_events", "virtual".
-  [[nodiscard]] virtual std::string source_name() const = 0;
+  [[nodiscard]] virtual sample::Source source() const = 0;
 
   // The events as they are really counted (names carry the modifiers that permission left).
   [[nodiscard]] virtual const std::vector<event::Event>& events() const = 0;

@@ -26,8 +26,7 @@ std::string machine_csv(const model::Machine& machine) {
                         roof.threads, roof.bytes == 0 ? std::string() : std::to_string(roof.bytes),
                         value_or_empty(roof.best, roof.verdict),
                         value_or_empty(roof.median, roof.verdict),
-                        value_or_empty(roof.per_cycle, roof.verdict),
-                        roof.kind == model::RoofKind::flops ? "FLOP/s" : "B/s",
+                        value_or_empty(roof.per_cycle, roof.verdict), model::unit_of(roof.kind),
                         value_or_empty(roof.spread, roof.verdict), to_string(roof.verdict));
   for (const model::Constant& constant : machine.constants)
     text +=

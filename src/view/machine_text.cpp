@@ -53,29 +53,52 @@ std::string number(double value) {
 }
 
 std::string roof_row(const model::Roof& roof) {
-  const std::string name =
-      roof.kind == model::RoofKind::bandwidth
-          ? fmt::format("{} {}", printable(roof.level), printable(roof.op))
-          : fmt::format("{} {}", printable(roof.precision), printable(roof.op));
+  std::string name = fmt::format("{} {}", printable(roof.precision), printable(roof.op));
+  if (roof.kind == model::RoofKind::bandwidth)
+    name = fmt::format("{} {}", printable(roof.level), printable(roof.op));
+  if (roof.kind == model::RoofKind::instructions) name = "instructions";
   std::string detail = printable(roof.isa);
   if (roof.streams > 1) detail += fmt::format(" x{}", roof.streams);
   if (roof.verdict == model::Verdict::unavailable)
     return fmt::format("{:<14}{:<12}{:>7}   unavailable: {}\n", name, detail, roof.threads,
                        printable(roof.why));
-  return fmt::format("{:<14}{:<12}{:>7}{:>10}{:>10}{:>10}{:>9}  {}\n", name, detail, roof.threads,
+  const std::string when =
+      roof.when.empty() ? std::string() : ", of " + printable(roof.when.substr(0, 10));
+  return fmt::format("{:<14}{:<12}{:>7}{:>10}{:>10}{:>10}{:>9}  {}{}\n", name, detail, roof.threads,
                      number(roof.best / 1e9), number(roof.median / 1e9), number(roof.per_cycle),
-                     fmt::format("{:.1f} %", roof.spread * 100), to_string(roof.verdict));
+                     fmt::format("{:.1f} %", roof.spread * 100), to_string(roof.verdict), when);
+}
+
+struct Heading {
+  const char* name;
+  const char* per_second;
+  const char* per_cycle;
+};
+
+Heading heading_of(model::RoofKind kind) {
+  switch (kind) {
+    case model::RoofKind::flops:
+      return {"peak", "GFLOP/s", "FLOP/cyc"};
+    case model::RoofKind::bandwidth:
+      return {"bandwidth", "GB/s", "B/cycle"};
+    case model::RoofKind::instructions:
+      return {"issue", "G/s", "a cycle"};
+    case model::RoofKind::integer:
+      break;
+  }
+  return {"integer peak", "GOP/s", "OP/cycle"};
 }
 
 std::string roofs(const model::Machine& machine, model::RoofKind kind, bool all) {
   const std::string widest = machine.isas.empty() ? std::string() : machine.isas.back();
-  const bool flops = kind == model::RoofKind::flops;
-  std::string text = fmt::format(
-      "\n{:<14}{:<12}{:>7}{:>10}{:>10}{:>10}{:>9}\n", flops ? "peak" : "bandwidth", "isa",
-      "threads", flops ? "GFLOP/s" : "GB/s", "median", flops ? "FLOP/cyc" : "B/cycle", "spread");
+  const Heading heading = heading_of(kind);
+  std::string text =
+      fmt::format("\n{:<14}{:<12}{:>7}{:>10}{:>10}{:>10}{:>9}\n", heading.name, "isa", "threads",
+                  heading.per_second, "median", heading.per_cycle, "spread");
   bool any = false;
   for (const model::Roof& roof : machine.roofs) {
-    if (roof.kind != kind || (!all && roof.isa != widest)) continue;
+    const bool is_wide = roof.isa == widest || kind == model::RoofKind::instructions;
+    if (roof.kind != kind || (!all && !is_wide)) continue;
     text += roof_row(roof);
     any = true;
   }
@@ -128,6 +151,8 @@ std::string core(const model::Machine& machine) {
 std::string machine_text(const model::Machine& machine, bool all) {
   std::string text = header(machine) + levels(machine);
   text += roofs(machine, model::RoofKind::flops, all);
+  text += roofs(machine, model::RoofKind::integer, all);
+  text += roofs(machine, model::RoofKind::instructions, all);
   text += roofs(machine, model::RoofKind::bandwidth, all);
   text += latencies(machine);
   if (all) text += core(machine);

@@ -70,6 +70,7 @@ TEST(TlbEntries, AreWhereTheCostRises) {
   ASSERT_TRUE(entries.second);
   EXPECT_NEAR(*entries.first, 64, 16);
   EXPECT_NEAR(*entries.second, 2000, 500);
+  EXPECT_DOUBLE_EQ(entries.second_cycles.value_or(0), 7.5);
 }
 
 TEST(TlbEntries, OfOneLevelHaveNoSecond) {

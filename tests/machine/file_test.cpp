@@ -47,7 +47,14 @@ model::Machine sample() {
   none.best = none.median = 0;
   none.verdict = Verdict::unavailable;
   none.why = "this CPU has no fused multiply-add";
-  machine.roofs = {fma, load, none};
+  model::Roof issue = fma;
+  issue.kind = model::RoofKind::instructions;
+  issue.precision.clear();
+  issue.op = "mixed";
+  issue.mix = "1 integer";
+  issue.when = "2026-01-02T03:04:05Z";
+  machine.roofs = {fma, load, none, issue};
+  machine.system = {"Some CPU", "0x1", "6.1", 2};
   model::Constant latency;
   latency.name = "L1_lat";
   latency.unit = "cycles";
@@ -93,7 +100,11 @@ TEST_F(MachineFile, ReadsBackWhatItWrote) {
   const auto machine = from_json(to_json(sample()), "file");
   ASSERT_TRUE(machine) << to_string(machine.error());
   EXPECT_EQ(to_json(*machine), to_json(sample()));
-  ASSERT_EQ(machine->roofs.size(), 3u);
+  ASSERT_EQ(machine->roofs.size(), 4u);
+  EXPECT_EQ(machine->roofs[3].kind, model::RoofKind::instructions);
+  EXPECT_EQ(machine->roofs[3].when, "2026-01-02T03:04:05Z");
+  EXPECT_EQ(machine->system.microcode, "0x1");
+  EXPECT_EQ(machine->system.cpus, 2);
   EXPECT_EQ(machine->roofs[1].bytes, 12288u);
   EXPECT_EQ(machine->roofs[2].verdict, Verdict::unavailable);
   EXPECT_EQ(machine->topology.caches[0].bytes, 32768u);

@@ -171,6 +171,39 @@ TEST(Roofline, ExtrapolatesNothingBeyondTheLargestNumberOfThreads) {
   EXPECT_TRUE(roofline_of(sample(), {1, "sp"}).ceilings.empty());
 }
 
+TEST(Roofline, ShowsDividersToWhatDivides) {
+  RooflineChoice choice;
+  choice.divides = true;
+  const Roofline roofline = roofline_of(sample(), choice);
+  ASSERT_EQ(roofline.ceilings.size(), 4u);
+  EXPECT_EQ(roofline.ceilings.back().name, "DIV, 256 bit");
+  EXPECT_EQ(roofline.limit(10, 1.9e9)->name, "DIV, 256 bit");
+}
+
+TEST(Roofline, OfInstructionsHasTheirPeakAndNoOther) {
+  Machine machine = sample();
+  Roof issue = peak("mixed", "scalar", 18e9);
+  issue.kind = RoofKind::instructions;
+  issue.precision.clear();
+  Roof sums = peak("add", "avx2", 44e9);
+  sums.kind = RoofKind::integer;
+  sums.precision = "int64";
+  machine.roofs.push_back(issue);
+  machine.roofs.push_back(sums);
+  EXPECT_EQ(roofline_of(machine).ceilings.size(), 3u) << "floating point has its own";
+  RooflineChoice choice;
+  choice.work = RoofKind::instructions;
+  Roofline roofline = roofline_of(machine, choice);
+  ASSERT_EQ(roofline.ceilings.size(), 1u);
+  EXPECT_EQ(roofline.ceilings[0].name, "instruction issue");
+  EXPECT_DOUBLE_EQ(roofline.attainable(0.01), 3e9) << "instructions per byte times L1's bandwidth";
+  choice.work = RoofKind::integer;
+  roofline = roofline_of(machine, choice);
+  ASSERT_EQ(roofline.ceilings.size(), 1u);
+  EXPECT_EQ(roofline.ceilings[0].name, "integer ADD, 256 bit");
+  EXPECT_EQ(describe(issue), "instruction issue, 1 thread");
+}
+
 TEST(Roofline, LeavesOutWhatIsUnavailable) {
   Machine machine = sample();
   machine.roofs[2].verdict = Verdict::unavailable;

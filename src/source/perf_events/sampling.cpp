@@ -11,10 +11,10 @@
 
 #include "base/file.hpp"
 #include "base/nameless_file.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/combine.hpp"
 #include "source/perf_events/places.hpp"
-#include "source/perf_events/running_process.hpp"
 #include "source/perf_events/thread_rings.hpp"
 
 namespace loft::source::perf_events {
@@ -167,7 +167,7 @@ Result<void> SamplingRun::start_file() {
 
 // What the kernel told nobody, since nobody had asked: names and mappings from before.
 Result<void> SamplingRun::describe(pid_t pid) {
-  LOFT_TRY(const RunningProcess process, look_at_process(pid));
+  LOFT_TRY(const auto threads, threads_of(pid));
   LOFT_TRY(const auto id, event_id(cpus_.front().posts.front().events.front()));
   const auto append = [&](format::perf::RecordType type, pid_t tid,
                           format::ByteBuilder& body) -> Result<void> {
@@ -178,13 +178,13 @@ Result<void> SamplingRun::describe(pid_t pid) {
              format::perf::make_record(type, PERF_RECORD_MISC_USER, body.view()));
     return writer_->append(record);
   };
-  for (const RunningThread& thread : process.threads) {
+  for (const LivingTask& thread : threads) {
     format::ByteBuilder body;
     body.u32(static_cast<std::uint32_t>(pid)).u32(static_cast<std::uint32_t>(thread.tid));
     body.text_padded(thread.name, 8);
     LOFT_CHECK(append(format::perf::RecordType::comm, thread.tid, body));
   }
-  for (const MappedCode& code : process.code) {
+  for (const MappedCode& code : code_of(pid)) {
     format::ByteBuilder body;
     body.u32(static_cast<std::uint32_t>(pid)).u32(static_cast<std::uint32_t>(pid));
     body.u64(code.start).u64(code.size).u64(code.offset).text_padded(code.path, 8);

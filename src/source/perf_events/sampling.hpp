@@ -5,7 +5,7 @@
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
 //   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
 //   LOFT_TRY(const auto recording, run->finish());
-//   LOFT_CHECK(run->keep({{kWorkSection, bytes}}));            // as app.data
+//   LOFT_CHECK(run->keep({{section, bytes}}));            // as app.data
 //
 // The program is slowed by less than a hundredth: a sample costs 2 us, or 20 where a hypervisor has
 // to set the timer, and there are 400 in a second.
@@ -39,7 +39,7 @@ class SamplingRun final : public CountingRun {
  public:
   [[nodiscard]] static Result<std::unique_ptr<SamplingRun>> prepare(const SamplingRequest& request);
 
-  std::string source_name() const override { return "perf_events"; }
+  sample::Source source() const override { return sample::Source::perf_events; }
   const std::vector<event::Event>& events() const override { return events_; }
   std::vector<std::string> notes() const override;
   Result<void> start() override;

@@ -1,4 +1,8 @@
-// The tasks of this machine as /proc shows them.
+// The tasks of this machine and the code that they have mapped, as /proc shows them. This is where
+// loft describes processes that run already.
+//
+//   LOFT_TRY(const auto threads, threads_of(1234));
+//   for (const MappedCode& code : code_of(1234)) ...
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace loft::source::scheduler {
+#include "base/result.hpp"
+
+namespace loft::source {
 
 struct LivingTask {
   pid_t tid = 0;
@@ -31,6 +37,19 @@ struct LivingTask {
 [[nodiscard]] std::vector<LivingTask> tasks_of(pid_t pid);
 [[nodiscard]] std::vector<LivingTask> living_tasks();
 
+// The threads of a process that is to be watched: `not_found` where there is none.
+[[nodiscard]] Result<std::vector<LivingTask>> threads_of(pid_t pid);
+
+// A part of a file that a process can execute.
+struct MappedCode {
+  std::uint64_t start = 0;
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;  // in the file
+  std::string path;
+};
+// Empty where this user may not know.
+[[nodiscard]] std::vector<MappedCode> code_of(pid_t pid);
+
 // The processes that a thread started and that still are its children. Nothing where this kernel
 // does not tell.
 [[nodiscard]] std::vector<pid_t> children_of(const LivingTask& task);
@@ -45,4 +64,4 @@ struct SchedulerSums {
 [[nodiscard]] std::optional<SchedulerSums> parse_schedstat(std::string_view line);
 [[nodiscard]] std::optional<SchedulerSums> scheduler_sums(pid_t pid, pid_t tid);
 
-}  // namespace loft::source::scheduler
+}  // namespace loft::source

@@ -1,3 +1,4 @@
+// Reads machine files. Nothing in them is trusted.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -8,100 +9,6 @@ namespace loft::machine {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json to_json(const model::Topology& topology) {
-  Json caches = Json::array();
-  for (const model::Cache& cache : topology.caches)
-    caches.push_back({{"level", cache.level},
-                      {"type", cache.type},
-                      {"bytes", cache.bytes},
-                      {"line", cache.line},
-                      {"ways", cache.ways},
-                      {"instances", cache.instances},
-                      {"shared_by", cache.shared_by}});
-  Json cpus = Json::array();
-  for (const model::Cpu& cpu : topology.cpus)
-    cpus.push_back({{"id", cpu.id},
-                    {"core", cpu.core},
-                    {"package", cpu.package},
-                    {"node", cpu.node},
-                    {"capacity", cpu.capacity}});
-  return {{"cpus", cpus},
-          {"offline", topology.offline},
-          {"packages", topology.packages},
-          {"nodes", topology.nodes},
-          {"threads_per_core", topology.threads_per_core},
-          {"hybrid", topology.is_hybrid},
-          {"caches", caches}};
-}
-
-// A number that is not there is null: never 0, which would be a claim.
-Json number_or_null(double value, bool known) {
-  return known && std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json to_json(const model::Roof& roof) {
-  const bool known = roof.verdict != model::Verdict::unavailable;
-  Json json = {{"kind", to_string(roof.kind)}};
-  if (roof.kind == model::RoofKind::bandwidth) json["level"] = roof.level;
-  json["isa"] = roof.isa;
-  if (roof.kind == model::RoofKind::flops) json["precision"] = roof.precision;
-  json["op"] = roof.op;
-  if (!roof.mix.empty()) json["mix"] = roof.mix;
-  if (roof.kind == model::RoofKind::bandwidth) {
-    json["bytes"] = roof.bytes;
-    json["streams"] = roof.streams;
-  }
-  json["threads"] = roof.threads;
-  json["cpus"] = roof.cpus;
-  json["best"] = number_or_null(roof.best, known);
-  json["median"] = number_or_null(roof.median, known);
-  json["per_cycle"] = number_or_null(roof.per_cycle, known);
-  json["spread"] = number_or_null(roof.spread, known);
-  json["windows"] = roof.windows;
-  json["disturbed"] = roof.disturbed;
-  json["verdict"] = to_string(roof.verdict);
-  if (!known) json["why"] = roof.why;
-  return json;
-}
-
-Json to_json(const model::Constant& constant) {
-  const bool known = constant.verdict != model::Verdict::unavailable;
-  Json json = {{"value", number_or_null(constant.value, known)}, {"unit", constant.unit}};
-  if (constant.unit == "cycles") {
-    json["cycles"] = number_or_null(constant.cycles, known);
-    json["ns"] = number_or_null(constant.ns, known);
-  }
-  json["median"] = number_or_null(constant.median, known);
-  json["spread"] = number_or_null(constant.spread, known);
-  json["verdict"] = to_string(constant.verdict);
-  json["origin"] = constant.origin;
-  if (!known) json["why"] = constant.why;
-  return json;
-}
-
-Json to_json(const std::vector<model::Constant>& constants) {
-  Json json = Json::object();
-  for (const model::Constant& constant : constants) json[constant.name] = to_json(constant);
-  return json;
-}
-
-Json levels_and_sweep(const model::Machine& machine) {
-  Json levels = Json::array();
-  for (const model::Level& level : machine.levels)
-    levels.push_back({{"name", level.name},
-                      {"knee_bytes", level.knee},
-                      {"claimed_bytes", level.claimed},
-                      {"test_bytes", level.test_bytes},
-                      {"found", level.found}});
-  Json sweep = Json::array();
-  for (const model::SweepPoint& point : machine.sweep)
-    sweep.push_back(
-        {{"bytes", point.bytes},
-         {"latency_ns", point.latency_ns},
-         {"bytes_per_second", number_or_null(point.bytes_per_second, point.bytes_per_second > 0)}});
-  return {{"levels", levels}, {"sweep", sweep}};
-}
 
 // Reads fields with their path, so that an error can name the one that is wrong.
 class Reader {
@@ -174,6 +81,15 @@ class Reader {
       if (inner.failed()) error_ = inner.error();
     }
   }
+  template <class Read>
+  void object(const char* name, Read read) {
+    const auto at = find(name);
+    if (at == json_.end() || failed()) return;
+    if (!at->is_object()) return fail(name, "is not an object");
+    Reader inner(*at, path_ + name + ".");
+    read(inner);
+    if (inner.failed()) error_ = inner.error();
+  }
   void require(const char* name) {
     if (!json_.contains(name)) fail(name, "is missing");
   }
@@ -199,6 +115,13 @@ void read_verdict(Reader& reader, model::Verdict& verdict) {
     }
   }
   reader.fail("verdict", "is none of stable, noisy, unavailable");
+}
+
+void read_system(Reader& reader, model::System& system) {
+  reader.text("cpu", system.cpu);
+  reader.text("microcode", system.microcode);
+  reader.text("kernel", system.kernel);
+  reader.integer("cpus", system.cpus, 65536);
 }
 
 void read_topology(Reader& reader, model::Topology& topology) {
@@ -229,17 +152,26 @@ void read_topology(Reader& reader, model::Topology& topology) {
   });
 }
 
+void read_kind(Reader& reader, model::RoofKind& kind) {
+  std::string text;
+  reader.require("kind");
+  reader.text("kind", text);
+  for (const auto each : {model::RoofKind::flops, model::RoofKind::bandwidth,
+                          model::RoofKind::instructions, model::RoofKind::integer}) {
+    if (text == to_string(each)) {
+      kind = each;
+      return;
+    }
+  }
+  reader.fail("kind", "is none of flops, bandwidth, instructions, integer");
+}
+
 model::Roof read_roof(Reader& reader) {
   model::Roof roof;
-  std::string kind;
-  reader.require("kind");
-  reader.text("kind", kind);
-  if (kind == "bandwidth")
-    roof.kind = model::RoofKind::bandwidth;
-  else if (kind != "flops")
-    reader.fail("kind", "is neither flops nor bandwidth");
+  read_kind(reader, roof.kind);
   for (const char* needed : {"isa", "op", "threads", "best"}) reader.require(needed);
-  reader.require(roof.kind == model::RoofKind::flops ? "precision" : "level");
+  if (roof.kind == model::RoofKind::flops) reader.require("precision");
+  if (roof.kind == model::RoofKind::bandwidth) reader.require("level");
   reader.text("isa", roof.isa);
   reader.text("precision", roof.precision);
   reader.text("op", roof.op);
@@ -257,6 +189,7 @@ model::Roof read_roof(Reader& reader) {
   reader.integer("disturbed", roof.disturbed, 1u << 30);
   read_verdict(reader, roof.verdict);
   reader.text("why", roof.why);
+  reader.text("when", roof.when);
   if (roof.verdict != model::Verdict::unavailable && roof.best <= 0)
     reader.fail("best", "is not a positive number");
   return roof;
@@ -326,30 +259,6 @@ void read_machine(Reader& reader, model::Machine& machine) {
 
 }  // namespace
 
-std::string to_json(const model::Machine& machine) {
-  Json json = {{"schema", kSchema},
-               {"identity", machine.identity},
-               {"cpu", machine.cpu},
-               {"architecture", machine.architecture},
-               {"hypervisor", machine.hypervisor},
-               {"cores", machine.topology.cores},
-               {"isas", machine.isas},
-               {"extensions", machine.extensions},
-               {"nominal_hz", number_or_null(machine.nominal_hz, machine.nominal_hz > 0)},
-               {"frequency_hz", machine.frequency_hz},
-               {"tsc_hz", machine.tsc_hz},
-               {"mode", machine.mode},
-               {"when", machine.when},
-               {"notes", machine.notes},
-               {"topology", to_json(machine.topology)}};
-  json.update(levels_and_sweep(machine));
-  json["roofs"] = Json::array();
-  for (const model::Roof& roof : machine.roofs) json["roofs"].push_back(to_json(roof));
-  json["constants"] = to_json(machine.constants);
-  json["core"] = to_json(machine.core);
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 Result<model::Machine> from_json(std::string_view text, const std::string& name) {
   const auto malformed = [&](const std::string& why) {
     return failure(ErrorKind::malformed, "read the machine file '" + printable(name) + "'", why,
@@ -368,12 +277,8 @@ Result<model::Machine> from_json(std::string_view text, const std::string& name)
                      "'");
   model::Machine machine;
   read_machine(reader, machine);
-  if (const auto topology = json.find("topology"); topology != json.end()) {
-    if (!topology->is_object()) return malformed("field 'topology' is not an object");
-    Reader inner(*topology, "topology.");
-    read_topology(inner, machine.topology);
-    if (inner.failed()) return malformed(inner.error());
-  }
+  reader.object("topology", [&](Reader& inner) { read_topology(inner, machine.topology); });
+  reader.object("system", [&](Reader& inner) { read_system(inner, machine.system); });
   if (reader.failed()) return malformed(reader.error());
   return machine;
 }

@@ -1,17 +1,32 @@
-#include "source/scheduler/living_tasks.hpp"
+#include "source/living_tasks.hpp"
 
 #include <fmt/format.h>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 
-namespace loft::source::scheduler {
+namespace loft::source {
 namespace {
 
 constexpr std::uint64_t kIsKernelThread = 0x00200000;  // PF_KTHREAD
 
 std::vector<std::string> names_in(const std::string& folder) {
   return list_directory(folder).value_or(std::vector<std::string>());
+}
+
+// START-END PERMISSIONS OFFSET DEVICE INODE PATH; nothing where it is no code of a file.
+std::optional<MappedCode> parse_code(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : split(line, ' '))
+    if (!word.empty()) words.push_back(word);
+  if (words.size() < 6 || words[1].size() < 3 || words[1][2] != 'x') return std::nullopt;
+  const auto range = split(words[0], '-');
+  const auto start = parse_hex(range.front());
+  const auto end = parse_hex(range.back());
+  const auto offset = parse_hex(words[2]);
+  if (!start || !end || !offset || *end < *start) return std::nullopt;
+  const auto path = line.substr(static_cast<std::size_t>(words[5].data() - line.data()));
+  return MappedCode{*start, *end - *start, *offset, std::string(path)};
 }
 
 }  // namespace
@@ -65,6 +80,23 @@ std::vector<LivingTask> tasks_of(pid_t pid) {
   return tasks;
 }
 
+Result<std::vector<LivingTask>> threads_of(pid_t pid) {
+  auto tasks = tasks_of(pid);
+  if (tasks.empty())
+    return failure(ErrorKind::not_found, fmt::format("watch process {}", pid),
+                   "there is no such process", "it may have ended; 'pgrep -a NAME' finds others");
+  return tasks;
+}
+
+std::vector<MappedCode> code_of(pid_t pid) {
+  std::vector<MappedCode> code;
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid));
+  if (!maps) return code;
+  for (const std::string_view line : split(*maps, '\n'))
+    if (auto one = parse_code(line)) code.push_back(*std::move(one));
+  return code;
+}
+
 std::vector<LivingTask> living_tasks() {
   std::vector<LivingTask> tasks;
   for (const std::string& process : names_in("/proc"))
@@ -97,4 +129,4 @@ std::optional<SchedulerSums> scheduler_sums(pid_t pid, pid_t tid) {
   return line ? parse_schedstat(*line) : std::nullopt;
 }
 
-}  // namespace loft::source::scheduler
+}  // namespace loft::source
