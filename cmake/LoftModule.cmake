@@ -1,6 +1,6 @@
 # loft_module(NAME [ONLY_ON processor...] [LINK library...])
 #   A module is a folder of src/ and one static library, loft_NAME. It links the modules that
-#   src/LAYERS lets it include, and the libraries given here. On processors other than those after
+#   src/LAYERS lets its folders include, and the libraries given here. On processors other than those after
 #   ONLY_ON (x86_64, aarch64) there is no such library; modules above it tell by LOFT_HAS_NAME,
 #   which is defined where there is one.
 #
@@ -42,8 +42,10 @@ function(loft_module name)
   target_compile_definitions(loft_${name} INTERFACE LOFT_HAS_${upper})
   target_link_libraries(loft_${name} PUBLIC loft_flags ${arg_LINK})
   foreach(line IN LISTS LOFT_LAYERS)
-    string(REGEX MATCHALL "[a-z]+" words "${line}")
+    string(REGEX MATCHALL "[a-z_/]+" words "${line}")
+    list(TRANSFORM words REPLACE "/.*" "") # a folder stands for its module
     list(POP_FRONT words layer)
+    list(REMOVE_ITEM words ${layer})
     if(layer STREQUAL name)
       foreach(below IN LISTS words)
         if(TARGET loft_${below})

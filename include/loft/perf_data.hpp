@@ -31,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loft/export.h"
 #include "loft/perf_data/metadata.hpp"
 #include "loft/perf_data/records.hpp"
 #include "loft/perf_data/sample.hpp"
@@ -39,7 +40,7 @@ namespace loft::perf_data {
 
 class Reader;
 
-class Record {
+class LOFT_API Record {
  public:
   [[nodiscard]] RecordType type() const { return type_; }
   [[nodiscard]] std::uint16_t misc() const { return misc_; }
@@ -68,51 +69,51 @@ class Record {
 };
 
 template <>
-std::optional<Sample> Record::as<Sample>() const;
+LOFT_API std::optional<Sample> Record::as<Sample>() const;
 template <>
-std::optional<Mmap> Record::as<Mmap>() const;
+LOFT_API std::optional<Mmap> Record::as<Mmap>() const;
 template <>
-std::optional<Comm> Record::as<Comm>() const;
+LOFT_API std::optional<Comm> Record::as<Comm>() const;
 template <>
-std::optional<Task> Record::as<Task>() const;
+LOFT_API std::optional<Task> Record::as<Task>() const;
 template <>
-std::optional<Lost> Record::as<Lost>() const;
+LOFT_API std::optional<Lost> Record::as<Lost>() const;
 template <>
-std::optional<LostSamples> Record::as<LostSamples>() const;
+LOFT_API std::optional<LostSamples> Record::as<LostSamples>() const;
 template <>
-std::optional<Throttle> Record::as<Throttle>() const;
+LOFT_API std::optional<Throttle> Record::as<Throttle>() const;
 template <>
-std::optional<Switch> Record::as<Switch>() const;
+LOFT_API std::optional<Switch> Record::as<Switch>() const;
 template <>
-std::optional<Namespaces> Record::as<Namespaces>() const;
+LOFT_API std::optional<Namespaces> Record::as<Namespaces>() const;
 template <>
-std::optional<Ksymbol> Record::as<Ksymbol>() const;
+LOFT_API std::optional<Ksymbol> Record::as<Ksymbol>() const;
 template <>
-std::optional<BpfEvent> Record::as<BpfEvent>() const;
+LOFT_API std::optional<BpfEvent> Record::as<BpfEvent>() const;
 template <>
-std::optional<Cgroup> Record::as<Cgroup>() const;
+LOFT_API std::optional<Cgroup> Record::as<Cgroup>() const;
 template <>
-std::optional<TextPoke> Record::as<TextPoke>() const;
+LOFT_API std::optional<TextPoke> Record::as<TextPoke>() const;
 template <>
-std::optional<Aux> Record::as<Aux>() const;
+LOFT_API std::optional<Aux> Record::as<Aux>() const;
 template <>
-std::optional<ItraceStart> Record::as<ItraceStart>() const;
+LOFT_API std::optional<ItraceStart> Record::as<ItraceStart>() const;
 template <>
-std::optional<Read> Record::as<Read>() const;
+LOFT_API std::optional<Read> Record::as<Read>() const;
 template <>
-std::optional<IdIndex> Record::as<IdIndex>() const;
+LOFT_API std::optional<IdIndex> Record::as<IdIndex>() const;
 template <>
-std::optional<ThreadMap> Record::as<ThreadMap>() const;
+LOFT_API std::optional<ThreadMap> Record::as<ThreadMap>() const;
 template <>
-std::optional<TimeConversion> Record::as<TimeConversion>() const;
+LOFT_API std::optional<TimeConversion> Record::as<TimeConversion>() const;
 template <>
-std::optional<StatValue> Record::as<StatValue>() const;
+LOFT_API std::optional<StatValue> Record::as<StatValue>() const;
 template <>
-std::optional<StatRound> Record::as<StatRound>() const;
+LOFT_API std::optional<StatRound> Record::as<StatRound>() const;
 template <>
-std::optional<BuildId> Record::as<BuildId>() const;
+LOFT_API std::optional<BuildId> Record::as<BuildId>() const;
 template <>
-std::optional<EventUpdate> Record::as<EventUpdate>() const;
+LOFT_API std::optional<EventUpdate> Record::as<EventUpdate>() const;
 
 // Only those that are set are called; on_record gets every record that no other one took.
 struct Callbacks {
@@ -126,7 +127,7 @@ struct Callbacks {
   std::function<void(const Record&)> on_record;
 };
 
-class Reader {
+class LOFT_API Reader {
  public:
   // A file, a directory of `perf record --threads`, a pipe, or "-" for standard input. Null when it
   // is no recording; `why` then says why and what to do.
@@ -138,7 +139,7 @@ class Reader {
   [[nodiscard]] std::uint64_t lost() const;
   [[nodiscard]] const std::vector<std::string>& problems() const;
 
-  class Iterator {
+  class LOFT_API Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
     using value_type = Record;

@@ -489,18 +489,19 @@ int BPF_PROG(on_migrate, struct task_struct* task, int destination) {
   return 0;
 }
 
-/* The other threads of a process that was marked by its first one. */
+/* All threads of a process whose first one was marked. What a thread waited before is not ours. */
 SEC("iter/task")
 int adopt_threads(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) return 0;
   struct task_struct* leader = task->group_leader;
   if (!leader) return 0;
-  if (leader == task) return 0;
-  struct loft_task* first = live(state_for(leader));
+  struct loft_task* first = state_for(leader);
   if (!first) return 0;
+  if (first->phase != LOFT_LIVE && first->phase != LOFT_ATTACHED) return 0;
   struct loft_task* state = new_state_for(task);
   if (!state) return 0;
+  if (state->phase == LOFT_LIVE) return 0;
   learn_numbers(state, task);
   state->delay_seen = delay_of(task);
   state->phase = LOFT_LIVE;

@@ -36,11 +36,13 @@ enum loft_slice_end {
   LOFT_END_RECORDING = 5,
 };
 
-/* A task that was marked from outside waits for its exec before it counts. */
+/* A task that was marked from outside counts after its exec, or, if it has been running, after
+ * adopt_threads has read how long it had waited until then. */
 enum loft_phase {
   LOFT_UNKNOWN = 0,
   LOFT_PENDING = 1,
   LOFT_LIVE = 2,
+  LOFT_ATTACHED = 3,
 };
 
 struct loft_head {

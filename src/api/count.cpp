@@ -8,15 +8,14 @@
 #include "api/metrics.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
-#include "event/plan.hpp"
 #include "event/resolver.hpp"
 #include "metric/run_counts.hpp"
+#include "source/groups.hpp"
 #include "source/perf_events/own_thread.hpp"
 
 struct loft_counters {
   loft::source::perf_events::OwnThreadCounters counters;
-  loft::metric::Asked asked;
-  std::size_t named = 0;  // events that the caller sees; the others are operands of metrics
+  loft::metric::Request request;  // the caller sees the events that it named, and the metrics
   std::vector<loft::sample::Count> latest;
   std::vector<loft::metric::Value> values;  // of the metrics
   loft::Nanoseconds counted{};              // time between starts and stops so far
@@ -29,35 +28,20 @@ using loft::Result;
 using loft::sample::Count;
 using loft::sample::Origin;
 
-// A list that names only events needs no metric file to be read.
-Result<loft::metric::Asked> asked_by(const char* names, loft::event::Resolver& resolver) {
-  loft::metric::Asked asked;
-  asked.named = {names};
-  if (resolver.resolve_list(names)) return asked;
-  LOFT_TRY(const auto library, loft::api::known_metrics());
-  LOFT_TRY(asked, loft::metric::ask({names}, library, resolver));
-  if (asked.events().empty()) asked.needed = {"task-clock"};
-  return asked;
-}
-
 Result<loft_counters*> open_counters(const char* names) {
   loft::event::Resolver resolver;
-  LOFT_TRY(auto asked, asked_by(names, resolver));
-  std::size_t named = 0;
-  if (!asked.named.empty()) {
-    LOFT_TRY(const auto own, resolver.resolve_list(loft::join(asked.named, ",")));
-    named = own.size();
+  LOFT_TRY(auto request, loft::metric::read_request({names}, resolver, loft::api::known_metrics));
+  if (request.events.empty()) {  // metrics of which nothing can be counted still have a time
+    LOFT_TRY(auto clock, resolver.resolve("task-clock"));
+    request.events.push_back(std::move(clock));
   }
-  LOFT_TRY(const auto events, resolver.resolve_list(asked.events()));
-  LOFT_TRY(const auto plan, loft::event::plan_groups(events, {}));
-  std::vector<loft::source::EventGroup> groups;
-  for (const auto& group : plan.groups)
-    groups.push_back({group.members, events[group.members.front()].group != 0});
-  LOFT_TRY(auto counters, loft::source::perf_events::OwnThreadCounters::open(events, groups));
+  LOFT_TRY(const auto groups, loft::source::groups_of(request.events));
+  LOFT_TRY(auto counters,
+           loft::source::perf_events::OwnThreadCounters::open(request.events, groups));
   std::vector<Count> none(counters.events().size(), Count::missing("not read yet"));
-  std::vector<loft::metric::Value> values(asked.programs.size());
+  std::vector<loft::metric::Value> values(request.programs.size());
   for (auto& value : values) value.why = "not read yet";
-  return new loft_counters{std::move(counters), std::move(asked),    named, std::move(none),
+  return new loft_counters{std::move(counters), std::move(request),  std::move(none),
                            std::move(values),   loft::Nanoseconds{}, {}};
 }
 
@@ -84,25 +68,26 @@ loft_kind kind_of(Origin origin) {
 
 // What an index stands for: an event, or a metric behind them.
 const loft::event::Event* event_at(const loft_counters* counters, size_t index) {
-  return index < counters->named ? &counters->counters.events()[index] : nullptr;
+  return index < counters->request.named ? &counters->counters.events()[index] : nullptr;
 }
 
 const loft::metric::Program* metric_at(const loft_counters* counters, size_t index) {
-  const auto& programs = counters->asked.programs;
-  if (index < counters->named || index - counters->named >= programs.size()) return nullptr;
-  return &programs[index - counters->named];
+  const auto& programs = counters->request.programs;
+  if (index < counters->request.named || index - counters->request.named >= programs.size())
+    return nullptr;
+  return &programs[index - counters->request.named];
 }
 
 void evaluate(loft_counters& counters) {
-  if (counters.asked.programs.empty()) return;
+  if (counters.request.programs.empty()) return;
   loft::sample::IntervalCounts whole;
   whole.end = counters.counted;
   if (counters.started) whole.end += loft::now() - *counters.started;
   whole.counts = counters.latest;
   loft::sample::RunCounts frame;
   for (const auto& event : counters.counters.events())
-    frame.events.push_back({event.name, event.origin, event.unit, event.scale});
-  counters.values = loft::metric::evaluate_interval(counters.asked, frame, whole);
+    frame.events.push_back(loft::sample::CountedEvent::of(event));
+  counters.values = loft::metric::evaluate_interval(counters.request, frame, whole);
 }
 
 // The least share of time in which anything counted that this handle counts.
@@ -161,7 +146,7 @@ int loft_counters_update(loft_counters* counters) {
 }
 
 size_t loft_counters_size(const loft_counters* counters) {
-  return counters->named + counters->asked.programs.size();
+  return counters->request.named + counters->request.programs.size();
 }
 
 const char* loft_counters_name(const loft_counters* counters, size_t index) {
@@ -187,7 +172,7 @@ int loft_counters_read(const loft_counters* counters, size_t index, loft_count* 
   }
   const auto* metric = metric_at(counters, index);
   if (metric == nullptr) return -1;
-  const loft::metric::Value& value = counters->values[index - counters->named];
+  const loft::metric::Value& value = counters->values[index - counters->request.named];
   *count = loft_count{0, 0, kind_of(value.kind)};
   if (!value.number) return 0;
   count->value = metric->in_unit(value.number->as_double());
@@ -198,5 +183,5 @@ int loft_counters_read(const loft_counters* counters, size_t index, loft_count* 
 const char* loft_counters_why(const loft_counters* counters, size_t index) {
   if (event_at(counters, index) != nullptr) return counters->latest[index].why.c_str();
   if (metric_at(counters, index) == nullptr) return "";
-  return counters->values[index - counters->named].why.c_str();
+  return counters->values[index - counters->request.named].why.c_str();
 }

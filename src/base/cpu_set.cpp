@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -36,7 +35,7 @@ std::string what_of(const char* verb, pid_t task) {
 }  // namespace
 
 Result<CpuList> parse_cpu_list(std::string_view text) {
-  CpuList cpus;
+  std::vector<bool> is_named(kHighestCpu + 1);  // a list may name one CPU any number of times
   for (const std::string_view piece : split(trim(text), ',')) {
     const auto dash = piece.find('-');
     const auto first = parse_u64(piece.substr(0, dash));
@@ -45,10 +44,11 @@ Result<CpuList> parse_cpu_list(std::string_view text) {
       return failure(ErrorKind::invalid_input, "read the CPU list '" + std::string(text) + "'",
                      "'" + std::string(piece) + "' is neither a CPU nor a range",
                      "write it like 0-3,8");
-    for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
+    for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) is_named[cpu] = true;
   }
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  CpuList cpus;
+  for (std::size_t cpu = 0; cpu < is_named.size(); ++cpu)
+    if (is_named[cpu]) cpus.push_back(static_cast<int>(cpu));
   return cpus;
 }
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,29 +12,49 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "base/fd.hpp"
+#include "base/file_replacement.hpp"
 
 namespace loft {
+
 namespace {
 
-Result<void> write_all(const Fd& fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd.get(), content.data(), content.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return failure_of_errno(errno, "write '" + path + "'");
-    }
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+// Whether somebody has opened the pipe for writing, now or before. poll tells of bytes and of a
+// writer that left; tee(2), which takes nothing out of the pipe, gives 0 only where there is no
+// writer.
+bool has_writer(const Fd& fd) {
+  pollfd state{fd.get(), POLLIN, 0};
+  if (::poll(&state, 1, 0) > 0) return true;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return true;
+  const Fd out(ends[0]);
+  const Fd in(ends[1]);
+  return ::tee(fd.get(), in.get(), 1, SPLICE_F_NONBLOCK) != 0;
 }
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<Fd> open_input(const std::string& path, std::chrono::milliseconds patience) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.is_open()) return failure_of_errno(errno, "open '" + path + "'");
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return failure_of_errno(errno, "open '" + path + "'");
+  if (S_ISFIFO(status.st_mode)) {
+    constexpr std::chrono::milliseconds kStep{10};
+    for (; !has_writer(fd); patience -= kStep) {
+      if (patience <= kStep)
+        return failure(ErrorKind::io, "read '" + path + "'", "it is a pipe that nobody writes to");
+      std::this_thread::sleep_for(kStep);
+    }
+  }
+  if (::fcntl(fd.get(), F_SETFL, 0) != 0) return failure_of_errno(errno, "open '" + path + "'");
+  return fd;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  LOFT_TRY(const Fd fd, open_input(path));
   std::string content;
   std::array<char, 16384> chunk;
   for (;;) {
@@ -56,38 +77,36 @@ Result<std::string> read_line(const std::string& path) {
   return content;
 }
 
-Destination destination_of(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (error || !std::filesystem::exists(status)) return {path, true};
-  if (!std::filesystem::is_regular_file(status)) return {path, false};
-  const auto real = std::filesystem::canonical(path, error);
-  return {error ? path : real.string(), true};
-}
-
 Result<void> replace_file(const std::string& path, std::string_view content) {
   std::error_code ignored;  // a directory that cannot be made shows as the failed open below
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  const Destination to = destination_of(path);
-  if (!to.can_be_replaced) {
-    const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!fd.is_open()) return failure_of_errno(errno, "write to '" + path + "'");
-    return write_all(fd, content, path);
+  LOFT_TRY(auto file, FileReplacement::of(path));
+  LOFT_CHECK(file.write(content));
+  return file.commit();
+}
+
+Result<void> write_all(const Fd& fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failure_of_errno(errno, "write '" + path + "'");
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
-  const std::string beside = to.path + ".new-" + std::to_string(::getpid());
-  auto written = [&]() -> Result<void> {
-    const Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd.is_open()) return failure_of_errno(errno, "create '" + path + "'");
-    LOFT_CHECK(write_all(fd, content, path));
-    if (::fsync(fd.get()) != 0 && errno != EINVAL)
-      return failure_of_errno(errno, "write '" + path + "'");
-    if (::rename(beside.c_str(), to.path.c_str()) != 0)
-      return failure_of_errno(errno, "replace '" + path + "'");
-    return {};
-  }();
-  if (!written) ::unlink(beside.c_str());
-  return written;
+  return {};
+}
+
+Result<void> write_all_at(const Fd& fd, std::uint64_t offset, Bytes bytes,
+                          const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return failure_of_errno(written < 0 ? errno : ENOSPC, "write '" + path + "'");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> list_directory(const std::string& path) {

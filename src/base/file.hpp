@@ -1,11 +1,15 @@
 // Whole files: read with a bound, written so that a reader sees the old or the new, never a half.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.hpp"
+#include "base/fd.hpp"
 #include "base/result.hpp"
 
 namespace loft {
@@ -16,19 +20,22 @@ inline constexpr std::size_t kDefaultFileLimit = 64u << 20;
 [[nodiscard]] Result<std::string> read_file(const std::string& path,
                                             std::size_t limit = kDefaultFileLimit);
 
+// Opens a file, pipe or device to read from it. A named pipe that nobody has opened for writing is
+// an error after `patience`, where open(2) would wait for ever.
+[[nodiscard]] Result<Fd> open_input(const std::string& path,
+                                    std::chrono::milliseconds patience = std::chrono::seconds(5));
+
 // The first line without its end, for the one-value files of /sys and /proc.
 [[nodiscard]] Result<std::string> read_line(const std::string& path);
 
-// What a result called `path` really goes to: a link is followed. A name for something that is no
-// file (/dev/null, a pipe) cannot be replaced, only written to: then this gives false.
-struct Destination {
-  std::string path;
-  bool can_be_replaced = true;
-};
-Destination destination_of(const std::string& path);
-
-// Writes beside `path` and renames over it; on failure what was there stays as it was.
+// FileReplacement for a text that is at hand, with the folders it needs. On failure what was there
+// stays as it was.
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view content);
+
+// All bytes, however many calls it takes. `path` is what an error names.
+[[nodiscard]] Result<void> write_all(const Fd& fd, std::string_view text, const std::string& path);
+[[nodiscard]] Result<void> write_all_at(const Fd& fd, std::uint64_t offset, Bytes bytes,
+                                        const std::string& path);
 
 // Names in a directory, sorted, without "." and "..".
 [[nodiscard]] Result<std::vector<std::string>> list_directory(const std::string& path);

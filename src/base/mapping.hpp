@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fault_guard.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
@@ -20,17 +21,21 @@ class Mapping {
 
   Mapping() = default;
   Mapping(Mapping&& other) noexcept
-      : start_(std::exchange(other.start_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : start_(std::exchange(other.start_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        guard_(std::move(other.guard_)) {}
   Mapping& operator=(Mapping&& other) noexcept {
     std::swap(start_, other.start_);
     std::swap(size_, other.size_);
+    std::swap(guard_, other.guard_);
     return *this;
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  // The whole of a regular file, read only and private. An empty file gives an empty mapping.
+  // The whole of a regular file, read only and private. An empty file gives an empty mapping. What
+  // is cut off the file later reads as zeros; has_changed() tells.
   [[nodiscard]] static Result<Mapping> of_file(const std::string& path);
 
   // `size` bytes of `fd` from `offset`, shared with whoever else maps it.
@@ -40,12 +45,14 @@ class Mapping {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {start_, size_}; }
   [[nodiscard]] std::span<std::byte> writable_bytes() noexcept { return {start_, size_}; }
   [[nodiscard]] bool is_mapped() const noexcept { return start_ != nullptr; }
+  [[nodiscard]] bool has_changed() const { return guard_.has_faulted(); }
 
  private:
   Mapping(std::byte* start, std::size_t size) noexcept : start_(start), size_(size) {}
 
   std::byte* start_ = nullptr;
   std::size_t size_ = 0;
+  FaultGuard guard_;
 };
 
 }  // namespace loft

@@ -3,7 +3,7 @@
 //
 //   TextBuffer out;
 //   out += "ip=0x";
-//   append_hex(out, ip);
+//   out += name;
 #pragma once
 
 #include <cstddef>

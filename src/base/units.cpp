@@ -59,12 +59,15 @@ std::string with_binary_prefix(std::uint64_t bytes) {
                                                           "TiB", "PiB", "EiB"};
   std::size_t step = 0;
   double value = static_cast<double>(bytes);
-  while (value >= 1024 && step + 1 < kNames.size()) {
+  const auto shown = [&] {
+    return value == std::floor(value) ? value : std::round(value * 10) / 10;
+  };
+  while (shown() >= 1024 && step + 1 < kNames.size()) {
     value /= 1024;
     ++step;
   }
   const bool whole = value == std::floor(value);
-  return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kNames[step]);
+  return fmt::format("{:.{}f} {}", shown(), whole ? 0 : 1, kNames[step]);
 }
 
 std::string format_seconds(double seconds) { return with_si_prefix(seconds, "s"); }

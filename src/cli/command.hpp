@@ -4,8 +4,9 @@
 //     auto flags = std::make_shared<StatFlags>();
 //     auto command = app.add_subcommand("stat", "Run a program and count");
 //     command->add_option("-e,--event", flags->events, "...");
-//     command->callback([=, &action] { action = [flags](Terminal& t) { return run_stat(*flags, t);
-//     }; });
+//     command->callback([=, &action] {
+//       action = [flags](Terminal& terminal) { return run_stat(*flags, terminal); };
+//     });
 //   }
 #pragma once
 
@@ -38,5 +39,6 @@ void add_record(Command& app, Action& action);
 void add_report(Command& app, Action& action);
 void add_roof(Command& app, Action& action);
 void add_stat(Command& app, Action& action);
+void add_upc(Command& app, Action& action);
 
 }  // namespace loft::cli

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/fault_guard.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 
@@ -23,6 +24,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_report,
     add_compare,
     add_roof,
+    add_upc,
     add_completion,
 };
 // clang-format on
@@ -65,7 +67,11 @@ int run(int argc, char** argv) {
     (void)terminal.flush();  // the failure is being reported already
     return exit_status(status.error());
   }
-  return terminal.flush() ? *status : kLoftFailed;
+  const auto changed = changed_files();
+  for (const std::string& file : changed)
+    terminal.note("loft: " + to_string(file_changed(file).value()) +
+                  "; do not trust this result\n");
+  return terminal.flush() && changed.empty() ? *status : kLoftFailed;
 }
 
 }  // namespace

@@ -2,18 +2,20 @@
 
 #include <limits>
 
+#include "event/meaning.hpp"
+
 namespace loft::cli {
 
 TableColumns::TableColumns(const metric::CountsFile& file) : file_(&file) {
   for (const metric::Column& column : file.columns) {
-    const auto [at, is_new] = plain_.emplace(metric::plain_event_name(column.name), &column);
+    const auto [at, is_new] = plain_.emplace(event::plain_name(column.name), &column);
     if (!is_new) at->second = nullptr;
   }
 }
 
 const metric::Column* TableColumns::find(std::string_view name) const {
   if (const metric::Column* exact = file_->find_column(name)) return exact;
-  const auto plain = plain_.find(metric::plain_event_name(name));
+  const auto plain = plain_.find(event::plain_name(name));
   return plain == plain_.end() ? nullptr : plain->second;
 }
 

@@ -9,9 +9,9 @@
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/report.hpp"
-#include "cli/roof_passes.hpp"
 #include "event/resolver.hpp"
-#include "metric/asked.hpp"
+#include "metric/request.hpp"
+#include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/recording.hpp"
 
@@ -38,6 +38,7 @@ struct RecordFlags {
   std::vector<std::string> types;
   std::uint64_t frequency_hz = 0;
   std::string stacks;
+  std::string ring;
   std::string recorder;
   std::string output = "perf.data";
   std::string page;  // the report beside it, where one was asked for
@@ -87,25 +88,28 @@ source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
 // Events as they are named, and those that named metrics are computed from.
 Result<std::vector<event::Event>> events_of(const std::string& list, const MetricFlags& metrics,
                                             event::Resolver& resolver, Terminal& terminal) {
-  auto events = resolver.resolve_list(list);
-  if (events && metrics.files.empty()) return events;
-  LOFT_TRY(const auto library, load_metrics(metrics, terminal));
-  const auto asked = metric::ask({list}, library, resolver);
-  if (!asked || asked->programs.empty()) return events;  // no metric: the name is what is wrong
-  if (!asked->missing.empty()) {
-    const auto& [event, why] = asked->missing.front();
-    return failure(ErrorKind::unsupported, "record " + list, "it needs " + event + ": " + why);
+  metric::Request request;
+  if (metrics.files.empty()) {
+    LOFT_TRY(request, metric::read_request({list}, resolver,
+                                           [&] { return load_metrics(metrics, terminal); }));
+  } else {
+    LOFT_TRY(const auto library, load_metrics(metrics, terminal));
+    LOFT_TRY(request, metric::read_request({list}, resolver, library));
   }
-  return resolver.resolve_list(asked->events());
+  for (std::size_t p = 0; p < request.programs.size(); ++p)
+    for (std::size_t i = 0; i < request.operands[p].size(); ++i)
+      if (const auto& why = request.operands[p][i].why; !why.empty())
+        return failure(ErrorKind::unsupported, "record " + list,
+                       "it needs " + request.programs[p].inputs()[i] + ": " + why);
+  return std::move(request.events);
 }
 
 // "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
-  const std::string defaults = is_virtual(flags)
-                                   ? std::string(kRoofEvents) + "," + std::string(kEngineEvents)
-                                   : std::string(kDefaultEvents);
+  const std::string defaults = is_virtual(flags) ? roof::work_and_engine_event_names() + ",flops"
+                                                 : std::string(kDefaultEvents);
   const std::string all = flags.events.empty() ? defaults : join(flags.events, ",");
   const auto sets = split(all, ';');
   if (sets.size() > 1 && is_virtual(flags))
@@ -119,6 +123,25 @@ Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Ter
       request.turns.push_back(std::move(events));
   }
   return {};
+}
+
+// "32M": bytes, by powers of 1024.
+Result<std::size_t> ring_size(const std::string& text) {
+  constexpr std::string_view kPrefixes = "KMG";
+  constexpr std::uint64_t kLeast = 64 << 10;
+  constexpr std::uint64_t kMost = 1 << 30;
+  std::string_view digits = text;
+  std::uint64_t factor = 1;
+  if (const auto prefix = digits.empty() ? std::string_view::npos : kPrefixes.find(digits.back());
+      prefix != std::string_view::npos) {
+    factor = std::uint64_t{1} << (10 * (prefix + 1));
+    digits.remove_suffix(1);
+  }
+  const auto number = parse_u64(digits);
+  if (!number || *number > kMost || *number * factor < kLeast || *number * factor > kMost)
+    return failure(ErrorKind::invalid_input, "--ring " + text, "it is no size between 64K and 1G",
+                   "write it like 32M");
+  return *number * factor;
 }
 
 Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
@@ -135,6 +158,9 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   if (flags.stacks == "fp") request.stacks = StackMode::frame_pointers;
   if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
   request.recorder = flags.recorder;
+  if (!flags.ring.empty()) {
+    LOFT_TRY(request.ring_bytes, ring_size(flags.ring));
+  }
   request.until_all_end = flags.until_all_end;
   if (flags.isolate) {
     request.isolation.emplace().is_realtime = flags.is_realtime;
@@ -162,7 +188,7 @@ std::string summary(const RecordResult& result, const std::string& path) {
       "{}: {} of {} in {}: {} slices, {} switches; {} lost; watched by {}\n", printable(path),
       with_binary_prefix(result.bytes), tasks_text(result.tasks),
       format_seconds(to_seconds(result.wall)), with_separators(result.slices),
-      with_separators(result.switches), with_separators(result.tally.lost), result.description);
+      with_separators(result.switches), with_separators(result.lost), result.description);
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -246,6 +272,9 @@ void add_record(Command& app, Action& action) {
       ->add_option("--by", flags->recorder,
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
       ->check(one_of({"bpf", "perf", "threads", "proc"}));
+  command->add_option("--ring", flags->ring,
+                      "the size of each buffer between kernel and loft, like 32M: for recordings "
+                      "that lose records");
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_flag(

@@ -71,11 +71,9 @@ Result<int> write_tables(const ReportFlags& flags, const source::Recording& reco
                          Terminal& terminal) {
   const auto path = [&](const char* name) { return join_path(flags.csv, name); };
   LOFT_CHECK(replace_file(path("stat.csv"), view::stat_table(recording.summary())));
-  bool period_is_known = true;
-  for (const auto& event : report.events) period_is_known &= event.period_is_known;
   LOFT_CHECK(
       replace_file(path("processes.csv"),
-                   view::processes_table(recording.history(), profiled.result, period_is_known)));
+                   view::processes_table(recording.history(), profiled.result, report.events)));
   LOFT_CHECK(replace_file(path("results.csv"), view::results_table(report)));
   ReportFlags overview = flags;
   overview.output = path("overview.csv");

@@ -13,13 +13,10 @@
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/raster.hpp"
-#include "cli/roof_counters.hpp"
-#include "cli/roof_file.hpp"
-#include "cli/roof_measure.hpp"
-#include "cli/roof_once.hpp"
-#include "cli/roof_passes.hpp"
-#include "cli/roof_recording.hpp"
 #include "machine/file.hpp"
+#include "roof/once.hpp"
+#include "roof/report.hpp"
+#include "roof/run_file.hpp"
 #include "source/several_runs.hpp"
 #include "view/roof.hpp"
 
@@ -57,51 +54,8 @@ bool ends_in(const OutputFlags& output, std::string_view extension) {
   return output.format.empty() && output.file.ends_with(extension);
 }
 
-void keep_wanted(std::vector<model::Subject>& subjects, const RoofFlags& flags,
-                 std::vector<std::string>& notes) {
-  const auto count_functions = [&] {
-    return std::ranges::count(subjects, model::Scope::function, &model::Subject::scope);
-  };
-  const auto all = count_functions();
-  std::erase_if(subjects, [&](const model::Subject& subject) {
-    if (subject.scope == model::Scope::thread) return !flags.by_thread;
-    return subject.scope == model::Scope::function && !flags.functions.empty() &&
-           std::ranges::none_of(flags.functions, [&](const std::string& name) {
-             return subject.name.find(name) != std::string::npos;
-           });
-  });
-  if (all > 0 && count_functions() == 0)
-    notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
-                                join(flags.functions, "' or '")));
-}
-
-void note_status(view::RoofReport& report) {
-  if (report.exit_status != 0)
-    report.notes.push_back("the program ended with status " + status_words(report.exit_status));
-}
-
-view::RoofReport report_of(const NativePass& native, const sample::RunCounts& counted,
-                           const model::Machine& machine, const RoofFlags& flags) {
-  view::RoofReport report;
-  report.command = native.counts.command;
-  report.exit_status = native.counts.exit_status;
-  report.wall_seconds = to_seconds(native.counts.wall);
-  report.cpu_seconds = native.cpu_seconds();
-  report.threads = threads_of(counted).size();
-  report.counts_from = is_by_counters(counted) ? "hardware counters" : "virtual PMU, exact";
-  report.machine_identity = machine.identity;
-  report.energy = native.counts.energy;
-  report.notes = native.counts.notes;
-  note_status(report);
-  auto subjects = join_passes(native, counted, report.notes);
-  keep_wanted(subjects, flags, report.notes);
-  report.chart = model::place(machine, std::move(subjects), flags.top);
-  if (ends_in(flags.output, ".html")) {
-    report.flames = flames_of(native);
-    report.schedule = schedule_of(native);
-    report.thread_names = thread_names_of(native);
-  }
-  return report;
+roof::Wanted wanted_of(const RoofFlags& flags) {
+  return {.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
 }
 
 // What an extension of -o asks for beside the text on the terminal.
@@ -111,25 +65,46 @@ bool is_picture(const OutputFlags& output) {
                              [&](const char* extension) { return ends_in(output, extension); });
 }
 
-Result<void> write_picture(std::span<const view::RoofReport> runs, const OutputFlags& output) {
+// What is shown, and what it refers to.
+struct Reports {
+  std::vector<model::RoofReport> runs;
+  std::vector<std::unique_ptr<roof::Measured>> measured;  // of each; nothing without a native run
+
+  void add(model::RoofReport report, std::unique_ptr<roof::Measured> from) {
+    runs.push_back(std::move(report));
+    measured.push_back(std::move(from));
+  }
+  [[nodiscard]] view::RoofProfiles profiles() const {
+    view::RoofProfiles profiles;
+    for (const auto& one : measured) {
+      profiles.emplace_back();
+      if (one) profiles.back().emplace(one->native.named());
+    }
+    return profiles;
+  }
+};
+
+Result<void> write_picture(const Reports& reports, const OutputFlags& output) {
+  const std::span<const model::RoofReport> runs = reports.runs;
   if (ends_in(output, ".svg")) return replace_file(output.file, view::roof_svg(runs));
   if (ends_in(output, ".png")) {
     LOFT_TRY(const auto picture, rasterized(view::roof_svg(runs)));
     return replace_file(output.file, picture);
   }
   if (ends_in(output, ".html")) {
-    LOFT_TRY(const auto page, view::roof_html(runs));
+    LOFT_TRY(const auto page, view::roof_html(runs, reports.profiles()));
     return replace_file(output.file, page);
   }
   return {};  // a recording was written while the program ran
 }
 
-Result<void> write_reports(std::span<const view::RoofReport> runs, const RoofFlags& flags,
-                           Stream stream, Terminal& terminal) {
+Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Stream stream,
+                           Terminal& terminal) {
+  const std::span<const model::RoofReport> runs = reports.runs;
   if (is_picture(flags.output)) {
     // What two runs have told is not lost when the disk is full.
     LOFT_CHECK(write_result({}, view::roof_text(runs), stream, terminal));
-    return write_picture(runs, flags.output);
+    return write_picture(reports, flags.output);
   }
   LOFT_TRY(const Format format, choose_format(flags.output));
   const std::string text = format == Format::json  ? view::roof_json(runs)
@@ -194,23 +169,14 @@ Result<void> check(const RoofFlags& flags) {
 }
 
 // Operations and bytes by counters of the machine, where it has them.
-Result<WorkCounters> counters_at_hand(const RoofFlags& flags, Terminal& terminal) {
+Result<roof::WorkCounters> counters_at_hand(const RoofFlags& flags, Terminal& terminal) {
   MetricFlags metrics = flags.metrics;
   metrics.machine = flags.machine;
   LOFT_TRY(const auto library, load_metrics(metrics, terminal));
-  return WorkCounters::find(library, flags.model == "dram");
+  return roof::WorkCounters::find(library, flags.model == "dram");
 }
 
-// With the bytes that memory moves, memory's bandwidth is the only one that bounds.
-model::Machine roofs_for(model::Machine machine, const RoofFlags& flags) {
-  if (flags.model == "dram")
-    std::erase_if(machine.roofs, [](const model::Roof& roof) {
-      return roof.kind == model::RoofKind::bandwidth && roof.level != "DRAM";
-    });
-  return machine;
-}
-
-RoofTarget target_of(const RoofFlags& flags) {
+roof::Target target_of(const RoofFlags& flags) {
   return {.command = flags.command,
           .pids = flags.pids,
           .most_runs = most_runs(flags),
@@ -218,76 +184,74 @@ RoofTarget target_of(const RoofFlags& flags) {
           .file = ends_in(flags.output, ".data") ? flags.output.file : std::string()};
 }
 
-Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
-  std::optional<WorkCounters> counters;
-  if (flags.source != "virtual") {
-    auto found = counters_at_hand(flags, terminal);
-    if (!found && !flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
-      found.error().hint = "start the program with loft instead: loft roof -- COMMAND";
-    if (!found && (flags.source == "counters" || flags.model == "dram" || !flags.pids.empty()))
-      return Failure(std::move(found).error());
-    if (found) counters = *std::move(found);
-  }
-  LOFT_TRY(auto at_hand, machine_at_hand(flags.machine, terminal));
-  const model::Machine machine = roofs_for(std::move(at_hand), flags);
-  const RoofTarget target = target_of(flags);
-  LOFT_TRY(auto run, counters ? measure_by_counters(target, *counters) : measure_twice(target));
-  run.first.run->add_feature(kWorkFeature, to_bytes(work_json(run.native.counts, run.counted)));
-  run.first.run->add_feature(kMachineFeature, to_bytes(machine::to_json(machine)));
-  LOFT_CHECK(run.first.run->keep());
-  const view::RoofReport report = report_of(run.native, run.counted, machine, flags);
-  LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
-  return report.exit_status;
+// Nothing where the virtual PMU is to count, or has to.
+Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags,
+                                                          Terminal& terminal) {
+  if (flags.source == "virtual") return std::nullopt;
+  auto found = counters_at_hand(flags, terminal);
+  if (found) return *std::move(found);
+  if (!flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
+    found.error().hint = "start the program with loft instead: loft roof -- COMMAND";
+  if (flags.source == "counters" || flags.model == "dram" || !flags.pids.empty())
+    return Failure(std::move(found).error());
+  return std::nullopt;
 }
 
-// Counts and an estimate of the time from a single run under the virtual PMU.
-view::RoofReport report_of(CountedRun run, const model::Machine& machine, const RoofFlags& flags) {
-  view::RoofReport report;
-  report.command = std::move(run.command);
-  report.exit_status = run.exit_status;
-  report.wall_seconds = run.wall_seconds;
-  report.cpu_seconds = run.cpu_seconds;
-  report.threads = run.threads;
-  report.counts_from = "virtual PMU, exact";
-  report.time_is_estimated = true;
-  report.machine_identity = machine.identity;
-  report.notes = std::move(run.notes);
-  note_status(report);
-  keep_wanted(run.subjects, flags, report.notes);
-  report.chart = model::place(machine, std::move(run.subjects), flags.top);
-  return report;
+Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto counters, choose_counters(flags, terminal));
+  LOFT_TRY(model::Machine machine, machine_at_hand(flags.machine, terminal));
+  if (flags.model == "dram") machine = roof::roofs_of_memory(std::move(machine));
+  const roof::Target target = target_of(flags);
+  auto measured = std::make_unique<roof::Measured>();
+  LOFT_TRY(*measured, counters ? roof::measure_by_counters(target, *counters, machine)
+                               : roof::measure_twice(target, machine));
+  model::RoofReport report = roof::report_of(*measured, machine, wanted_of(flags));
+  Reports reports;
+  reports.add(std::move(report), std::move(measured));
+  LOFT_CHECK(write_reports(reports, flags, Stream::notes, terminal));
+  return reports.runs.front().exit_status;
 }
 
 Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
-  const RoofTarget target = target_of(flags);
-  LOFT_TRY(CountedRun run, run_once(target.command, target.file));
-  LOFT_CHECK(check_status(run.exit_status, target));
-  const view::RoofReport report = report_of(std::move(run), machine, flags);
-  LOFT_CHECK(write_reports({&report, 1}, flags, Stream::notes, terminal));
-  return report.exit_status;
+  const roof::Target target = target_of(flags);
+  LOFT_TRY(roof::CountedRun run, roof::run_once(target.command, target.file));
+  LOFT_CHECK(roof::check_status(run.exit_status, target));
+  Reports reports;
+  reports.add(roof::report_of(std::move(run), machine, wanted_of(flags)), nullptr);
+  LOFT_CHECK(write_reports(reports, flags, Stream::notes, terminal));
+  return reports.runs.front().exit_status;
+}
+
+Result<void> add_recording(const std::string& path, const RoofFlags& flags, Reports& reports,
+                           Terminal& terminal) {
+  LOFT_TRY(auto recording, source::Recording::open(path));
+  if (roof::is_counted(*recording)) {
+    LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
+    LOFT_TRY(auto counted, roof::read_counted(*recording));
+    reports.add(roof::report_of(std::move(counted), machine, wanted_of(flags)), nullptr);
+    return {};
+  }
+  LOFT_TRY(roof::KeptRun kept, roof::read_run(*recording));
+  if (!flags.machine.empty()) {
+    LOFT_TRY(kept.machine, machine::load(flags.machine));
+  }
+  auto measured = std::make_unique<roof::Measured>();
+  LOFT_TRY(measured->native, roof::profile_of(std::move(kept.native), std::move(recording)));
+  measured->counted = std::move(kept.counted);
+  model::RoofReport report = roof::report_of(*measured, kept.machine, wanted_of(flags));
+  reports.add(std::move(report), std::move(measured));
+  return {};
 }
 
 Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
-  std::vector<view::RoofReport> runs;
+  Reports reports;
   for (const std::string& path : flags.command) {
-    LOFT_TRY(const auto recording, source::Recording::open(path));
-    if (is_counted(*recording)) {
-      LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
-      LOFT_TRY(auto counted, read_counted(*recording));
-      runs.push_back(report_of(std::move(counted), machine, flags));
-      if (flags.command.size() > 1) runs.back().label = std::filesystem::path(path).stem().string();
-      continue;
-    }
-    LOFT_TRY(auto kept, read_run(path));
-    if (!flags.machine.empty()) {
-      LOFT_TRY(kept.machine, machine::load(flags.machine));
-    }
-    LOFT_TRY(const auto native, profile_of(std::move(kept.native), std::move(kept.recording)));
-    runs.push_back(report_of(native, kept.counted, kept.machine, flags));
-    if (flags.command.size() > 1) runs.back().label = std::filesystem::path(path).stem().string();
+    LOFT_CHECK(add_recording(path, flags, reports, terminal));
+    if (flags.command.size() > 1)
+      reports.runs.back().label = std::filesystem::path(path).stem().string();
   }
-  LOFT_CHECK(write_reports(runs, flags, Stream::out, terminal));
+  LOFT_CHECK(write_reports(reports, flags, Stream::out, terminal));
   return 0;
 }
 

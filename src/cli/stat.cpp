@@ -8,19 +8,14 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
-#include "cli/names.hpp"
 #include "cli/output.hpp"
-#include "event/plan.hpp"
 #include "event/resolver.hpp"
-#include "metric/asked.hpp"
+#include "metric/request.hpp"
 #include "metric/run_counts.hpp"
-#include "sample/ratio.hpp"
-#include "sample/repeat.hpp"
-#include "source/perf_events/counting.hpp"
-#include "source/perf_events/open.hpp"
-#include "source/several_runs.hpp"
-#include "source/virtual/counting.hpp"
-#include "source/watch.hpp"
+#include "roof/repeat_streams.hpp"
+#include "source/choice/count.hpp"
+#include "source/groups.hpp"
+#include "source/repeat.hpp"
 #include "view/stat.hpp"
 
 namespace loft::cli {
@@ -53,8 +48,6 @@ struct StatFlags {
   OutputFlags output;
 };
 
-// With nothing else said, an estimate that is off by 5 % is good enough not to run again.
-constexpr double kDefaultTarget = 0.05;
 // Windows that tell how much a multiplexed count varies, where no -I asks for others.
 constexpr Nanoseconds kOwnWindow = std::chrono::milliseconds(50);
 
@@ -96,80 +89,57 @@ Result<void> check(const StatFlags& flags) {
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
-  if ((!flags.by.empty() || !flags.region.empty()) && flags.source == "perf_events")
-    return usage("hardware counters know CPUs and threads, not functions",
-                 "use --source virtual, or sample with loft record and loft report");
-  if (flags.per_thread && flags.interval_ms > 0 && flags.pids.empty())
-    return usage("the threads of a started program are known when they end, not per interval",
-                 "leave out -I or --per-thread, or attach with -p");
   return {};
 }
 
-Result<std::vector<source::EventGroup>> groups_of(const std::vector<event::Event>& events) {
-  LOFT_TRY(const event::Plan plan, event::plan_groups(events, event::Counters{}));
-  std::vector<source::EventGroup> groups;
-  for (const event::PlannedGroup& group : plan.groups)
-    groups.push_back({group.members, events[group.members.front()].group != 0});
-  return groups;
+std::optional<sample::Source> asked_source(const StatFlags& flags) {
+  return sample::source_named(flags.source);
 }
 
-bool all_virtual(const std::vector<event::Event>& events) {
-  return std::ranges::all_of(events,
-                             [](const auto& event) { return event.encoding.pmu == "virtual"; });
+// Functions, blocks and regions are the virtual PMU's alone.
+event::PlainNames plain_names(const StatFlags& flags) {
+  const auto source = asked_source(flags);
+  if (source == sample::Source::virtual_pmu || !flags.region.empty() || !flags.by.empty())
+    return event::PlainNames::virtual_first;
+  // Without -e nobody expects a program to run twice.
+  const bool is_watched = !flags.pids.empty() || flags.whole_machine || flags.per_core;
+  const bool is_native = source == sample::Source::perf_events || flags.events.empty();
+  return is_watched || is_native ? event::PlainNames::never_virtual : event::PlainNames::best;
 }
 
-// Names as metrics and events. A list that names only events needs no metric file to be read, so
-// the library is read when the first name needs it.
-class Names {
- public:
-  Names(const StatFlags& flags, Terminal& terminal) : flags_(flags), terminal_(terminal) {}
-
-  Result<metric::Asked> read(event::Resolver& resolver, bool is_virtual) {
-    metric::Asked asked;
-    const std::string_view defaults = is_virtual ? kDefaultVirtualEvents : kDefaultEvents;
-    asked.named = flags_.events.empty() ? std::vector{std::string(defaults)} : flags_.events;
-    if (flags_.metrics.files.empty() && resolver.resolve_list(asked.events())) return asked;
-    if (!library_) {
-      LOFT_TRY(library_, load_metrics(flags_.metrics, terminal_));
-    }
-    LOFT_TRY(asked, metric::ask(asked.named, *library_, resolver));
-    // Metrics of which nothing can be counted still have a time, and say what they lack.
-    if (asked.events().empty()) asked.needed = {is_virtual ? "instructions" : "task-clock"};
-    return asked;
+// Events and metrics of -e, each name resolved once.
+Result<metric::Request> read_names(const StatFlags& flags, Terminal& terminal) {
+  const event::PlainNames plain = plain_names(flags);
+  const bool is_virtual = plain == event::PlainNames::virtual_first;
+  event::Resolver resolver(source::known_names(plain));
+  std::vector<std::string> lists = flags.events;
+  if (lists.empty()) lists.emplace_back(is_virtual ? kDefaultVirtualEvents : kDefaultEvents);
+  metric::Request request;
+  if (flags.metrics.files.empty()) {
+    LOFT_TRY(request, metric::read_request(lists, resolver,
+                                           [&] { return load_metrics(flags.metrics, terminal); }));
+  } else {
+    LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
+    LOFT_TRY(request, metric::read_request(lists, resolver, library));
   }
-
- private:
-  const StatFlags& flags_;
-  Terminal& terminal_;
-  std::optional<metric::Library> library_;
-};
-
-// Who counts, when nobody was asked for by name: the virtual PMU, where there are no hardware
-// counters and it has every event of the list. A metric that needs the time cannot have it there.
-struct Chosen {
-  bool is_virtual = false;
-  std::string note;
-};
-
-Chosen choose_source(const StatFlags& flags, Names& names) {
-  if (!flags.source.empty()) return {flags.source == "virtual", ""};
-  if (!flags.region.empty()) return {true, "regions are counted by the virtual PMU, in user mode"};
-  if (!flags.by.empty())
-    return {true, "counts per " + flags.by + " come from the virtual PMU, in user mode"};
-  if (flags.events.empty() || !flags.pids.empty() || flags.whole_machine) return {};
-  const bool by_name = std::ranges::all_of(flags.events, [](const std::string& list) {
-    return std::ranges::all_of(split(list, ','), [](std::string_view name) {
-      return name.substr(name.starts_with('{') ? 1 : 0).starts_with(event::kVirtualPrefix);
-    });
+  // Metrics of which nothing can be counted still have a time, and say what they lack; a rate of
+  // what the virtual PMU counts needs the time of a run without it.
+  const bool has_native = std::ranges::any_of(request.events, [](const event::Event& event) {
+    return event.uncountable.empty() && !event.encoding.is_virtual();
   });
-  if (!by_name && source::perf_events::has_core_pmu()) return {};
-  event::Resolver resolver(known_names(true));
-  const auto asked = names.read(resolver, true);
-  if (!asked || asked->needs_time()) return {};
-  const auto events = resolver.resolve_list(asked->events());
-  if (!events || !all_virtual(*events)) return {};
-  if (by_name) return {true, ""};
-  return {true, "this machine has no hardware counters: the virtual PMU counted, in user mode"};
+  const bool lacks_time = plain == event::PlainNames::best && request.needs_time() && !has_native;
+  if (request.events.empty() || lacks_time) {
+    LOFT_TRY(auto event, resolver.resolve(is_virtual ? "instructions" : "task-clock"));
+    request.events.push_back(std::move(event));
+  }
+  // Runs are aligned by instructions; where there are no counters, none is shared.
+  const bool has_instructions = std::ranges::any_of(request.events, [](const event::Event& event) {
+    return event.meaning == event::Meaning::instructions;
+  });
+  if (runs_by_need(flags) && !has_instructions)
+    if (auto event = resolver.resolve("instructions"); event && event->uncountable.empty())
+      request.events.push_back(*std::move(event));
+  return request;
 }
 
 source::Split split_of(const StatFlags& flags) {
@@ -180,18 +150,10 @@ source::Split split_of(const StatFlags& flags) {
   return flags.per_core ? source::Split::cpus : source::Split::none;
 }
 
-Result<source::CountRequest> make_request(const StatFlags& flags, const metric::Asked& asked,
-                                          event::Resolver& resolver) {
+Result<source::CountRequest> make_request(const StatFlags& flags,
+                                          const std::vector<event::Event>& events) {
   source::CountRequest request;
-  LOFT_TRY(request.events, resolver.resolve_list(asked.events()));
-  const bool has_instructions = std::ranges::any_of(request.events, [](const auto& event) {
-    return sample::plain_name(event.name) == "instructions";
-  });
-  // Runs are aligned by instructions; where there are no counters, none is shared.
-  if (runs_by_need(flags) && !has_instructions && source::perf_events::has_core_pmu())
-    if (auto instructions = resolver.resolve_list("instructions"))
-      std::ranges::move(*instructions, std::back_inserter(request.events));
-  LOFT_TRY(request.groups, groups_of(request.events));
+  request.events = events;
   request.command = flags.command;
   request.pids = flags.pids;
   request.whole_machine = flags.whole_machine;
@@ -200,109 +162,90 @@ Result<source::CountRequest> make_request(const StatFlags& flags, const metric::
   }
   request.region = flags.region;
   request.split = split_of(flags);
+  if (runs_by_need(flags)) {
+    LOFT_TRY(request.groups, source::groups_of(events));
+  }
   return request;
 }
 
-// What is printed of each interval while the program runs.
-auto interval_printer(const source::CountingRun& run, const metric::Asked& asked,
-                      Terminal& terminal) {
-  sample::RunCounts frame;
-  frame.source = run.source_name();
-  for (const event::Event& event : run.events())
-    frame.events.push_back({event.name, event.origin, event.unit, event.scale});
-  return [frame, &asked, &terminal](const sample::IntervalCounts& interval) {
-    terminal.note(view::interval_text(frame, interval, asked.programs,
-                                      metric::evaluate_interval(asked, frame, interval)));
-    (void)terminal.flush();  // a failure shows again at the end
-  };
+source::RepeatPolicy repeat_policy(const StatFlags& flags) {
+  source::RepeatPolicy policy;
+  policy.runs = repeats(flags);
+  policy.until_unshared = runs_by_need(flags);
+  if (flags.target_error > 0) policy.target = flags.target_error / 100;
+  return policy;
 }
 
-// One run of the program, or one stretch of watching.
+// Counts once. Intervals are printed as they come where the result is text for a person.
 class Counter {
  public:
-  // `incomplete` becomes the reason why a part of the program was not counted, if one was not.
-  Counter(const StatFlags& flags, const metric::Asked& asked, bool is_virtual, Format format,
-          std::optional<Error>& incomplete, Terminal& terminal)
-      : flags_(flags),
-        asked_(asked),
-        is_virtual_(is_virtual),
-        prints_intervals_(format == Format::text && flags.output.file.empty()),
-        incomplete_(incomplete),
-        terminal_(terminal) {}
-
-  Result<sample::RunCounts> count(const source::CountRequest& request) const {
-    LOFT_TRY(const auto run, is_virtual_ ? source::virtual_pmu::prepare(request)
-                                         : source::perf_events::prepare(request));
-    source::WatchOptions options;
-    options.on_incomplete = [this](const Error& why) { incomplete_ = why; };
-    if (flags_.interval_ms > 0) {
-      options.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags_.interval_ms * 1e6));
-      if (prints_intervals_) options.on_interval = interval_printer(*run, asked_, terminal_);
-    } else if (flags_.target_error > 0 || runs_by_need(flags_)) {
-      options.interval = kOwnWindow;
+  Counter(const StatFlags& flags, const metric::Request& names, Format format, Terminal& terminal)
+      : names_(names), terminal_(terminal) {
+    options_.only = asked_source(flags);
+    options_.with_energy = true;
+    options_.on_incomplete = [this](const Error& why) { incomplete_ = why; };
+    options_.streams = [this](bool is_first) { return streams(is_first); };
+    if (flags.interval_ms > 0) {
+      options_.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
+      if (format == Format::text && flags.output.file.empty())
+        options_.on_interval = [this](const auto& frame, const auto& interval) {
+          print(frame, interval);
+        };
+    } else if (repeat_policy(flags).has_target()) {
+      options_.interval = kOwnWindow;
     }
-    return source::watch(*run, request, options);
   }
+
+  Result<sample::RunCounts> count(const source::CountRequest& request) {
+    return source::count(request, options_);
+  }
+
+  // Why a part of the program was not counted, if one was not.
+  [[nodiscard]] const std::optional<Error>& incomplete() const { return incomplete_; }
 
  private:
-  const StatFlags& flags_;
-  const metric::Asked& asked_;
-  bool is_virtual_;
-  bool prints_intervals_;
-  std::optional<Error>& incomplete_;
+  Result<StandardStreams> streams(bool is_first) {
+    if (!is_first) return streams_->second();
+    LOFT_TRY(streams_, roof::RepeatStreams::prepare());
+    return streams_->first();
+  }
+
+  void print(const sample::RunCounts& frame, const sample::IntervalCounts& interval) {
+    terminal_.note(view::interval_text(frame, interval, names_.programs,
+                                       metric::evaluate_interval(names_, frame, interval)));
+    (void)terminal_.flush();  // a failure shows again at the end
+  }
+
+  const metric::Request& names_;
   Terminal& terminal_;
+  source::CountOptions options_;
+  std::optional<roof::RepeatStreams> streams_;
+  std::optional<Error> incomplete_;
 };
-
-// All runs as one, and the metrics that follow.
-struct Outcome {
-  sample::RunCounts run;
-  metric::RunMetrics metrics;
-};
-
-Result<Outcome> count_all(const StatFlags& flags, const metric::Asked& asked,
-                          const source::CountRequest& request, const Counter& counter) {
-  std::vector<sample::RunCounts> runs;
-  for (unsigned i = 0; i < repeats(flags); ++i) {
-    LOFT_TRY(runs.emplace_back(), counter.count(request));
-  }
-  Outcome outcome{sample::merge_runs(std::move(runs)), {}};
-  outcome.metrics = metric::evaluate_run(asked, outcome.run);
-  if (flags.target_error > 0 || runs_by_need(flags)) {
-    const double target = flags.target_error > 0 ? flags.target_error / 100 : kDefaultTarget;
-    const auto uncertain = metric::uncertain(outcome.run, outcome.metrics, target);
-    if (!uncertain.empty() && runs_by_need(flags)) {
-      LOFT_TRY(outcome.run, source::count_in_several_runs(
-                                request, std::move(outcome.run),
-                                [&](const auto& part) { return counter.count(part); }));
-      outcome.metrics = metric::evaluate_run(asked, outcome.run);
-    } else if (!uncertain.empty()) {
-      outcome.run.notes.push_back(
-          fmt::format("not known to within {:g} %: {}; --runs auto runs the program again instead",
-                      100 * target, join(uncertain, ", ")));
-    }
-    if (flags.interval_ms <= 0) outcome.run.intervals.clear();
-  }
-  return outcome;
-}
 
 Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_CHECK(check(flags));
-  Names names(flags, terminal);
-  const Chosen chosen = choose_source(flags, names);
-  event::Resolver resolver(known_names(chosen.is_virtual));
-  LOFT_TRY(const auto asked, names.read(resolver, chosen.is_virtual));
-  LOFT_TRY(const auto request, make_request(flags, asked, resolver));
-  std::optional<Error> incomplete;
-  const Counter counter(flags, asked, chosen.is_virtual, format, incomplete, terminal);
-  LOFT_TRY(auto outcome, count_all(flags, asked, request, counter));
-  if (!chosen.note.empty()) outcome.run.notes.push_back(chosen.note);
-  const auto& [run, metrics] = outcome;
+  LOFT_TRY(const metric::Request names, read_names(flags, terminal));
+  LOFT_TRY(const auto request, make_request(flags, names.events));
+  const source::RepeatPolicy policy = repeat_policy(flags);
+  Counter counter(flags, names, format, terminal);
+  LOFT_TRY(auto run, source::count_repeatedly(
+                         request, policy, [&](const auto& part) { return counter.count(part); },
+                         [&](const sample::RunCounts& counted) {
+                           return metric::uncertain(counted, metric::evaluate_run(names, counted),
+                                                    policy.target_or_default());
+                         }));
+  auto metrics = metric::evaluate_run(names, run);
+  if (flags.interval_ms <= 0) {  // they only told how certain the counts are
+    run.intervals.clear();
+    metrics.intervals.clear();
+  }
   const std::string text = format == Format::json  ? view::stat_json(run, metrics)
                            : format == Format::csv ? view::stat_csv(run, metrics)
                                                    : view::stat_text(run, metrics);
   LOFT_CHECK(write_result(flags.output, text, Stream::notes, terminal));
-  if (incomplete) return Failure(std::move(*incomplete));
+  if (counter.incomplete()) return Failure(*counter.incomplete());
   return run.exit_status;
 }
 
@@ -318,7 +261,7 @@ void add_stat(Command& app, Action& action) {
   command
       ->add_option("--source", flags->source,
                    "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
-      ->check(one_of({"perf_events", "virtual"}));
+      ->check(one_of(source::source_names()));
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);

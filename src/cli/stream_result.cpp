@@ -1,6 +1,6 @@
 #include "cli/stream_result.hpp"
 
-#include "cli/output_file.hpp"
+#include "base/file_replacement.hpp"
 
 namespace loft::cli {
 
@@ -13,8 +13,13 @@ Result<void> stream_result(const std::string& file, Terminal& terminal,
     });
     return {};
   }
-  LOFT_TRY(auto output, OutputFile::create(file));
-  show([&](std::string_view piece) { return output.write(piece); });
+  LOFT_TRY(auto output, FileReplacement::of(file));
+  Result<void> written;
+  show([&](std::string_view piece) {
+    if (written) written = output.write(piece);
+    return written.has_value();
+  });
+  LOFT_CHECK(written);
   return output.commit();
 }
 

@@ -10,6 +10,8 @@
 //   mappings       which file stood where, per process image
 //   streams        one buffer per thread for the address stream (classify/stream_plan.hpp); its
 //                  counter of block 0, which is no block, says how far it is filled
+//                  A second memfd, of one page per thread, stops the threads when a window of the
+//                  stream opens or closes: loft truncates it, and whoever writes there faults.
 //   entries        where a function starts that alone is to be counted (a "region"); loft's answer
 //                  to each new mapping, for which the program waits
 //
@@ -23,7 +25,7 @@
 
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3330'4E45'5446'4F4CULL;  // "LOFTEN03"
+inline constexpr std::uint64_t kSharedMagic = 0x3430'4E45'5446'4F4CULL;  // "LOFTEN04"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
@@ -61,14 +63,15 @@ struct SlotEntry {
   std::uint32_t image;
   std::uint32_t ended;
   char name[16];
-  std::uint64_t started_ns;   // CLOCK_MONOTONIC
-  std::uint32_t in_region;    // 1: what the thread did inside the region; it has another slot
-  std::uint32_t stream_full;  // bytes that wait for loft, and the thread with them
-  std::uint64_t stream_base;  // where the thread has its buffer
-  std::uint64_t ended_ns;     // CLOCK_MONOTONIC; 0 while it runs, and when it was ended by others
-  std::uint64_t cpu_ns;       // what it ran until then, earlier programs of the thread included
-  std::uint32_t parent;       // pid of the process that started this one
-  std::uint32_t unused[3];
+  std::uint64_t started_ns;     // CLOCK_MONOTONIC
+  std::uint32_t in_region;      // 1: what the thread did inside the region; it has another slot
+  std::uint32_t stream_full;    // bytes that wait for loft, and the thread with them
+  std::uint64_t stream_base;    // where the thread has its buffer
+  std::uint64_t ended_ns;       // CLOCK_MONOTONIC; 0 while it runs, and when it was ended by others
+  std::uint64_t cpu_ns;         // what it ran until then, earlier programs of the thread included
+  std::uint32_t parent;         // pid of the process that started this one
+  std::uint32_t stream_window;  // the window that `stream_full` is of
+  std::uint32_t unused[2];
 };
 static_assert(sizeof(SlotEntry) == 88);
 
@@ -76,6 +79,13 @@ enum class StreamMode : std::uint32_t {
   none,
   thrown_away,  // written and never read: what the writing costs
   handed_over,  // each full buffer waits until loft has read it
+  windows,      // the same, but only while a window is open; else the program is counted alone
+};
+
+enum class ReaderState : std::uint32_t {
+  none,
+  there,
+  locked,  // it holds a lock on the first byte of the memory, which ends with it
 };
 
 struct ImageEntry {
@@ -117,6 +127,12 @@ struct SharedHeader {
   std::atomic<std::uint32_t> stream_mode;   // StreamMode
   std::atomic<std::uint32_t> stream_calls;  // changes when a buffer is full
   std::atomic<std::uint32_t> answered;      // mappings whose entries are there
+  std::atomic<std::uint32_t> has_reader;    // ReaderState
+  std::atomic<std::uint32_t> window;        // counts up; a window is open while it is odd
+  std::atomic<std::uint32_t> joined;        // threads that ever began to write in a window
+  std::atomic<std::uint32_t> left;          // and that have ended it
+  std::atomic<std::uint32_t> polls;         // descriptor of the second memfd, in every process
+  std::atomic<std::uint64_t> window_bytes;  // after how many bytes a thread leaves the window
   char message[kMessageBytes];
 };
 static_assert(sizeof(SharedHeader) <= 32768);
@@ -135,6 +151,15 @@ inline constexpr std::uint64_t kCountersPerSlot = std::uint64_t{kMaxBlocks} * si
 inline constexpr std::uint64_t kStreamsOffset = kCountersOffset + kMaxSlots * kCountersPerSlot;
 inline constexpr std::uint64_t kStreamBytes = 1u << 20;
 inline constexpr std::uint64_t kSharedBytes = kStreamsOffset + kMaxSlots * kStreamBytes;
+
+// The second memfd: a page per thread for each value of `window`, the last first. What belongs to
+// the values up to the present one is cut off.
+inline constexpr std::uint32_t kMaxWindow = 1u << 16;
+inline constexpr std::uint64_t kPollBytes = 4096;
+inline constexpr std::uint64_t kPollBytesPerWindow = kMaxSlots * kPollBytes;
+inline constexpr std::uint64_t polls_after(std::uint32_t window) {
+  return (kMaxWindow - window) * kPollBytesPerWindow;
+}
 
 static_assert(kEntriesOffset + kMaxEntries * sizeof(RegionEntry) <= kSlotsOffset);
 static_assert(kSlotsOffset + kMaxSlots * sizeof(SlotEntry) <= kImagesOffset);

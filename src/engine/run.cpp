@@ -123,6 +123,8 @@ Result<Run> Run::prepare(const std::vector<std::string>& command, StandardStream
   LOFT_TRY(const auto program, find_program(command[0]));
   LOFT_TRY(auto shared, Shared::create());
   LOFT_TRY(const auto descriptor, raise_descriptor(shared.descriptor()));
+  LOFT_TRY(const auto polls, raise_descriptor(shared.polls()));
+  shared.pass_polls_as(polls.get());
   const bool is_text = is_for_shell(program);
   const std::string file = is_text ? "/bin/sh" : program;
   std::vector<std::string> words{engine, std::to_string(descriptor.get()), file, file};

@@ -1,5 +1,7 @@
 #include "engine/shared.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -24,19 +26,31 @@ Result<Shared> Shared::create() {
     return failure_of_errno(errno, "size the counters of the virtual PMU");
   void* tables = ::mmap(nullptr, kTablesEnd, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (tables == MAP_FAILED) return failure_of_errno(errno, "map the counters of the virtual PMU");
+  Fd polls(::memfd_create("loft-windows", MFD_CLOEXEC));
+  if (!polls.is_open() || ::ftruncate(polls.get(), static_cast<off_t>(polls_after(0))) != 0) {
+    const int error = errno;
+    ::munmap(tables, kTablesEnd);
+    return failure_of_errno(error, "create the windows of the virtual PMU");
+  }
   auto* header = new (tables) SharedHeader{};
   header->blocks = kNoBlock + 1;
   header->magic = kSharedMagic;
-  return Shared(std::move(memory), static_cast<std::uint8_t*>(tables));
+  return Shared(std::move(memory), std::move(polls), static_cast<std::uint8_t*>(tables));
 }
 
 Shared::Shared(Shared&& other) noexcept
     : memory_(std::move(other.memory_)),
+      polls_(std::move(other.polls_)),
+      lock_(std::move(other.lock_)),
       tables_(std::exchange(other.tables_, nullptr)),
+      window_(other.window_),
       stream_(std::move(other.stream_)) {}
 
 Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(memory_, other.memory_);
+  std::swap(polls_, other.polls_);
+  std::swap(lock_, other.lock_);
+  std::swap(window_, other.window_);
   std::swap(tables_, other.tables_);
   std::swap(stream_, other.stream_);
   return *this;
@@ -135,6 +149,45 @@ std::uint32_t Shared::region_entries() const { return header().entries.load(); }
 void Shared::ask_for_stream(StreamMode mode) {
   header().stream_mode = static_cast<std::uint32_t>(mode);
 }
+
+void Shared::set_reader(bool is_there) {
+  ReaderState state = is_there ? ReaderState::there : ReaderState::none;
+  lock_ = Fd();
+  if (is_there) {
+    lock_ = Fd(::open(fmt::format("/proc/self/fd/{}", memory_.get()).c_str(), O_RDWR | O_CLOEXEC));
+    struct flock first_byte {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0
+    };
+    if (lock_.is_open() && ::fcntl(lock_.get(), F_OFD_SETLK, &first_byte) == 0)
+      state = ReaderState::locked;
+  }
+  header().has_reader = static_cast<std::uint32_t>(state);
+}
+
+bool Shared::has_reader() const { return header().has_reader.load() != 0; }
+
+void Shared::pass_polls_as(int number) { header().polls = static_cast<std::uint32_t>(number); }
+
+// Threads that fault because of the truncation find the new number.
+bool Shared::change_window() {
+  if (window_ + 2 >= kMaxWindow) return false;
+  header().window = ++window_;
+  return ::ftruncate(polls_.get(), static_cast<off_t>(polls_after(window_))) == 0;
+}
+
+bool Shared::open_window(std::uint64_t bytes) {
+  if (has_window()) return false;
+  header().window_bytes = bytes;
+  return change_window();
+}
+
+void Shared::close_window() {
+  if (has_window()) static_cast<void>(change_window());
+}
+
+std::uint32_t Shared::joined() const { return header().joined.load(); }
+
+std::uint32_t Shared::left() const { return header().left.load(); }
 
 std::uint32_t Shared::await_stream(std::uint32_t known, Nanoseconds patience) const {
   const timespec wait{patience.count() / 1'000'000'000, patience.count() % 1'000'000'000};

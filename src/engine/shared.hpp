@@ -29,6 +29,9 @@ class Shared {
   ~Shared();
 
   [[nodiscard]] int descriptor() const { return memory_.get(); }
+  // The program's threads stop when it is truncated; they must have it under a number of their own.
+  [[nodiscard]] int polls() const { return polls_.get(); }
+  void pass_polls_as(int number);
 
   // Numbers from 1 up to, not including, this exist. An entry whose address is 0 is not complete
   // yet.
@@ -56,6 +59,10 @@ class Shared {
 
   // The address stream (stream.hpp reads it): asked for before the program starts.
   void ask_for_stream(StreamMode mode);
+  // Without a reader nobody waits for one: what is written is lost. A process that dies is none any
+  // more.
+  void set_reader(bool is_there);
+  [[nodiscard]] bool has_reader() const;
   // A number that changes when a buffer is full; waits up to `patience` for it to differ from
   // `known`.
   [[nodiscard]] std::uint32_t await_stream(std::uint32_t known, Nanoseconds patience) const;
@@ -65,6 +72,18 @@ class Shared {
   [[nodiscard]] std::uint64_t unread_stream(std::uint32_t slot) const;
   void release_stream(std::uint32_t slot);
 
+  // With StreamMode::windows: all threads of all processes write the stream, from their next loop,
+  // call or return on, until each has written `bytes` or the window is closed. False when it cannot
+  // be opened (any more).
+  [[nodiscard]] bool open_window(std::uint64_t bytes);
+  void close_window();
+  [[nodiscard]] bool has_window() const { return window_ % 2 != 0; }
+  [[nodiscard]] std::uint32_t window() const { return window_; }
+  // Threads that have begun to write, in all windows together, and those of them that have ended.
+  // One that is killed never ends.
+  [[nodiscard]] std::uint32_t joined() const;
+  [[nodiscard]] std::uint32_t left() const;
+
   // What the thread of that slot has counted so far; blocks it never ran are left out.
   [[nodiscard]] Result<std::vector<BlockCount>> counts(std::uint32_t slot) const;
 
@@ -73,13 +92,18 @@ class Shared {
   [[nodiscard]] std::uint32_t refused() const;
 
  private:
-  Shared(Fd memory, std::uint8_t* tables) : memory_(std::move(memory)), tables_(tables) {}
+  Shared(Fd memory, Fd polls, std::uint8_t* tables)
+      : memory_(std::move(memory)), polls_(std::move(polls)), tables_(tables) {}
+  [[nodiscard]] bool change_window();
   [[nodiscard]] SharedHeader& header() const;
   template <typename T>
   [[nodiscard]] std::vector<T> table(std::uint64_t offset, std::uint32_t count) const;
 
   Fd memory_;
+  Fd polls_;
+  Fd lock_;  // a description of its own: the program's descriptors share one with memory_
   std::uint8_t* tables_ = nullptr;
+  std::uint32_t window_ = 0;
   std::vector<std::byte> stream_;
 };
 

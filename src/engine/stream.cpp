@@ -28,6 +28,9 @@ void apply(const StreamWord& word, std::span<const std::byte> bytes, RegisterSta
     case StreamWord::Kind::fs_base:
       state.fs_base = value;
       break;
+    case StreamWord::Kind::gs_base:
+      state.gs_base = value;
+      break;
     case StreamWord::Kind::opmask:
       state.opmask[word.number & 7] = value;
       break;
@@ -60,10 +63,11 @@ int moved_register(const InstructionFacts& facts) {
 StreamReader::StreamReader(Shared& shared, StreamListener listener)
     : shared_(shared), listener_(std::move(listener)) {
   state_->xcr0 = enabled_state();
+  shared_.set_reader(true);
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
-StreamReader::~StreamReader() = default;
+StreamReader::~StreamReader() { shared_.set_reader(false); }
 
 void StreamReader::work(const std::stop_token& stop) {
   std::uint32_t calls = 0;

@@ -14,13 +14,6 @@
 
 namespace loft::event {
 
-// perf_event_attr.type of the kernel's fixed kinds.
-inline constexpr std::uint32_t kTypeHardware = 0;
-inline constexpr std::uint32_t kTypeSoftware = 1;
-inline constexpr std::uint32_t kTypeTracepoint = 2;
-inline constexpr std::uint32_t kTypeHwCache = 3;
-inline constexpr std::uint32_t kTypeRaw = 4;
-
 struct KernelEvent {
   std::string name;                  // the first of its names
   std::vector<std::string> aliases;  // further names for the same

@@ -17,16 +17,22 @@ constexpr std::string_view kNoCounter = "software";
 // Whose hardware counters the event takes. Software events and tracepoints take none, and the
 // virtual PMU has enough for all.
 std::string_view counters_of(const Event& event) {
-  const std::string& pmu = event.encoding.pmu;
-  if (pmu == "software" || pmu == "tracepoint" || pmu == "breakpoint") return kNoCounter;
-  return pmu;
+  switch (event.encoding.kind()) {
+    case PmuKind::software:
+    case PmuKind::tracepoint:
+    case PmuKind::breakpoint:
+      return kNoCounter;
+    case PmuKind::core:
+    case PmuKind::device:
+    case PmuKind::virtual_pmu:
+      break;
+  }
+  return event.encoding.pmu;
 }
-
-bool is_unlimited(std::string_view pmu) { return pmu == kNoCounter || pmu == "virtual"; }
 
 // The place of the event among those that have a counter of their own on many PMUs; from 0.
 std::optional<int> fixed_place(const Event& event) {
-  if (event.encoding.type != kTypeHardware || event.encoding.pmu == "virtual") return std::nullopt;
+  if (event.encoding.type != kTypeHardware) return std::nullopt;
   switch (event.encoding.config & 0xFFFFFFFF) {
     case 0:
       return 0;  // cycles
@@ -57,7 +63,6 @@ int general_needed(std::span<const Event> events, const Members& members, const 
 // Events whose ratio people read: the generic ones in pairs, and each cache's accesses and misses.
 std::uint64_t ratio_key(const Event& event) {
   const std::uint64_t config = event.encoding.config & 0xFFFFFFFF;
-  if (event.encoding.pmu == "virtual") return 0;
   if (event.encoding.type == kTypeHardware) {
     static constexpr std::uint64_t kKeys[] = {1, 1, 2, 2, 3, 3};  // by PERF_COUNT_HW_*
     return config < std::size(kKeys) ? kKeys[config] : 0;
@@ -95,8 +100,15 @@ class Planner {
     return found == counters_.of_pmu.end() ? nullptr : &found->second;
   }
 
+  // Software events take no counters, and the virtual PMU does not run out of them.
+  bool is_unlimited(const Members& members) const {
+    return std::ranges::all_of(members, [&](std::size_t member) {
+      return counters_of(events_[member]) == kNoCounter || events_[member].encoding.is_virtual();
+    });
+  }
+
   bool fits(const Members& members, std::string_view pmu) const {
-    if (is_unlimited(pmu)) return true;
+    if (is_unlimited(members)) return true;
     const CounterCount* has = known(pmu);
     return has != nullptr && general_needed(events_, members, *has) <= has->general;
   }
@@ -146,7 +158,7 @@ class Planner {
   void place(const Members& members) {
     const std::string pmu(counters_of(events_[members.front()]));
     // A software event in a hardware group would be multiplexed with it, so it stays by itself.
-    if (pmu != kNoCounter && (known(pmu) != nullptr || is_unlimited(pmu))) {
+    if (pmu != kNoCounter && (known(pmu) != nullptr || is_unlimited(members))) {
       for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
         if (!open_[g] || plan_.groups[g].pmu != pmu) continue;
         Members together = plan_.groups[g].members;
@@ -168,7 +180,7 @@ class Planner {
     std::map<std::string, Members> needs;
     std::map<std::string, int> groups;
     for (const PlannedGroup& group : plan_.groups) {
-      if (is_unlimited(group.pmu)) continue;
+      if (is_unlimited(group.members)) continue;
       Members& all = needs[group.pmu];
       all.insert(all.end(), group.members.begin(), group.members.end());
       ++groups[group.pmu];

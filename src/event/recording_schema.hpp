@@ -1,7 +1,7 @@
 // What recordings by loft hold beyond perf's own format: the names of their events, the numbers of
 // their header sections, and the keys of their facts. Writers and readers include this one header.
 //
-//   file.add_feature(recording::kFactsSection, ...);
+//   file.add_feature(recording::kFactsSection, bytes);
 //   if (name.starts_with(recording::kMeterPrefix)) ...
 #pragma once
 

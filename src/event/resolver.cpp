@@ -43,7 +43,10 @@ Resolver::Resolver(ResolverOptions options) : options_(std::move(options)), pmus
 
 Result<Event> Resolver::resolve(std::string_view name) {
   LOFT_TRY(auto events, resolve_item(trim(name)));
-  if (events.size() == 1) return std::move(events.front());
+  if (events.size() == 1) {
+    finish(events.front());
+    return std::move(events.front());
+  }
   std::vector<std::string> names;
   for (const Event& event : events) names.push_back(event.name);
   return failure(ErrorKind::invalid_input, "take " + in_quotes(name) + " as one event",
@@ -65,6 +68,7 @@ Result<std::vector<Event>> Resolver::resolve_list(std::string_view list) {
     item_group = item.group;
     const std::uint32_t base = groups;
     for (Event& event : events) {
+      finish(event);
       if (item.group != 0) {
         event.group = groups;
       } else if (event.group != 0) {
@@ -84,14 +88,37 @@ Result<Resolver::Events> Resolver::resolve_item(std::string_view name) {
         !name.substr(scheme.size()).starts_with("::"))
       return with_scheme(scheme, name.substr(scheme.size() + 1));
   if (name.starts_with(kVirtualPrefix)) return virtual_name(name);
-  if (options_.virtual_first)
-    if (auto event = find_virtual(name)) return named(*std::move(event), name);
+  if (auto event = virtual_instead(name)) return named(*std::move(event), name);
   LOFT_TRY(const auto parts, split_pmu_name(name));
   if (parts) return pmu_terms(*parts);
   LOFT_TRY(auto events,
            name.find(':') == std::string_view::npos ? without_colon(name) : with_colon(name));
-  if (events.empty()) return unknown(name);
-  return events;
+  if (!events.empty()) return events;
+  if (options_.plain_names == PlainNames::best)
+    if (auto event = find_virtual(name)) return named(*std::move(event), name);
+  return unknown(name);
+}
+
+// The virtual PMU's event for a name that others know, too. "instructions:u" is what it counts.
+std::optional<Event> Resolver::virtual_instead(std::string_view name) {
+  if (options_.plain_names == PlainNames::never_virtual) return std::nullopt;
+  if (name.ends_with(":u")) name.remove_suffix(2);
+  if (options_.plain_names == PlainNames::best) {
+    const auto known = find_kernel_event(name);
+    if (!known || !known->is_hardware() || !pmus_.core_names().empty()) return std::nullopt;
+    name = known->name;
+  }
+  return find_virtual(name);
+}
+
+// What only shows when the name is understood: what the event means, and that a core event needs a
+// core PMU, which many virtual machines lack.
+void Resolver::finish(Event& event) {
+  event.meaning = meaning_of(event.encoding, event.name);
+  if (event.encoding.kind() == PmuKind::core && options_.pretended_pmu.empty() &&
+      pmus_.core_names().empty())
+    event.uncountable =
+        "this machine has no hardware counters (no core PMU: usual in virtual machines)";
 }
 
 Result<Resolver::Events> Resolver::without_colon(std::string_view name) {
@@ -125,8 +152,11 @@ Result<Resolver::Events> Resolver::with_colon(std::string_view name) {
     return traced;
   }
   LOFT_TRY(auto events, pfm_name(name));
-  // Nobody knows the name. When tracefs could not be asked, that is what there is to say.
-  if (events.empty() && traced.error().kind != ErrorKind::not_found) return traced;
+  // Nobody knows the name. When tracefs could not be asked, that is what there is to say, unless it
+  // is written as vendors write events: groups of tracepoints have small letters.
+  const bool may_be_traced =
+      std::ranges::none_of(head, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (events.empty() && may_be_traced && traced.error().kind != ErrorKind::not_found) return traced;
   return events;
 }
 
@@ -314,7 +344,7 @@ std::optional<Event> Resolver::find_virtual(std::string_view name) const {
                                   [&](const VirtualName& entry) { return entry.name == name; });
   if (found == names.end()) return std::nullopt;
   Event event;
-  event.encoding = {"virtual", 0, static_cast<std::uint64_t>(found - names.begin()), 0, 0};
+  event.encoding = virtual_encoding(found->index);
   event.modifiers.kernel = event.modifiers.hypervisor = false;
   event.origin = "virtual PMU";
   event.description = found->description;
@@ -343,8 +373,9 @@ Failure Resolver::unknown(std::string_view name) {
       known.insert(known.end(), traced->begin(), traced->end());
   if (options_.virtual_names != nullptr)
     for (const VirtualName& entry : options_.virtual_names())
-      known.push_back(options_.virtual_first ? entry.name
-                                             : std::string(kVirtualPrefix) + entry.name);
+      known.push_back(options_.plain_names == PlainNames::never_virtual
+                          ? std::string(kVirtualPrefix) + entry.name
+                          : entry.name);
   const auto near = nearest(name, known);
   return failure(
       ErrorKind::not_found, "find the event " + in_quotes(name), "nothing here has this name",

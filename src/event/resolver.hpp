@@ -1,7 +1,7 @@
 // From names to events. One grammar, looked up in this order; Event.origin says where it was found:
 //
 //   pfm:NAME sysfs:NAME raw:HEX tracepoint:GROUP:NAME   an explicit scheme
-//   virtual::NAME, with virtual_first also NAME         the virtual PMU
+//   virtual::NAME, with PlainNames also NAME             the virtual PMU
 //   cycles, L1-dcache-load-misses, task-clock           the kernel's own names
 //   pmu/term=value/, a name in a PMU's events/          what PMUs publish in sysfs
 //   what the user named with 'loft event' and 'loft evset'
@@ -34,6 +34,13 @@
 
 namespace loft::event {
 
+// When a name without "virtual::" in front means the virtual PMU's event.
+enum class PlainNames {
+  never_virtual,
+  virtual_first,  // always, if it has one of this name
+  best,           // if nobody else counts it: no hardware counters, or a name that only it has
+};
+
 struct ResolverOptions {
   SystemRoot root;
   // The user's files; by default in $XDG_CONFIG_HOME/loft, and none at all when this is "".
@@ -42,7 +49,7 @@ struct ResolverOptions {
   // A dry run for another CPU: libpfm4's name of its core PMU. What it resolves cannot be opened.
   std::string pretended_pmu;
   VirtualNames virtual_names = nullptr;  // the virtual PMU's events, where it is there
-  bool virtual_first = false;  // a name without a prefix is the virtual PMU's, if it has it
+  PlainNames plain_names = PlainNames::never_virtual;
 };
 
 class Resolver {
@@ -84,6 +91,7 @@ class Resolver {
   Result<Events> raw_digits(std::string_view digits);
   Result<Events> virtual_name(std::string_view name);
   std::optional<Event> find_virtual(std::string_view name) const;
+  std::optional<Event> virtual_instead(std::string_view name);
 
   Events kernel_events(const KernelEvent& found);
   Result<Event> one_of_pmu(const std::string& pmu_name, std::string_view terms);
@@ -93,6 +101,7 @@ class Resolver {
   Result<const PresetMapping*> preset_mapping(std::string_view name);
   std::string cpu_family();
   Failure unknown(std::string_view name);
+  void finish(Event& event);
 
   ResolverOptions options_;
   PmuTable pmus_;

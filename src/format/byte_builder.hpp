@@ -1,4 +1,4 @@
-// Bytes put together field by field, in either byte order: the counterpart of Cursor.
+// Bytes put together field by field, in either byte order: the counterpart of ByteReader.
 //
 //   ByteBuilder body(ByteOrder::little);
 //   body.u32(pid).u32(tid).text_padded("app", 8);
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes.hpp"
+#include "base/bytes.hpp"
 
 namespace loft::format {
 

@@ -1,7 +1,7 @@
 // The machine file: JSON with the schema "loft.machine/1", one per machine, in the user's cache.
 //
 //   LOFT_TRY(const auto machine, load(named_or_empty));    // with the user's overrides applied
-//   LOFT_CHECK(save(machine, path_of(machine.identity)));
+//   LOFT_CHECK(replace_file(path_of(machine.identity), to_json(machine)));
 //
 // A file is never trusted: every field is checked, and an error names the one that is wrong. A file
 // that is not a machine file is not overwritten.

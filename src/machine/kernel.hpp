@@ -2,8 +2,7 @@
 //
 //   const Kernel kernel = peak_kernel(Isa::avx2, Precision::dp, PeakOp::fma);
 //   LOFT_TRY(const auto code, assemble(kernel));   // emit.hpp: exactly these instructions
-//   LOFT_CHECK(check(kernel, code));               // check.hpp: and they compute what is written
-//   here
+//   LOFT_CHECK(check(kernel, code));               // check.hpp: they compute what is written here
 //
 // From the one description come the machine code, the count of operations and bytes, and the
 // expected result, so that the loop that runs is the loop that is claimed.

@@ -1,7 +1,7 @@
 // Threads that stay on their CPUs and start together.
 //
 //   Team team({0, 1});
-//   team.run({0, 1}, [&](int member) { team.meet(2); measure(member); });
+//   team.run({0, 1}, [&](int member) { team.meet(2); work(member); });
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,10 @@
 // Where kernels run: threads on their CPUs, memory for each of them, and windows of about
 // a millisecond, each between two runs of a chain of additions that tells how long a cycle was.
 //
-//   Workbench bench({0, 1}, 64 << 20);
-//   LOFT_TRY(auto trial, bench.prepare({.kernel = ..., .work = kernel.flops(), .members = {0,
-//   1}})); bench.run_round(trial, 20); trial.estimate.best();   // work per tick
+//   LOFT_TRY(const auto bench, Workbench::make({0, 1}, 64 << 20));
+//   LOFT_TRY(auto trial, bench->prepare({.kernel = kernel, .work = 16, .members = {0, 1}}));
+//   bench->run_round(trial, 20, 1e-3);
+//   trial.estimate.best()   // work per tick
 #pragma once
 
 #include <memory>

@@ -28,9 +28,9 @@ struct Quantity {
   }
 };
 
-// "cpu/cycles/u", "cycles:u" and "CYCLES" are one event to a formula; so are INST_RETIRED.ANY,
-// INST_RETIRED:ANY and INST_RETIRED_ANY. Modifiers, the PMU, letter case and punctuation go.
-std::string plain_event_name(std::string_view name);
+// The origin of what two quantities give together. Modelled stays modelled whatever it is combined
+// with; scaled makes counted scaled.
+sample::Origin weaker(sample::Origin a, sample::Origin b);
 
 class CountSet {
  public:
@@ -40,13 +40,20 @@ class CountSet {
   // with the reason; one that was never given is null.
   [[nodiscard]] const Quantity* find(std::string_view name) const;
 
+  // The name under which the count that find() gives was added; empty when there is not one.
+  [[nodiscard]] std::string full_name(std::string_view name) const;
+
   [[nodiscard]] const std::map<std::string, Quantity, std::less<>>& by_name() const {
     return exact_;
   }
 
  private:
+  struct Named {
+    std::string name;
+    Quantity quantity;
+  };
   std::map<std::string, Quantity, std::less<>> exact_;
-  std::map<std::string, Quantity, std::less<>> plain_;
+  std::map<std::string, Named, std::less<>> plain_;
 };
 
 }  // namespace loft::metric

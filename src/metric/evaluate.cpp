@@ -17,28 +17,6 @@ struct Register {
   std::size_t problem = 0;  // 0 is none
 };
 
-// modelled stays modelled whatever it is combined with; scaled makes counted scaled.
-sample::Origin weaker(sample::Origin a, sample::Origin b) {
-  const auto rank = [](sample::Origin origin) {
-    switch (origin) {
-      case sample::Origin::counted:
-        return 0;
-      case sample::Origin::scaled:
-        return 1;
-      case sample::Origin::modelled:
-        return 2;
-      case sample::Origin::missing:
-        return 3;
-    }
-    return 3;
-  };
-  return rank(a) < rank(b) ? b : a;
-}
-
-bool is_of_a_machine(std::string_view name) {
-  return name.ends_with("_lat") || name.ends_with("_bw") || name.ends_with("_hz");
-}
-
 std::optional<Number> bits(Op op, const Number& a, const Number& b) {
   const auto fits = [](const Number& n) {
     return n.is_integer() && n.as_integer() >= 0 && n.as_integer() <= Wide{UINT64_MAX};
@@ -88,20 +66,30 @@ std::optional<Number> apply(Op op, const Number& a, const Number& b) {
 }  // namespace
 
 Value Program::evaluate(const CountSet& counts) const {
+  std::vector<Quantity> operands;
+  for (const std::string& name : inputs_) {
+    const Quantity* quantity = counts.find(name);
+    operands.push_back(quantity == nullptr ? Quantity::missing({}) : *quantity);
+  }
+  return evaluate(operands);
+}
+
+Value Program::evaluate(std::span<const Quantity> operands) const {
   std::vector<std::string> problems(1);
   std::vector<Register> registers(code_.size());
   const auto fail = [&](std::string why) {
     problems.push_back(std::move(why));
     return Register{{}, sample::Origin::missing, problems.size() - 1};
   };
-  const auto input = [&](const std::string& name) {
-    const Quantity* quantity = counts.find(name);
-    if (quantity == nullptr)
-      return fail(fmt::format("'{}' was not counted and is no constant{}", name,
-                              is_of_a_machine(name) ? " ('loft machine' measures it)" : ""));
-    if (quantity->origin == sample::Origin::missing)
-      return fail(fmt::format("'{}' is missing: {}", name, quantity->why));
-    return Register{quantity->value, quantity->origin, 0};
+  const auto input = [&](std::size_t index) {
+    const Quantity& quantity = operands[index];
+    const std::string& name = inputs_[index];
+    if (quantity.origin != sample::Origin::missing)
+      return Register{quantity.value, quantity.origin, 0};
+    if (!quantity.why.empty()) return fail(fmt::format("'{}' is missing: {}", name, quantity.why));
+    return fail(
+        fmt::format("'{}' was not counted and is no constant{}", name,
+                    looks_like_machine_constant(name) ? " ('loft machine' measures it)" : ""));
   };
   const auto binary = [&](std::size_t i, const Register& a, const Register& b) {
     if (a.problem != 0) return a;
@@ -119,7 +107,7 @@ Value Program::evaluate(const CountSet& counts) const {
     if (step.op == Op::number) {
       registers[i].number = literals_[step.a];
     } else if (step.op == Op::name) {
-      registers[i] = input(inputs_[step.a]);
+      registers[i] = input(step.a);
     } else if (step.op == Op::negate) {
       registers[i] = registers[step.a];
       registers[i].number = negate(registers[i].number);

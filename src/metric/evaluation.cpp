@@ -17,6 +17,11 @@ std::optional<Interval> Evaluated::ci95_in_unit() const {
   return Interval{value.ci95->low / unit.factor, value.ci95->high / unit.factor};
 }
 
+Evaluated evaluated(const Program& program, Value value) {
+  return {program.name(), program.description(), program.variant(),
+          program.unit(), std::move(value),      program.constants()};
+}
+
 Result<std::vector<Program>> compile_all(const Library& library, std::span<const std::string> names,
                                          const Available& available) {
   std::vector<Program> programs;
@@ -41,8 +46,7 @@ std::vector<Evaluated> evaluate_all(std::span<const Program> programs, const Cou
   for (const Program& program : programs) {
     Value value = program.evaluate(counts);
     if (!groups.empty()) value = with_interval(program, counts, std::move(value), groups);
-    all.push_back({program.name(), program.description(), program.variant(), program.unit(),
-                   std::move(value), program.constants()});
+    all.push_back(evaluated(program, std::move(value)));
   }
   return all;
 }

@@ -1,6 +1,6 @@
 // Metrics by name, evaluated on counts: what `stat`, `top`, `roof` and `metric eval` show.
 //
-//   LOFT_TRY(const auto metrics, compile_all(library, {"IPC", "GFLOPS"}, available));
+//   LOFT_TRY(const auto metrics, compile_all(library, names, available));
 //   needs(metrics)                                    // the events to count, each once
 //   for (const Evaluated& e : evaluate_all(metrics, counts)) print(e);
 #pragma once
@@ -26,6 +26,8 @@ struct Evaluated {
   [[nodiscard]] std::optional<double> in_unit() const;
   [[nodiscard]] std::optional<Interval> ci95_in_unit() const;
 };
+
+Evaluated evaluated(const Program& program, Value value);
 
 [[nodiscard]] Result<std::vector<Program>> compile_all(const Library& library,
                                                        std::span<const std::string> names,

@@ -14,30 +14,114 @@ double base_scale(const sample::CountedEvent& event) {
   return event.scale * (unit ? unit->factor : 1);
 }
 
+// On whole CPUs the clocks of tasks run while nothing does.
+bool runs_while_idle(const sample::CountedEvent& event) {
+  return event.whole_machine && (event.id.meaning == event::Meaning::task_clock ||
+                                 event.id.meaning == event::Meaning::cpu_clock);
+}
+
+Quantity idle_clock() {
+  return Quantity::missing("on whole CPUs this clock also runs while they are idle");
+}
+
 // Under the virtual PMU the program runs slower than it is: no rate follows from its time.
 Quantity time_of(const sample::RunCounts& run, double seconds) {
-  if (run.source == "virtual")
+  if (run.has_engine_time())
     return Quantity::missing("under the virtual PMU it is the engine's, not the program's");
   if (run.wall_origin == sample::Origin::missing)
     return Quantity::missing("it is not known how long the counts took");
   return {Number::real(seconds), run.wall_origin, {}};
 }
 
-std::vector<Value> evaluate_part(const Asked& asked, CountSet counts) {
-  for (const auto& [name, why] : asked.missing) counts.add(name, Quantity::missing(why));
-  std::vector<Value> values;
-  for (const Program& program : asked.programs) values.push_back(program.evaluate(counts));
-  return values;
+Quantity total_time_of(const sample::RunCounts& run) {
+  return time_of(run, run.wall_spread ? run.wall_spread->mean : to_seconds(run.wall));
+}
+
+// The operands of metrics over one set of counts, without a look at any name.
+class BoundCounts {
+ public:
+  BoundCounts(const Request& request, std::vector<Quantity> events, Quantity time)
+      : request_(request), events_(std::move(events)), time_(std::move(time)) {}
+
+  [[nodiscard]] std::vector<Quantity> operands(std::size_t program) const {
+    std::vector<Quantity> all;
+    for (const Operand& operand : request_.operands[program]) all.push_back(quantity(operand));
+    return all;
+  }
+
+  [[nodiscard]] std::vector<Value> evaluate() const {
+    std::vector<Value> values;
+    for (std::size_t p = 0; p < request_.programs.size(); ++p)
+      values.push_back(request_.programs[p].evaluate(operands(p)));
+    return values;
+  }
+
+ private:
+  [[nodiscard]] Quantity quantity(const Operand& operand) const {
+    if (operand.is_time) return time_;
+    if (operand.events.empty()) return Quantity::missing(operand.why);
+    Quantity sum = events_[operand.events.front()];
+    for (std::size_t i = 1; i < operand.events.size(); ++i) {
+      const Quantity& next = events_[operand.events[i]];
+      if (sum.origin == sample::Origin::missing) break;
+      if (next.origin == sample::Origin::missing) return next;
+      const auto both = add(sum.value, next.value);
+      if (!both) return Quantity::missing("the sum over its PMUs has no finite value");
+      sum = {*both, weaker(sum.origin, next.origin), {}};
+    }
+    return sum;
+  }
+
+  const Request& request_;
+  std::vector<Quantity> events_;
+  Quantity time_;
+};
+
+BoundCounts bound(const Request& request, const sample::RunCounts& run,
+                  std::span<const sample::Count> counts, Quantity time) {
+  std::vector<Quantity> events;
+  for (std::size_t i = 0; i < run.events.size(); ++i)
+    events.push_back(runs_while_idle(run.events[i])
+                         ? idle_clock()
+                         : Quantity::of(counts[i], base_scale(run.events[i])));
+  return {request, std::move(events), std::move(time)};
+}
+
+BoundCounts bound_totals(const Request& request, const sample::RunCounts& run) {
+  std::vector<Quantity> events;
+  for (const sample::CountedEvent& event : run.events) events.push_back(quantity_of(event));
+  return {request, std::move(events), total_time_of(run)};
+}
+
+std::vector<Evaluated> evaluate_totals(const Request& request, const sample::RunCounts& run,
+                                       std::span<const GroupEstimate> groups) {
+  const BoundCounts counts = bound_totals(request, run);
+  std::vector<Evaluated> all;
+  for (std::size_t p = 0; p < request.programs.size(); ++p) {
+    const auto operands = counts.operands(p);
+    Value value = request.programs[p].evaluate(operands);
+    if (!groups.empty()) {
+      std::vector<std::vector<std::string>> rest_on;
+      for (const Operand& operand : request.operands[p]) {
+        rest_on.emplace_back();
+        for (const std::size_t event : operand.events)
+          rest_on.back().push_back(run.events[event].name);
+      }
+      value = with_interval(request.programs[p], operands, rest_on, std::move(value), groups);
+    }
+    all.push_back(evaluated(request.programs[p], std::move(value)));
+  }
+  return all;
 }
 
 template <class Part>
-std::vector<std::vector<Value>> evaluate_parts(const Asked& asked, const sample::RunCounts& run,
+std::vector<std::vector<Value>> evaluate_parts(const Request& request, const sample::RunCounts& run,
                                                const std::vector<Part>& parts,
                                                const Quantity& time) {
   std::vector<std::vector<Value>> values;
-  if (asked.programs.empty()) return values;
+  if (request.programs.empty()) return values;
   for (const Part& part : parts)
-    values.push_back(evaluate_part(asked, counts_of(run, part.counts, time)));
+    values.push_back(bound(request, run, part.counts, time).evaluate());
   return values;
 }
 
@@ -59,6 +143,7 @@ std::vector<std::optional<Interval>> event_intervals(const sample::RunCounts& ru
 }  // namespace
 
 Quantity quantity_of(const sample::CountedEvent& event) {
+  if (runs_while_idle(event)) return idle_clock();
   Quantity quantity = Quantity::of(event.total, base_scale(event));
   if (event.spread && event.total.is_available())
     quantity.value = Number::real(event.spread->mean * base_scale(event));
@@ -68,17 +153,8 @@ Quantity quantity_of(const sample::CountedEvent& event) {
 CountSet counts_of(const sample::RunCounts& run) {
   CountSet counts;
   for (const sample::CountedEvent& event : run.events) counts.add(event.name, quantity_of(event));
-  counts.add("time", time_of(run, run.wall_spread ? run.wall_spread->mean : to_seconds(run.wall)));
+  counts.add("time", total_time_of(run));
   return counts;
-}
-
-CountSet counts_of(const sample::RunCounts& run, std::span<const sample::Count> counts,
-                   Quantity time) {
-  CountSet set;
-  for (std::size_t i = 0; i < run.events.size(); ++i)
-    set.add(run.events[i].name, Quantity::of(counts[i], base_scale(run.events[i])));
-  set.add("time", std::move(time));
-  return set;
 }
 
 std::vector<GroupWindows> windows_of(const sample::RunCounts& run) {
@@ -112,28 +188,27 @@ std::vector<GroupWindows> windows_of(const sample::RunCounts& run) {
   return windows;
 }
 
-RunMetrics evaluate_run(const Asked& asked, const sample::RunCounts& run) {
+RunMetrics evaluate_run(const Request& request, const sample::RunCounts& run) {
   RunMetrics metrics;
   const auto groups = estimate_groups(windows_of(run));
-  CountSet counts = counts_of(run);
-  for (const auto& [name, why] : asked.missing) counts.add(name, Quantity::missing(why));
-  metrics.total = evaluate_all(asked.programs, counts, groups);
+  metrics.total = evaluate_totals(request, run, groups);
   metrics.events = event_intervals(run, groups);
   const Quantity wall = time_of(run, to_seconds(run.wall));
-  metrics.threads = evaluate_parts(asked, run, run.threads, wall);
-  metrics.cpus = evaluate_parts(asked, run, run.cpus, wall);
+  metrics.threads = evaluate_parts(request, run, run.threads, wall);
+  metrics.cpus = evaluate_parts(request, run, run.cpus, wall);
   metrics.functions =
-      evaluate_parts(asked, run, run.functions, Quantity::missing("a function has none"));
-  if (!asked.programs.empty())
+      evaluate_parts(request, run, run.functions, Quantity::missing("a function has none"));
+  if (!request.programs.empty())
     for (const sample::IntervalCounts& interval : run.intervals)
-      metrics.intervals.push_back(evaluate_interval(asked, run, interval));
+      metrics.intervals.push_back(evaluate_interval(request, run, interval));
   return metrics;
 }
 
-std::vector<Value> evaluate_interval(const Asked& asked, const sample::RunCounts& frame,
+std::vector<Value> evaluate_interval(const Request& request, const sample::RunCounts& frame,
                                      const sample::IntervalCounts& interval) {
-  return evaluate_part(asked, counts_of(frame, interval.counts,
-                                        time_of(frame, to_seconds(interval.end - interval.start))));
+  return bound(request, frame, interval.counts,
+               time_of(frame, to_seconds(interval.end - interval.start)))
+      .evaluate();
 }
 
 std::vector<std::string> uncertain(const sample::RunCounts& run, const RunMetrics& metrics,

@@ -1,7 +1,7 @@
 // A counting run as operands of formulas, and the metrics that follow from it.
 //
-//   LOFT_TRY(const Asked asked, ask(lists, library, resolver));
-//   const RunMetrics metrics = evaluate_run(asked, run);
+//   LOFT_TRY(const Request request, read_request(lists, resolver, load_library));
+//   const RunMetrics metrics = evaluate_run(request, run);   // of counts of request.events
 //   metrics.total[0]                 // of the whole run, with its interval where one is known
 //   metrics.threads[t][0]            // the same metric of one thread
 #pragma once
@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "metric/asked.hpp"
 #include "metric/evaluation.hpp"
+#include "metric/request.hpp"
 #include "metric/uncertainty.hpp"
 #include "sample/counting.hpp"
 
@@ -21,10 +21,6 @@ Quantity quantity_of(const sample::CountedEvent& event);
 
 // Totals by event name in base units, and the wall-clock time as "time".
 CountSet counts_of(const sample::RunCounts& run);
-
-// The same of a part of it: `counts` are aligned with the run's events.
-CountSet counts_of(const sample::RunCounts& run, std::span<const sample::Count> counts,
-                   Quantity time);
 
 // What multiplexed groups counted in the intervals of the run. Events that ran for the same time in
 // every interval were one group.
@@ -40,10 +36,11 @@ struct RunMetrics {
   std::vector<std::vector<Value>> intervals;
 };
 
-RunMetrics evaluate_run(const Asked& asked, const sample::RunCounts& run);
+// The run's events are those of the request, in its order.
+RunMetrics evaluate_run(const Request& request, const sample::RunCounts& run);
 
 // The metrics of one interval, while the run goes on.
-std::vector<Value> evaluate_interval(const Asked& asked, const sample::RunCounts& frame,
+std::vector<Value> evaluate_interval(const Request& request, const sample::RunCounts& frame,
                                      const sample::IntervalCounts& interval);
 
 // The counts and metrics that had to share counters and are not known to within `target` (0.05: the

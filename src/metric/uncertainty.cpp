@@ -87,12 +87,22 @@ std::vector<GroupEstimate> estimate_groups(std::span<const GroupWindows> groups)
 
 Value with_interval(const Program& program, const CountSet& counts, Value value,
                     std::span<const GroupEstimate> groups) {
-  if (!value.number) return value;
-  std::vector<double> inputs;
+  std::vector<Quantity> operands;
+  std::vector<std::vector<std::string>> rest_on;
   for (const std::string& name : program.inputs()) {
     const Quantity* quantity = counts.find(name);
-    inputs.push_back(quantity == nullptr ? 0 : quantity->value.as_double());
+    operands.push_back(quantity == nullptr ? Quantity{} : *quantity);
+    rest_on.push_back({counts.full_name(name)});
   }
+  return with_interval(program, operands, rest_on, std::move(value), groups);
+}
+
+Value with_interval(const Program& program, std::span<const Quantity> operands,
+                    std::span<const std::vector<std::string>> rest_on, Value value,
+                    std::span<const GroupEstimate> groups) {
+  if (!value.number) return value;
+  std::vector<double> inputs;
+  for (const Quantity& operand : operands) inputs.push_back(operand.value.as_double());
   const auto gradient = program.gradient(inputs);
   if (!gradient) return value;
   double variance = 0;
@@ -102,11 +112,8 @@ Value with_interval(const Program& program, const CountSet& counts, Value value,
     std::vector<double> slope(n, 0);
     bool used = false;
     for (std::size_t e = 0; e < n; ++e) {
-      const std::string plain = plain_event_name(group.events[e]);
-      for (std::size_t i = 0; i < program.inputs().size(); ++i) {
-        if (program.inputs()[i] != group.events[e] &&
-            plain_event_name(program.inputs()[i]) != plain)
-          continue;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (std::ranges::find(rest_on[i], group.events[e]) == rest_on[i].end()) continue;
         slope[e] += (*gradient)[i];
         used = true;
         value.unreliable = value.unreliable || group.rare[e];

@@ -4,8 +4,8 @@
 // silent in the others. From the windows that ran come each event's total, its variance and, as the
 // events of a group were counted in the very same windows, their covariance:
 //
-//   const auto spread = estimate_group(windows, enabled);
-//   value = with_interval(program, counts, value, {spread});
+//   const auto groups = estimate_groups(windows);
+//   value = with_interval(program, counts, value, groups);
 //
 // The variance is taken from successive differences (slow trends cancel) with the correction for a
 // finite whole: a group that ran all the time has none.
@@ -53,6 +53,12 @@ std::vector<GroupEstimate> estimate_groups(std::span<const GroupWindows> groups)
 // each other. Left without interval: values that are not available, and groups with too few
 // windows.
 Value with_interval(const Program& program, const CountSet& counts, Value value,
+                    std::span<const GroupEstimate> groups);
+
+// As above, for operands that are known. `rest_on` has the names of the counts that each is made
+// of.
+Value with_interval(const Program& program, std::span<const Quantity> operands,
+                    std::span<const std::vector<std::string>> rest_on, Value value,
                     std::span<const GroupEstimate> groups);
 
 // Whether the interval is wider than `target` of the value (0.05: half-width above 5 %).

@@ -2,8 +2,7 @@
 //
 //   LOFT_TRY(const PowerFit fit, fit_power(data, {.method = FitMethod::non_negative}));
 //   fit.held_out.median_error   // on programs or blocks that the fit had not seen
-//   power_model_file(data, fit, "power")   // as a metric file, for `loft metric` and `loft power
-//   apply`
+//   power_model_file(data, fit, "power")   // as a metric file, for 'loft power apply'
 //
 // The error that counts is the one on other programs. Rows of one program resemble each other, so
 // rows are never shuffled: whole programs, or whole contiguous blocks, are held out in turn.

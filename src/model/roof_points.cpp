@@ -58,9 +58,8 @@ RooflineChoice choice_of(const Subject& subject) {
   return choice;
 }
 
-RoofPoint placed(const Machine& machine, Subject subject, double run_seconds) {
+RoofPoint placed(const Machine& machine, Subject subject) {
   RoofPoint point;
-  if (run_seconds > 0) point.share_of_time = subject.seconds / run_seconds;
   if (subject.work && subject.seconds > 0) {
     const Work& work = *subject.work;
     point.flops_per_second = work.flops() / subject.seconds;
@@ -119,7 +118,7 @@ Subject together(const std::vector<Subject>& subjects, std::span<const std::size
   Subject sum;
   sum.scope = Scope::function;
   sum.name = std::move(name);
-  sum.basis = Basis::scaled;
+  sum.origin = sample::Origin::scaled;
   sum.work = Work{};
   double weighted = 0;
   for (const std::size_t i : chosen) {
@@ -128,8 +127,10 @@ Subject together(const std::vector<Subject>& subjects, std::span<const std::size
       *sum.work += *part.work;
     else
       sum.work.reset();  // a sum that lacks a part would be a wrong number
-    sum.work_basis = std::max(sum.work_basis, part.work_basis);
+    sum.origin = std::max(sum.origin, part.origin);
+    sum.work_origin = std::max(sum.work_origin, part.work_origin);
     sum.seconds += part.seconds;
+    sum.share_of_time += part.share_of_time;
     weighted += part.seconds * part.concurrency;
   }
   if (sum.seconds > 0) sum.concurrency = weighted / sum.seconds;
@@ -165,22 +166,17 @@ Work Work::scaled_by(double factor) const {
 
 RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top) {
   RoofChart chart;
-  double run_seconds = 0;
   const auto run = std::ranges::find(subjects, Scope::run, &Subject::scope);
-  if (run != subjects.end()) {
-    run_seconds = run->seconds;
-    chart.roofline = roofline_of(machine, choice_of(*run));
-  }
+  if (run != subjects.end()) chart.roofline = roofline_of(machine, choice_of(*run));
   const auto functions = by_time(subjects, Scope::function);
   if (functions.size() > top) {
     const auto rest = std::span(functions).subspan(top);
     Subject others = together(subjects, rest, fmt::format("({} others)", rest.size()));
-    chart.others = placed(machine, std::move(others), run_seconds);
+    chart.others = placed(machine, std::move(others));
   }
   chart.shown.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(
                                                                 std::min(top, functions.size())));
-  for (Subject& subject : subjects)
-    chart.points.push_back(placed(machine, std::move(subject), run_seconds));
+  for (Subject& subject : subjects) chart.points.push_back(placed(machine, std::move(subject)));
   return chart;
 }
 
@@ -204,11 +200,6 @@ std::string advice(const RoofChart& chart) {
 const char* to_string(Scope scope) {
   constexpr std::array kNames{"run", "thread", "function", "slice"};
   return kNames[static_cast<std::size_t>(scope)];
-}
-
-const char* to_string(Basis basis) {
-  constexpr std::array kNames{"counted", "scaled", "modelled"};
-  return kNames[static_cast<std::size_t>(basis)];
 }
 
 }  // namespace loft::model

@@ -13,14 +13,11 @@
 
 #include "model/machine_model.hpp"
 #include "model/roofline.hpp"
+#include "sample/count.hpp"
 
 namespace loft::model {
 
-enum class Scope { run, thread, function, slice };
-
-// How a point came about: from whole counts and measured times; from times that were sampled; or
-// from a model of either.
-enum class Basis { counted, scaled, modelled };
+enum class Scope : std::uint8_t { run, thread, function, slice };
 
 // Operations by the width of the instructions that did them, widest last.
 struct FlopsByWidth {
@@ -41,7 +38,7 @@ struct Work {
 
   [[nodiscard]] double flops() const { return flops_sp + flops_dp; }
   Work& operator+=(const Work& other);
-  Work scaled_by(double factor) const;
+  [[nodiscard]] Work scaled_by(double factor) const;
 };
 
 struct Subject {
@@ -55,13 +52,15 @@ struct Subject {
   double seconds = 0;        // of elapsed time
   double concurrency = 1;    // threads at work meanwhile, on average
   double time_error = 0;     // half of the 95 % interval of `seconds`, as a share of it
-  Basis basis = Basis::counted;
-  Basis work_basis = Basis::counted;  // of the work alone, and so of the intensity
+  double share_of_time = 0;  // of the program's own run time
+  // How the rate came about: from whole counts and measured times, from times that were sampled,
+  // or from a model of either; and how the work alone did, and so the intensity.
+  sample::Origin origin = sample::Origin::counted;
+  sample::Origin work_origin = sample::Origin::counted;
 };
 
 struct RoofPoint {
   Subject subject;
-  double share_of_time = 0;                // of the run's seconds
   std::optional<double> intensity;         // FLOP per byte; nothing without either
   std::optional<double> flops_per_second;  // nothing without time or counts
   std::optional<double> bytes_per_second;  // likewise
@@ -83,6 +82,5 @@ RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size
 std::string advice(const RoofChart& chart);
 
 const char* to_string(Scope scope);
-const char* to_string(Basis basis);
 
 }  // namespace loft::model

@@ -2,9 +2,9 @@
 // it back.
 //
 //   const Roofline roofline = roofline_of(machine, {.threads = 2});
-//   roofline.attainable(0.21);              // FLOP/s at 0.21 FLOP a byte, from the first-level
-//   cache const Limit limit = roofline.limit(0.21, 11.8e9); limit.name, limit.share; // "L2
-//   bandwidth", 0.54
+//   roofline.attainable(0.21)                               // FLOP/s at 0.21 FLOP a byte
+//   const std::optional<Limit> limit = roofline.limit(0.21, 11.8e9);
+//   limit->name, limit->share                               // "L2 bandwidth", 0.54
 //
 // Intensity counts bytes as the core sees them (loads and stores), so a point does not move
 // sideways when its data come from another level: it sinks from that level's slope to the next.

@@ -40,6 +40,7 @@ ActiveTime::ActiveTime(std::span<const TimelineEntry> timeline, double cpu_secon
   span_ = std::max(lifetime ? lifetime->end : 0, last.time) - start;
   std::map<std::uint64_t, Bucket> buckets;
   double sampled = 0;
+  double elapsed = 0;
   for (const TimelineEntry& entry : timeline) {
     Bucket& bucket = buckets[(entry.time - start) / kBucket];
     bucket.period += entry.period;
@@ -54,10 +55,19 @@ ActiveTime::ActiveTime(std::span<const TimelineEntry> timeline, double cpu_secon
     const double seconds = cpu / buckets[time / kBucket].concurrency();
     const std::uint32_t function = function_of(entry.node);
     moments_.push_back({time, function, entry.tid, cpu, seconds});
-    Spent& sum = sums.try_emplace({function, entry.tid}, Spent{function, entry.tid}).first->second;
+    elapsed += seconds;
+  }
+  // A sample stands for time before it, perhaps in another bucket: chance must not make the sum
+  // longer than the run.
+  const double longest = static_cast<double>(span_) * 1e-9;
+  const double fit = lifetime && elapsed > longest ? longest / elapsed : 1;
+  for (Moment& moment : moments_) {
+    moment.seconds *= fit;
+    Spent& sum = sums.try_emplace({moment.function, moment.tid}, Spent{moment.function, moment.tid})
+                     .first->second;
     ++sum.samples;
-    sum.cpu_seconds += cpu;
-    sum.seconds += seconds;
+    sum.cpu_seconds += moment.cpu_seconds;
+    sum.seconds += moment.seconds;
   }
   spent_ = values_of(sums);
 }

@@ -45,7 +45,7 @@ class ActiveTime {
 
   [[nodiscard]] const std::vector<Spent>& spent() const { return spent_; }
 
-  // The same for each of `count` equal parts of the run.
+  // The time of functions and threads in each of `count` equal parts of the run.
   struct Slice {
     double start = 0;  // seconds since the start of the run
     double end = 0;

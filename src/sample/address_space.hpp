@@ -49,8 +49,6 @@ class AddressSpaces {
     return kNothing;
   }
 
-  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
-
  private:
   struct Node {
     Range range;

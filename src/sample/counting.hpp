@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "event/event.hpp"
 #include "sample/count.hpp"
 
 namespace loft::sample {
@@ -52,6 +54,9 @@ struct IntervalCounts {
   Nanoseconds start{};  // since the run began
   Nanoseconds end{};
   std::vector<Count> counts;
+  // Where the run is told apart so: what each did in this interval.
+  std::vector<ThreadCounts> threads;
+  std::vector<CpuCounts> cpus;
 };
 
 // What a meter had shown by some moment, both since the start.
@@ -79,6 +84,19 @@ struct Spread {
   double high = 0;
 };
 
+// Who counted. source/sources.hpp has the table of those that count live.
+enum class Source {
+  perf_events,
+  virtual_pmu,
+  file,      // a recording, or what another tool wrote
+  combined,  // a native run by perf_events, and a second one by the virtual PMU
+};
+
+// The words of --source and of the JSON output: "perf_events", "virtual", "file",
+// "perf_events+virtual".
+const char* to_string(Source source);
+std::optional<Source> source_named(std::string_view name);
+
 struct CountedEvent {
   std::string name;            // as asked for, with the modifiers that were really used
   std::string origin;          // where the name came from
@@ -87,6 +105,12 @@ struct CountedEvent {
   bool whole_machine = false;  // counts everybody's work on its CPUs, not only the program's
   Count total;
   std::optional<Spread> spread;  // when the run was repeated; the total is then the mean, rounded
+  event::Identity id;            // what it is, whatever it is called
+
+  [[nodiscard]] static CountedEvent of(const event::Event& event, Count total = {}) {
+    return {event.name, event.origin,     event.unit, event.scale,
+            false,      std::move(total), {},         event.identity()};
+  }
 
   // The total in its unit. Only for available counts.
   [[nodiscard]] double value() const { return (spread ? spread->mean : total.value()) * scale; }
@@ -94,14 +118,16 @@ struct CountedEvent {
 
 struct RunCounts {
   std::vector<std::string> command;  // empty when a running process or the machine was watched
-  std::string source;                // "perf_events", "virtual"
-  std::string target;                // "./app", "process 4711", "all CPUs"
-  int exit_status = 0;               // as a shell reports it
+  Source source = Source::perf_events;
+  std::string target;   // "./app", "process 4711", "all CPUs"
+  int exit_status = 0;  // as a shell reports it
   Nanoseconds wall{};
   Origin wall_origin = Origin::counted;  // scaled: known from samples alone
   std::optional<Spread> wall_spread;     // in seconds
   std::optional<Nanoseconds> user;       // CPU time of a command that loft started
   std::optional<Nanoseconds> system;
+  std::string watched_cpus;         // "0-3" where some CPUs were watched, not all
+  std::optional<Nanoseconds> busy;  // of watched CPUs: how long they were not idle, in sum
   std::vector<CountedEvent> events;
   std::vector<ThreadCounts> threads;
   std::vector<CpuCounts> cpus;
@@ -112,6 +138,9 @@ struct RunCounts {
   std::vector<IntervalCounts> intervals;
   std::vector<EnergyUsed> energy;  // where it was asked for, and there is a meter
   std::vector<std::string> notes;  // what a reader of the numbers must know
+
+  // Under the virtual PMU a program takes longer than alone: no rate follows from that time.
+  [[nodiscard]] bool has_engine_time() const { return source == Source::virtual_pmu; }
 };
 
 }  // namespace loft::sample

@@ -208,7 +208,7 @@ std::uint32_t FrameResolver::look_up(TaskHistory::Root space, std::uint64_t ip,
                                      std::uint32_t otherwise) {
   const Mapping* mapping = history_.find(space, ip);
   if (mapping == nullptr) return otherwise;
-  // The same code at two places of two processes is one key: its offset in the file counts.
+  // Code that two processes have mapped at two places is one key: its offset in the file counts.
   const MappedBinary& binary = history_.binaries()[mapping->binary];
   const bool is_file = !binary.is_kernel && binary.jit_pid == 0;
   const std::uint64_t offset = is_file ? ip - mapping->start + mapping->file_offset : ip;

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sample/profile_worker.hpp"
 
@@ -63,14 +64,13 @@ ProfileResult Profile::finish() {
   ProfileResult result;
   result.timeline = Timeline(context_->options.most_timeline);
   result.events.resize(context_->events.size());
-  std::unordered_map<std::uint32_t, Weight> processes;
+  std::map<ProfileWorker::ProcessEvent, Weight> processes;
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->move_into(result, processes);
     worker.reset();
   }
-  result.processes.assign(processes.begin(), processes.end());
-  std::sort(result.processes.begin(), result.processes.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [key, weight] : processes)
+    result.processes.push_back({key.first, key.second, weight});
   result.timeline.sort();
   return result;
 }

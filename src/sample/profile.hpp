@@ -1,7 +1,7 @@
 // Samples added up: rows of a table by any keys, and a call tree.
 //
 //   Profile profile(history, locations, events, options);
-//   recording.for_each_sample(n, [&](unsigned i) { return profile.worker(i); });
+//   recording.for_each_sample(workers, [&](unsigned i) { return profile.worker(i); });
 //   const ProfileResult result = profile.finish();
 //
 // Each worker counts for itself; finish() adds the workers up. Nothing depends on the order of the
@@ -57,6 +57,13 @@ struct ProfileOptions {
 // The value of a row's key where the recording does not carry it.
 inline constexpr std::uint32_t kUnknownKey = 0xFFFFFFFF;
 
+// What one process has of one event.
+struct ProcessWeight {
+  std::uint32_t pid = 0;
+  std::uint32_t event = 0;
+  Weight weight;
+};
+
 struct ProfileResult {
   // First level: the event. Below, one level per dimension, keys as the dimension has them:
   // function ids, tids, pids, binaries, locations, cpus, names.
@@ -64,10 +71,10 @@ struct ProfileResult {
   std::vector<Weight> inclusive;  // by node of `rows`; empty unless asked for
   // First level: the event. Below, function ids from the outermost caller to the innermost callee.
   Trie tree;
-  std::vector<Weight> events;                               // by event
-  Timeline timeline;                                        // by thread, then time
-  std::set<std::uint32_t> tids;                             // that had samples
-  std::vector<std::pair<std::uint32_t, Weight>> processes;  // by pid
+  std::vector<Weight> events;            // by event
+  Timeline timeline;                     // by thread, then time
+  std::set<std::uint32_t> tids;          // that had samples
+  std::vector<ProcessWeight> processes;  // by pid, then by event
   std::optional<std::uint64_t> first_time;
   std::optional<std::uint64_t> last_time;
   std::uint64_t unreadable = 0;

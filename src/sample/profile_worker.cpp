@@ -371,9 +371,9 @@ void ProfileWorker::count_sample(const Sample& sample, const Weight& weight) {
     tids_.insert(sample.tid);
     recent = sample.tid;
   }
-  ProcessCache& process = recent_processes_[sample.pid % kSpans];
-  if (process.weight == nullptr || process.pid != sample.pid)
-    process = {sample.pid, &processes_[sample.pid]};
+  const ProcessEvent key{sample.pid, sample.event};
+  ProcessCache& process = recent_processes_[(sample.pid + sample.event) % kSpans];
+  if (process.weight == nullptr || process.key != key) process = {key, &processes_[key]};
   *process.weight += weight;
 }
 
@@ -443,7 +443,7 @@ void ProfileWorker::move_functions(ProfileResult& result) const {
 }
 
 void ProfileWorker::move_into(ProfileResult& result,
-                              std::unordered_map<std::uint32_t, Weight>& processes) const {
+                              std::map<ProcessEvent, Weight>& processes) const {
   const auto rows = result.rows.merge(rows_);
   move_functions(result);
   if (context_.options.inclusive) {
@@ -455,7 +455,7 @@ void ProfileWorker::move_into(ProfileResult& result,
   result.timeline.merge(timeline_, nodes);
   for (std::size_t event = 0; event < event_weights_.size(); ++event)
     result.events[event] += event_weights_[event];
-  for (const auto& [pid, weight] : processes_) processes[pid] += weight;
+  for (const auto& [key, weight] : processes_) processes[key] += weight;
   result.tids.insert(tids_.begin(), tids_.end());
   if (first_time_ <= last_time_) {
     result.first_time = std::min(result.first_time.value_or(first_time_), first_time_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <unordered_map>
 
 #include "sample/caller_memo.hpp"
@@ -30,7 +31,8 @@ class ProfileWorker : public SampleSink {
   void finish(std::uint64_t unreadable) override { unreadable_ += unreadable; }
 
   // Adds what this worker has counted.
-  void move_into(ProfileResult& result, std::unordered_map<std::uint32_t, Weight>& processes) const;
+  using ProcessEvent = std::pair<std::uint32_t, std::uint32_t>;  // pid, event
+  void move_into(ProfileResult& result, std::map<ProcessEvent, Weight>& processes) const;
 
  private:
   struct FunctionCount {
@@ -56,8 +58,8 @@ class ProfileWorker : public SampleSink {
   void find_node(Collected& collected);
   void count(const Collected& collected);
   void count_sample(const Sample& sample, const Weight& weight);
-  // The same for the innermost functions of samples that all count, and nothing else: what most
-  // people ask for.
+  // Counts the innermost functions of samples that all count, and nothing else: what most people
+  // ask for.
   void add_flat(std::span<const Sample> samples);
 
   // The chain of a sample from its callers on.
@@ -141,10 +143,10 @@ class ProfileWorker : public SampleSink {
   Trie tree_;
   std::vector<Weight> event_weights_;
   Timeline timeline_;
-  std::unordered_map<std::uint32_t, Weight> processes_;
+  std::map<ProcessEvent, Weight> processes_;
   // Where the last processes and threads are counted.
   struct ProcessCache {
-    std::uint32_t pid = 0;
+    ProcessEvent key;
     Weight* weight = nullptr;
   };
   std::array<ProcessCache, kSpans> recent_processes_{};

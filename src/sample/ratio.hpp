@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "sample/counting.hpp"
 
@@ -19,8 +18,5 @@ struct Ratio {
 
 // The ratio that belongs to event `index`; nothing when an operand was not counted or is 0.
 std::optional<Ratio> ratio_of(const RunCounts& run, std::size_t index);
-
-// "instructions:u" and "cpu/instructions/u" without modifiers and PMU: "instructions".
-std::string_view plain_name(std::string_view name);
 
 }  // namespace loft::sample

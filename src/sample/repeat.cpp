@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "sample/ratio.hpp"
-
 namespace loft::sample {
 namespace {
 
@@ -71,7 +69,7 @@ const CountedEvent* find_event(const RunCounts& run, std::string_view name) {
 
 const Count* instructions_of(const RunCounts& run) {
   for (const CountedEvent& event : run.events)
-    if (plain_name(event.name) == "instructions" && event.total.is_available() &&
+    if (event.id.meaning == event::Meaning::instructions && event.total.is_available() &&
         event.total.value() > 0)
       return &event.total;
   return nullptr;

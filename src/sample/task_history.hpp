@@ -3,7 +3,7 @@
 //
 //   TaskHistory history;
 //   history.add_comm({.time = 0, .pid = 7, .tid = 7, .name = "app"});   // in order of time
-//   history.add_map(...);
+//   history.add_map(map);
 //   const auto space = history.space_at(7, time);
 //   const Mapping* mapping = history.find(space, ip);
 //

@@ -1,5 +1,6 @@
 #include "sample/task_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace loft::sample {
@@ -27,6 +28,40 @@ Estimate estimate(const TaskTable& table, const TaskRow& row, std::size_t i) {
   if (known.origin == Origin::scaled && i < row.errors.size())
     known.error = row.errors[i].half_of_interval(known.running);
   return known;
+}
+
+namespace {
+
+// Of the work of a task, what a set saw and what it did not: instructions, else time.
+struct SeenWork {
+  double seen = 0;
+  double all = 0;
+};
+
+SeenWork work_of(const TaskTable& table, const Counted& counted, std::size_t i,
+                 bool by_instructions) {
+  const SetPart& part = counted.sets[*table.set_of[i]];
+  if (by_instructions)
+    return {static_cast<double>(part.instructions),
+            estimate(table, counted, *table.instructions).value};
+  return {static_cast<double>(part.running_ns), static_cast<double>(part.enabled_ns)};
+}
+
+}  // namespace
+
+Estimate estimate(const TaskTable& table, const TaskSlice& slice, std::size_t i) {
+  Estimate own = estimate(table, slice.counted, i);
+  if (own.origin != Origin::scaled || slice.task >= table.tasks.size()) return own;
+  const Counted& whole = table.tasks[slice.task].counted;
+  if (estimate(table, whole, i).origin != Origin::scaled) return own;
+  const bool by_instructions = whole.sets[*table.set_of[i]].instructions > 0 &&
+                               table.instructions && *table.instructions != i;
+  const SeenWork task = work_of(table, whole, i, by_instructions);
+  const SeenWork here = work_of(table, slice.counted, i, by_instructions);
+  const double rate = static_cast<double>(whole.counts[i]) / task.seen;
+  own.value =
+      static_cast<double>(slice.counted.counts[i]) + rate * std::max(0.0, here.all - here.seen);
+  return own;
 }
 
 Estimate estimate_of_all(const TaskTable& table, std::size_t i) {

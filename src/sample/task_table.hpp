@@ -50,7 +50,8 @@ struct Estimate {
   Origin origin = Origin::missing;
   double value = 0;    // meaningless when missing
   double running = 0;  // the share of the time in which it was counted, 0 to 1
-  // Of a scaled one: half of its 95 % interval as a share of it; nothing where that is not known.
+  // Of a scaled one: half of its 95 % interval as a share of it. Nothing where it is not known,
+  // since too few turns saw the event.
   std::optional<double> error = {};
 };
 
@@ -127,12 +128,16 @@ struct TaskTable {
 // turns and they were counted all along, else by the time.
 [[nodiscard]] Estimate estimate(const TaskTable& table, const Counted& counted, std::size_t i);
 
-// The same for all that a task did, with its error.
+// The estimate for all that a task did, with its error.
 [[nodiscard]] Estimate estimate(const TaskTable& table, const TaskRow& row, std::size_t i);
 
-// The same for all tasks together: the sum of what is estimated of each. Tasks of which nothing is
-// known, since they had no turn, are taken to be like the others,
-// and their error is then not known.
+// For a slice. The part that its set did not see is taken to be like what the set saw of the task
+// in all slices: so slices add up to the estimate of their task, and none is above it. A slice in
+// which the set had no turn is missing.
+[[nodiscard]] Estimate estimate(const TaskTable& table, const TaskSlice& slice, std::size_t i);
+
+// The estimate for all tasks together: the sum of what is estimated of each. Tasks of which nothing
+// is known, since they had no turn, are taken to be like the others, and their error is not known.
 [[nodiscard]] Estimate estimate_of_all(const TaskTable& table, std::size_t i);
 
 // Of all counters together: counted when each was, missing when none is known, else scaled.

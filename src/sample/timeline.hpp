@@ -1,9 +1,9 @@
 // The moments of samples, for views over time. No viewer opens more than some millions of them, so
-// when there are more, an even choice stays: one of 2, of 4, of 8, ... The same ones stay whatever
-// the number of workers, because a sample's own place in the recording decides.
+// when there are more, an even choice stays: one of 2, of 4, of 8, ... The choice does not depend
+// on the number of workers: a sample's own place in the recording decides.
 //
 //   Timeline timeline(kMostTimeline);
-//   timeline.add({.time = t, ..., .dice = Timeline::dice_of(place)});
+//   timeline.add({.time = time, .dice = Timeline::dice_of(place)});
 #pragma once
 
 #include <cstdint>

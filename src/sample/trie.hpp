@@ -4,7 +4,7 @@
 //   Trie trie;
 //   auto node = Trie::kRoot;
 //   for (const auto key : path) node = trie.child(node, key);
-//   trie.add(node, 1, period);
+//   trie.add(node, {1, period});
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 //   TurnError error;
 //   for (const auto& slice : slices) error.add(slice.count, slice.work, slice.running_ns);
-//   error.half_of_interval(0.5)          // 0.03: the count is known to 3 %, in 95 of 100 cases
+//   error.half_of_interval(0.5);         // 0.03: the count is known to 3 %, in 95 of 100 cases
 //
 // The count is a ratio estimate: counts over work (instructions, or time) of the turns, times all
 // work. Slices shorter than a turn belong together, since what one turn sees is no chance.

@@ -1,9 +1,9 @@
 // The one interface behind which events are counted, by hardware, kernel or the virtual PMU.
 //
-//   LOFT_TRY(auto run, perf_events::prepare(request));   // or virtual_pmu::prepare(request)
+//   LOFT_TRY(auto run, virtual_pmu::prepare(request));   // or another source's
 //   LOFT_CHECK(run->start());
-//   while (...) LOFT_TRY(const auto so_far, run->read());
-//   LOFT_TRY(const auto end, run->finish());
+//   while (running) print(run->read());
+//   LOFT_TRY(const Reading end, run->read());
 //
 // A run is prepared completely before anything starts: when it cannot count, nothing has happened.
 #pragma once
@@ -73,8 +73,7 @@ class CountingRun {
   CountingRun& operator=(const CountingRun&) = delete;
   virtual ~CountingRun() = default;
 
-  // What the source calls itself in output: "perf_events", "virtual".
-  [[nodiscard]] virtual std::string source_name() const = 0;
+  [[nodiscard]] virtual sample::Source source() const = 0;
 
   // The events as they are really counted (names carry the modifiers that permission left).
   [[nodiscard]] virtual const std::vector<event::Event>& events() const = 0;

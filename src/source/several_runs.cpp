@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <deque>
 
-#include "sample/ratio.hpp"
 #include "sample/repeat.hpp"
 
 namespace loft::source {
@@ -15,7 +14,7 @@ using Groups = std::vector<std::size_t>;  // indices into CountRequest::groups
 
 bool has_instructions(const CountRequest& request, const EventGroup& group) {
   return std::ranges::any_of(group.members, [&](std::size_t member) {
-    return sample::plain_name(request.events[member].name) == "instructions";
+    return request.events[member].meaning == event::Meaning::instructions;
   });
 }
 

@@ -1,8 +1,7 @@
 // The signals that end programs, as something to wait for beside other things.
 //
 //   LOFT_TRY(const SignalTrap signals, SignalTrap::set());
-//   poll(signals.fd(), ...);
-//   while (const auto info = signals.take()) ...
+//   while (const auto info = signals.take()) ...   // whenever signals.fd() is readable
 #pragma once
 
 #include <signal.h>

@@ -114,7 +114,7 @@ std::vector<std::byte> unpack_elf_section(Bytes section, ByteOrder order, bool i
   const std::uint64_t size = in.sized(is_64bit ? 8 : 4);
   in.skip(is_64bit ? 8 : 4);  // alignment
   if (!in.ok()) return {};
-  const Bytes packed = in.take(in.left());
+  const Bytes packed = in.take(in.remaining());
   if (type == ELFCOMPRESS_ZLIB) return unpack_zlib(packed, size);
   if (type == kElfCompressZstd) return unpack_zstd(packed, size);
   return {};
@@ -125,7 +125,7 @@ std::vector<std::byte> unpack_gnu_section(Bytes section) {
   const Bytes magic = in.take(4);
   const std::uint64_t size = in.u64();
   if (!in.ok() || std::memcmp(magic.data(), "ZLIB", 4) != 0) return {};
-  return unpack_zlib(in.take(in.left()), size);
+  return unpack_zlib(in.take(in.remaining()), size);
 }
 
 std::vector<std::byte> unpack_xz(Bytes packed) {

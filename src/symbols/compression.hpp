@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "symbols/byte_reader.hpp"
+#include "base/bytes.hpp"
 
 namespace loft::symbols {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "symbols/byte_reader.hpp"
+#include "base/bytes.hpp"
 
 namespace loft::symbols {
 

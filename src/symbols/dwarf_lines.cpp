@@ -51,7 +51,7 @@ class DwarfLines::Program {
       unit_.offset_size = 8;
       length = in_.u64();
     }
-    if (!in_.ok() || length > in_.left()) return false;
+    if (!in_.ok() || length > in_.remaining()) return false;
     in_ = ByteReader(section.first(in_.position() + static_cast<std::size_t>(length)), order,
                      in_.position());
     version_ = in_.u16();
@@ -62,7 +62,7 @@ class DwarfLines::Program {
     }
     const std::uint64_t header_length = in_.sized(unit_.offset_size);
     const std::uint64_t program = in_.position() + header_length;
-    if (!in_.ok() || header_length > in_.left()) return false;
+    if (!in_.ok() || header_length > in_.remaining()) return false;
     read_parameters();
     if (outline_ != nullptr) {
       go_to(section, program);
@@ -75,7 +75,7 @@ class DwarfLines::Program {
   }
 
   void go_to(Bytes section, std::uint64_t program) {
-    in_ = ByteReader(section.first(in_.position() + in_.left()), in_.order(),
+    in_ = ByteReader(section.first(in_.position() + in_.remaining()), in_.order(),
                      static_cast<std::size_t>(program));
   }
 
@@ -131,7 +131,7 @@ class DwarfLines::Program {
       format.form = in_.uleb();
     }
     const std::uint64_t count = in_.uleb();
-    if (!in_.ok() || (formats.empty() && count != 0) || count > in_.left()) return false;
+    if (!in_.ok() || (formats.empty() && count != 0) || count > in_.remaining()) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
       std::uint64_t folder = 0;
       std::string_view name;
@@ -196,7 +196,7 @@ class DwarfLines::Program {
         end_sequence();
         break;
       case kLineSetAddress:
-        if (body.left() > 0 && body.left() <= 8) address_ = body.sized(body.left());
+        if (body.remaining() > 0 && body.remaining() <= 8) address_ = body.sized(body.remaining());
         break;
       case kLineDefineFile: {
         const std::string_view name = body.text();

@@ -134,7 +134,7 @@ bool DwarfReader::read_header(ByteReader& in, DwarfUnit& unit) const {
     unit.offset_size = 8;
     length = in.u64();
   }
-  if (!in.ok() || length > in.left()) return false;
+  if (!in.ok() || length > in.remaining()) return false;
   unit.end = in.position() + length;
   unit.version = in.u16();
   if (unit.version < 2 || unit.version > 5) {  // from the future: pass over it

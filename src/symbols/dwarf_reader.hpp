@@ -4,7 +4,7 @@
 //   const DwarfReader reader(DwarfSections::of(*elf), nullptr);
 //   for (const DwarfUnit& unit : reader.units()) {
 //     const Entry root = reader.root(unit);
-//     use(reader.text(unit, root.name), reader.ranges(unit, root));
+//     use(reader.text(unit, root.name));
 //   }
 //
 // Safe for several threads once it is made. Split DWARF is read by a reader of its own, see
@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "symbols/byte_reader.hpp"
+#include "base/bytes.hpp"
 #include "symbols/elf_file.hpp"
 
 namespace loft::symbols {

@@ -3,7 +3,7 @@
 // addresses.
 //
 //   const DwarfSplit split(*elf, options);
-//   if (const auto unit = split.find(reader, skeleton)) walk(unit->reader(), unit->unit());
+//   if (const auto unit = split.find(reader, skeleton)) walk(unit->reader());
 //
 // A file is taken only when its id is the one that the skeleton names.
 #pragma once

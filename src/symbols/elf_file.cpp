@@ -30,14 +30,14 @@ std::uint64_t aligned(std::uint64_t value) { return (value + 3) & ~std::uint64_t
 std::string build_id_in_notes(Bytes notes, ByteOrder order) {
   constexpr std::size_t kLongestBuildId = 64;
   ByteReader in(notes, order);
-  while (in.left() >= 12) {
+  while (in.remaining() >= 12) {
     const std::uint64_t name_size = in.u32();
     const std::uint64_t size = in.u32();
     const std::uint32_t type = in.u32();
     const Bytes name = in.take(aligned(name_size));
     const Bytes content = in.take(size);
     if (!in.ok()) return {};
-    in.skip(std::min<std::uint64_t>(aligned(size) - size, in.left()));
+    in.skip(std::min<std::uint64_t>(aligned(size) - size, in.remaining()));
     if (type == NT_GNU_BUILD_ID && name_size == 4 && std::memcmp(name.data(), "GNU", 4) == 0 &&
         size > 0 && size <= kLongestBuildId)
       return hexadecimal(content);
@@ -246,7 +246,7 @@ std::optional<AlternateLink> ElfFile::alternate_link() const {
   ByteReader in(content(*found), order_);
   AlternateLink link;
   link.path = in.text();
-  link.build_id = hexadecimal(in.take(std::min<std::size_t>(in.left(), 64)));
+  link.build_id = hexadecimal(in.take(std::min<std::size_t>(in.remaining(), 64)));
   if (!in.ok() || link.path.empty()) return std::nullopt;
   return link;
 }

@@ -17,9 +17,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/mapping.hpp"
 #include "base/result.hpp"
-#include "symbols/byte_reader.hpp"
 
 namespace loft::symbols {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/bytes.hpp"
 #include "base/mapping.hpp"
 #include "base/text.hpp"
 #include "symbols/binary_finder.hpp"
-#include "symbols/byte_reader.hpp"
 #include "symbols/debug_info.hpp"
 #include "symbols/symbol_array.hpp"
 
@@ -100,7 +100,7 @@ class Jitdump {
     const std::uint32_t header_size = in.u32();
     if (!in.ok() || header_size < 40) return false;
     in = ByteReader(bytes_, order_, header_size);
-    while (in.left() >= 16) {
+    while (in.remaining() >= 16) {
       const std::uint32_t kind = in.u32();
       const std::uint32_t size = in.u32();
       in.skip(8);  // time
@@ -143,7 +143,7 @@ class Jitdump {
     described_ = in.u64();
     const std::uint64_t count = in.u64();
     std::string_view file;
-    for (std::uint64_t i = 0; i < count && in.left() > 16; ++i) {
+    for (std::uint64_t i = 0; i < count && in.remaining() > 16; ++i) {
       const std::uint64_t address = in.u64();
       const std::uint32_t line = in.u32();
       in.skip(4);

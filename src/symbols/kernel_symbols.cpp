@@ -92,7 +92,7 @@ std::uint64_t end_of_line(const std::vector<KallsymsLine>& lines, std::size_t in
 bool is_running_kernel(const Binary& binary, const SymbolOptions& options) {
   if (!binary.build_id.empty()) {
     const auto notes = read_file(options.root.at("/sys/kernel/notes"));
-    return notes && same_build_id(build_id_in_notes(std::as_bytes(std::span(*notes)), kNativeOrder),
+    return notes && same_build_id(build_id_in_notes(std::as_bytes(std::span(*notes)), kHostOrder),
                                   binary.build_id);
   }
   const auto release = read_line(options.root.at("/proc/sys/kernel/osrelease"));

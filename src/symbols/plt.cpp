@@ -29,7 +29,7 @@ SlotNames names_of_slots(const ElfFile& elf) {
   for (const ElfSection& section : elf.sections()) {
     if (section.type != SHT_RELA && section.type != SHT_REL) continue;
     ByteReader in(elf.content(section), elf.order());
-    while (in.left() >= 2 * word) {
+    while (in.remaining() >= 2 * word) {
       const std::uint64_t slot = in.sized(word);
       const std::uint64_t info = in.sized(word);
       if (section.type == SHT_RELA) in.skip(word);

@@ -23,7 +23,7 @@ class RecordedSymbols : public std::enable_shared_from_this<RecordedSymbols> {
   // file that was not. Leaves `parts` alone where the recording knows none.
   void fill(NameStyle style, SymbolTable::Parts& parts) const;
 
-  // The same for code that was made while the program ran: it is known by where it ran.
+  // Names for code that was made while the program ran: it is known by where it ran.
   [[nodiscard]] SymbolTable::Parts made_code(const std::string& path, NameStyle style) const;
 
  private:

@@ -73,7 +73,12 @@ class SymbolArray {
 
 class SymbolArray::Builder {
  public:
-  void add(const Candidate& candidate) { candidates_.push_back(candidate); }
+  // A longer name is cut: no language makes such, but a file may claim to have one of any length.
+  static constexpr std::size_t kLongestName = 64u << 10;
+  void add(Candidate candidate) {
+    candidate.name = candidate.name.substr(0, kLongestName);
+    candidates_.push_back(candidate);
+  }
   void reserve(std::size_t more) { candidates_.reserve(candidates_.size() + more); }
 
   // Keeps a name that is in no mapped file, such as "puts@plt".

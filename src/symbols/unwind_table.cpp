@@ -49,7 +49,8 @@ std::uint64_t read_pointer(ByteReader& in, std::uint8_t encoding, std::uint8_t a
       value = static_cast<std::uint64_t>(static_cast<std::int32_t>(in.u32()));
       break;
     default:
-      return in.fail();
+      in.fail();
+      return 0;
   }
   if ((encoding & kApplicationMask) == kRelativeToPlace) value += place;
   return value;
@@ -65,17 +66,17 @@ class UnwindTable::Scan {
 
   void run() {
     ByteReader in(table_.bytes_, table_.order_);
-    while (in.left() >= 4) {
+    while (in.remaining() >= 4) {
       const std::size_t entry = in.position();
       std::uint64_t length = in.u32();
       const bool is_64bit = length == 0xffffffff;
       if (is_64bit) length = in.u64();
       if (length == 0) {  // the end, or the end of one object's part
         if (is_debug_frame_) continue;
-        if (in.left() < 4) break;
+        if (in.remaining() < 4) break;
         continue;
       }
-      if (!in.ok() || length > in.left()) break;
+      if (!in.ok() || length > in.remaining()) break;
       const std::size_t body = in.position();
       in.skip(length);
       read_entry(entry, body, body + static_cast<std::size_t>(length), is_64bit ? 8 : 4);
@@ -137,7 +138,7 @@ class UnwindTable::Scan {
     std::uint64_t length = in.u32();
     const bool is_64bit = length == 0xffffffff;
     if (is_64bit) length = in.u64();
-    if (!in.ok() || length > in.left()) return std::nullopt;
+    if (!in.ok() || length > in.remaining()) return std::nullopt;
     const std::size_t end = in.position() + static_cast<std::size_t>(length);
     in = reader(in.position(), end);
     const std::uint64_t id = in.sized(is_debug_frame_ && is_64bit ? 8 : 4);

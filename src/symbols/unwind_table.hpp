@@ -1,8 +1,8 @@
 // Call frame information of a file (.eh_frame, .debug_frame): how to get from a function's frame to
 // its caller's, at each address.
 //
-//   const UnwindTable table(elf);
-//   if (const auto row = table.row(address)) use(row->cfa, row->rules());
+//   const UnwindTable table(*elf);
+//   if (const auto row = table.row(address)) use(row->cfa_register, row->cfa_offset, row->rules);
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "symbols/byte_reader.hpp"
+#include "base/bytes.hpp"
 #include "symbols/elf_file.hpp"
 
 namespace loft::symbols {

@@ -3,8 +3,7 @@
 //
 //   Unwinder unwinder;                             // one per thread
 //   std::vector<UnwoundFrame> chain;
-//   unwinder.unwind(state, [&](std::uint64_t address) { return space.mapping_at(address); },
-//   chain);
+//   unwinder.unwind(state, mapping_at, chain);     // mapping_at: what was mapped at an address
 //
 // Each address that was once unwound keeps its row, so that a step costs one lookup and a few
 // reads.

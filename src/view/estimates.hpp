@@ -25,9 +25,13 @@ inline std::string estimate_text(const sample::Estimate& estimate) {
 // Where a few turns hold most of what was counted, there may be as much that no turn met.
 inline constexpr double kUnsteady = 0.5;
 
-// With its error, where it is known: "~1,234 ±3 %".
+// Behind a scaled count that too few turns saw to tell how far it may be off.
+inline constexpr std::string_view kUnknownError = " ±?";
+
+// With its error: "~1,234 ±3 %".
 inline std::string estimate_with_error(const sample::Estimate& estimate) {
-  if (!estimate.error || estimate.origin == sample::Origin::missing) return estimate_text(estimate);
+  if (estimate.origin != sample::Origin::scaled) return estimate_text(estimate);
+  if (!estimate.error) return estimate_text(estimate) + std::string(kUnknownError);
   if (*estimate.error > kUnsteady)
     return fmt::format("{} ±>{:.0f} %", estimate_text(estimate), kUnsteady * 100);
   const double percent = *estimate.error * 100;
@@ -47,7 +51,7 @@ inline std::vector<sample::Estimate> estimates_of(const sample::TaskTable& table
                                                   const sample::TaskSlice& slice) {
   std::vector<sample::Estimate> all;
   for (std::size_t i = 0; i < table.counters.size(); ++i)
-    all.push_back(sample::estimate(table, slice.counted, i));
+    all.push_back(sample::estimate(table, slice, i));
   return all;
 }
 

@@ -4,7 +4,7 @@
 //   page.title = "solver";
 //   page.runs = {"before"};
 //   page.rooflines = {roofline_of(machine, {.threads = 2})};
-//   page.points.add({.scope = PointScope::function, .name = "dot", .intensity = 0.125,
+//   page.points.add({.scope = model::Scope::function, .name = "dot", .intensity = 0.125,
 //                    .flops_per_second = 3.1e9, .share = 0.4});
 //   LOFT_TRY(const auto html, page_html(page));
 //
@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/roofline.hpp"
+#include "model/roof_points.hpp"
 #include "sample/call_tree.hpp"
 #include "sample/count.hpp"
 #include "sample/named_profile.hpp"
@@ -58,11 +58,9 @@ struct PageFacts {
   std::vector<PageFact> facts;
 };
 
-enum class PointScope : std::uint8_t { run, thread, function, slice };
-
 // A point under the roofs. Texts are copied when it is added.
 struct PagePoint {
-  PointScope scope = PointScope::run;
+  model::Scope scope = model::Scope::run;
   std::uint32_t run = 0;  // index into PageData::runs
   std::string_view name;
   std::optional<std::uint32_t> tid = {};

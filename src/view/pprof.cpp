@@ -162,9 +162,9 @@ class PprofWriter {
     const auto& processes = profile_.result.processes;
     const auto most = std::max_element(
         processes.begin(), processes.end(),
-        [](const auto& a, const auto& b) { return a.second.samples < b.second.samples; });
+        [](const auto& a, const auto& b) { return a.weight.samples < b.weight.samples; });
     if (most == processes.end()) return false;
-    const auto comm = profile_.history.comm_at(most->first, ~std::uint64_t{0});
+    const auto comm = profile_.history.comm_at(most->pid, ~std::uint64_t{0});
     const std::string name = binary.path.substr(binary.path.rfind('/') + 1);
     return !name.empty() && name.substr(0, kCommLength) == profile_.history.names()[comm];
   }

@@ -37,16 +37,16 @@ void RecordTable::add(std::string_view name, std::string_view value) {
 }
 
 void RecordTable::number(std::string_view name, std::uint64_t value) {
-  // Records of kernels that put no who and when behind each record still name their task.
-  if ((name == "task_pid" || name == "comm_pid") && !head_.pid)
-    head_.pid = static_cast<std::uint32_t>(value);
-  if ((name == "task_tid" || name == "comm_tid" || name == "map_tid") && !head_.tid)
+  // The task that a record is about comes before who wrote it: the parent writes the fork of its
+  // child, and the recorder what was there before.
+  if (name == "task_pid" || name == "comm_pid") head_.pid = static_cast<std::uint32_t>(value);
+  if (name == "task_tid" || name == "comm_tid" || name == "map_tid")
     head_.tid = static_cast<std::uint32_t>(value);
   add(name, std::to_string(value));
 }
 
 void RecordTable::signed_number(std::string_view name, std::int64_t value) {
-  if (name == "map_pid" && !head_.pid) head_.pid = static_cast<std::uint32_t>(value);
+  if (name == "map_pid") head_.pid = static_cast<std::uint32_t>(value);
   add(name, std::to_string(value));
 }
 

@@ -61,7 +61,8 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   if (subject.time_error > 0)
     json["seconds_ci95"] = {subject.seconds * (1 - subject.time_error),
                             subject.seconds * (1 + subject.time_error)};
-  json["share_of_time"] = has_time ? ordered_json(point.share_of_time) : ordered_json(nullptr);
+  json["share_of_time"] =
+      has_time ? ordered_json(point.subject.share_of_time) : ordered_json(nullptr);
   json["concurrency"] = subject.concurrency;
   json["gflops"] = or_null(giga(point.flops_per_second));
   json["gbytes_per_s"] = or_null(giga(point.bytes_per_second));
@@ -69,8 +70,8 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["bound_by"] = point.limit ? ordered_json(point.limit->name) : ordered_json(nullptr);
   json["share_of_roof"] = point.limit ? ordered_json(point.limit->share) : ordered_json(nullptr);
   if (point.limit) json["roof_basis"] = to_string(point.limit->basis);
-  json["kind"] = to_string(subject.basis);
-  json["work_kind"] = work ? to_string(subject.work_basis) : "missing";
+  json["kind"] = to_string(subject.origin);
+  json["work_kind"] = work ? to_string(subject.work_origin) : "missing";
   return json;
 }
 
@@ -94,7 +95,7 @@ std::string csv_row(const RoofPoint& point, const RoofReport& report) {
       when(subject.seconds > 0, subject.seconds), csv_number(giga(point.flops_per_second)),
       csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
       when(point.limit.has_value(), point.limit ? point.limit->share : 0),
-      to_string(subject.basis));
+      to_string(subject.origin));
 }
 
 }  // namespace
@@ -130,8 +131,8 @@ std::string roof_svg(std::span<const RoofReport> runs) {
     const auto add = [&](const RoofPoint& point, const std::string& name) {
       if (!point.intensity || !point.flops_per_second) return;
       points.push_back({runs[i].label.empty() ? name : runs[i].label + ": " + name,
-                        *point.intensity, *point.flops_per_second, point.share_of_time,
-                        static_cast<int>(i), point.subject.basis != model::Basis::counted});
+                        *point.intensity, *point.flops_per_second, point.subject.share_of_time,
+                        static_cast<int>(i), point.subject.origin != sample::Origin::counted});
     };
     const model::RoofChart& chart = runs[i].chart;
     for (const RoofPoint& point : chart.points)

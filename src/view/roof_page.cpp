@@ -11,18 +11,6 @@ namespace {
 using model::RoofPoint;
 using model::Scope;
 
-sample::Origin origin_of(model::Basis basis) {
-  switch (basis) {
-    case model::Basis::counted:
-      return sample::Origin::counted;
-    case model::Basis::scaled:
-      return sample::Origin::scaled;
-    case model::Basis::modelled:
-      break;
-  }
-  return sample::Origin::modelled;
-}
-
 // Bytes as the core sees them, or as memory does.
 std::string bytes_name(const model::RoofChart& chart) {
   return chart.roofline.is_of_memory() ? "memory traffic" : "loads and stores";
@@ -36,7 +24,7 @@ void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run
     if (!point.intensity) continue;
     const model::Subject& subject = point.subject;
     PagePoint shown;
-    shown.scope = static_cast<PointScope>(subject.scope);
+    shown.scope = subject.scope;
     shown.run = run;
     shown.name = subject.name;
     if (subject.scope == Scope::run) shown.name = "whole run";
@@ -50,8 +38,8 @@ void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run
     shown.intensity = *point.intensity;
     shown.flops_per_second = or_unknown(point.flops_per_second);
     shown.seconds = subject.seconds;
-    shown.share = point.share_of_time;
-    shown.origin = origin_of(subject.basis);
+    shown.share = subject.share_of_time;
+    shown.origin = subject.origin;
     if (point.limit) {
       shown.bound_by = point.limit->name;
       shown.share_of_roof = point.limit->share;
@@ -121,7 +109,7 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
     name.texts.push_back(
         scope == Scope::function ? subject.name : fmt::format("{} {}", subject.tid, subject.name));
     binary.texts.push_back(subject.binary);
-    time.numbers.push_back(point.share_of_time);
+    time.numbers.push_back(subject.share_of_time);
     seconds.numbers.push_back(subject.seconds);
     rate.numbers.push_back(or_unknown(point.flops_per_second));
     intensity.numbers.push_back(or_unknown(point.intensity));
@@ -129,11 +117,11 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
     limit.texts.push_back(point.limit ? point.limit->name : "");
     share.numbers.push_back(point.limit ? point.limit->share : kNotKnown);
     for (PageColumn* column : {&time, &seconds, &traffic, &share})
-      column->origins.push_back(origin_of(subject.basis));
+      column->origins.push_back(subject.origin);
     // No operations are none, however long they took.
     const bool is_zero = point.flops_per_second == 0.0;
-    rate.origins.push_back(origin_of(is_zero ? subject.work_basis : subject.basis));
-    intensity.origins.push_back(origin_of(subject.work_basis));
+    rate.origins.push_back(is_zero ? subject.work_origin : subject.origin);
+    intensity.origins.push_back(subject.work_origin);
   };
   for (const RoofReport& report : runs)
     for (const RoofPoint& point : report.chart.points)
@@ -179,14 +167,14 @@ void add_figures(PageData& page, const RoofReport& report, const std::string& la
           {label + "attained", with_si_prefix(*point.flops_per_second, "FLOP/s"),
            point.limit ? fmt::format("{:.0f} % of {}", point.limit->share * 100, point.limit->name)
                        : "no floating point",
-           origin_of(point.subject.basis)});
+           point.subject.origin});
     if (point.intensity)
       page.figures.push_back({label + "intensity", fmt::format("{:.3g} FLOP/B", *point.intensity),
-                              "operations per byte", origin_of(point.subject.work_basis)});
+                              "operations per byte", point.subject.work_origin});
     if (point.bytes_per_second)
       page.figures.push_back({label + bytes_name(report.chart),
                               with_si_prefix(*point.bytes_per_second, "B/s"), "",
-                              origin_of(point.subject.basis)});
+                              point.subject.origin});
   }
 }
 
@@ -226,15 +214,37 @@ void add_rooflines(PageData& page, std::span<const RoofReport> runs) {
 // Numbers of threads may come back in another run: then the first has the name.
 void add_thread_names(PageData& page, std::span<const RoofReport> runs) {
   for (const RoofReport& run : runs)
-    for (const PageThread& thread : run.thread_names)
-      if (std::ranges::none_of(page.threads,
-                               [&](const PageThread& one) { return one.tid == thread.tid; }))
-        page.threads.push_back(thread);
+    for (const auto& [tid, name] : run.thread_names)
+      if (std::ranges::find(page.threads, tid, &PageThread::tid) == page.threads.end())
+        page.threads.push_back({tid, name});
+}
+
+void add_flames(PageData& page, const std::optional<sample::NamedProfile>& profile,
+                const std::string& label) {
+  if (!profile) return;
+  const auto tree = sample::make_call_tree(profile->result.tree, profile->locations,
+                                           sample::TreeOrder::from_callers);
+  for (PageFlame& flame : page_flames(*profile, tree)) {
+    flame.title = label + flame.title;
+    page.flames.push_back(std::move(flame));
+  }
+}
+
+// Since the start of the run.
+void add_schedule(PageData& page, const RoofReport& run) {
+  const auto seconds = [&](std::uint64_t time) {
+    return static_cast<double>(std::max(time, run.start_time) - run.start_time) * 1e-9;
+  };
+  PageSchedule schedule;
+  for (const sample::RunSlice& slice : run.schedule)
+    schedule.add(slice.tid, slice.cpu.value_or(PageSchedule::kNoCpu), seconds(slice.start),
+                 seconds(slice.end));
+  if (!schedule.tid.empty()) page.schedule = std::move(schedule);
 }
 
 }  // namespace
 
-Result<std::string> roof_html(std::span<const RoofReport> runs) {
+Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfiles& profiles) {
   const RoofReport& first = runs.front();
   PageData page;
   add_head(page, runs);
@@ -252,16 +262,13 @@ Result<std::string> roof_html(std::span<const RoofReport> runs) {
     add_points(page, report.chart, run);
     add_time_lines(page, report.chart, run);
     add_power_lines(page, report, run);
-    for (PageFlame flame : report.flames) {
-      flame.title = label + flame.title;
-      page.flames.push_back(std::move(flame));
-    }
+    if (i < profiles.size()) add_flames(page, profiles[i], label);
     page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
   }
   const bool has_slices = std::ranges::any_of(page.time_lines, [](const PageTimeLine& line) {
     return line.origin == sample::Origin::modelled;
   });
-  page.schedule = first.schedule;
+  add_schedule(page, first);
   add_thread_names(page, runs);
   if (runs.size() > 1 && !page.time_lines.empty())
     page.warnings.push_back(

@@ -30,21 +30,21 @@ std::string row(const std::string& name, const RoofPoint& point) {
                             : !point.flops_per_second ? "took no time"
                                                       : "no floating point";
   // What rests on sampled or modelled time is marked like every estimate.
-  const std::string mark = point.subject.basis == model::Basis::counted ? "" : "~";
+  const std::string mark = point.subject.origin == sample::Origin::counted ? "" : "~";
   const std::string work_mark =
-      point.intensity && point.subject.work_basis != model::Basis::counted ? "~" : "";
+      point.intensity && point.subject.work_origin != sample::Origin::counted ? "~" : "";
   const std::string share =
       point.limit ? fmt::format("{}{:.0f} %", mark, point.limit->share * 100) : std::string("-");
   const std::string time = point.subject.seconds > 0
-                               ? fmt::format("{}{:.0f} %", mark, point.share_of_time * 100)
+                               ? fmt::format("{}{:.0f} %", mark, point.subject.share_of_time * 100)
                                : std::string("-");
   const auto rate = giga(point.flops_per_second);
   const std::string rate_text = number(rate);
   const bool is_plain = rate_text.starts_with('<') || rate.value_or(0) <= 0;
   std::string error;
   if (point.subject.time_error > 0)
-    error = fmt::format(" ±{:.0f}",
-                        std::max(1.0, point.share_of_time * point.subject.time_error * 100));
+    error = fmt::format(
+        " ±{:.0f}", std::max(1.0, point.subject.share_of_time * point.subject.time_error * 100));
   return fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}{}\n",
                      short_name(printable(name), kNameWidth), kNameWidth,
                      (is_plain ? "" : mark) + rate_text, work_mark + number(point.intensity),

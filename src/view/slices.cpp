@@ -31,10 +31,14 @@ std::string slices_text(const TaskTable& table) {
                        fmt::format("{} {}", printable(row.comm), row.tid), slice.cpu,
                        format_seconds(static_cast<double>(slice.run_ns) * 1e-9));
     for (std::size_t k = 0; k < table.counters.size(); ++k)
-      out += fmt::format("{:>{}}", estimate_text(sample::estimate(table, slice.counted, k)),
+      out += fmt::format("{:>{}}", estimate_text(sample::estimate(table, slice, k)),
                          std::max<std::size_t>(17, table.counters[k].size() + 2));
     out += '\n';
   }
+  if (out.find('~') != std::string::npos)
+    out +=
+        "~: what a slice's set of events did not see is taken to be like the rest of its task; "
+        "-: the set had no turn in this slice\n";
   return out;
 }
 

@@ -31,7 +31,7 @@ std::size_t width_of(const std::string& name) { return std::max<std::size_t>(14,
 std::size_t width_of(const TaskTable& table, std::size_t counter) {
   constexpr std::string_view kError = " ±9.9 %";
   const bool has_errors = std::ranges::any_of(table.tasks, [&](const TaskRow& row) {
-    return sample::estimate(table, row, counter).error.has_value();
+    return sample::estimate(table, row, counter).origin == sample::Origin::scaled;
   });
   return std::max(width_of(table.counters[counter]),
                   estimate_text(sample::estimate_of_all(table, counter)).size() + 2 +
@@ -185,6 +185,10 @@ std::string threads_text(const TaskTable& table) {
     out += fmt::format("{:>{}}", estimate_with_error(sample::estimate_of_all(table, k)),
                        width_of(table, k));
   out += '\n';
+  if (out.find(kUnknownError) != std::string::npos)
+    out +=
+        "±?: fewer than 5 turns of its set saw the event, or none did: how far the count is off "
+        "is not known\n";
   return out;
 }
 

@@ -1,29 +1,18 @@
 #include "base/file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
 
-#include "base/cpu_set.hpp"
-#include "base/mapping.hpp"
-#include "base/places.hpp"
+#include "base/file_replacement.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace loft {
 namespace {
-
-class TemporaryFolder : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "/loft-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(path_); }
-  std::string path_;
-};
 
 using FileTest = TemporaryFolder;
 
@@ -58,6 +47,53 @@ TEST_F(FileTest, WhatIsNoFileIsWrittenToAndNotReplaced) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
+TEST_F(FileTest, APipeThatNobodyWritesToIsAnError) {
+  const std::string pipe = path_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto fd = open_input(pipe, std::chrono::milliseconds(20));
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().why, "it is a pipe that nobody writes to");
+}
+
+TEST_F(FileTest, AWriterThatSaysNothingYetIsWaitedFor) {
+  const std::string pipe = path_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Fd both(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));  // a writer without a word
+  ASSERT_TRUE(both.is_open());
+  const auto fd = open_input(pipe, std::chrono::milliseconds(0));
+  ASSERT_TRUE(fd);
+  ASSERT_TRUE(write_all(both, "word", pipe));
+  char text[5] = "";
+  EXPECT_EQ(::read(fd->get(), text, 4), 4) << "nothing was taken out of the pipe before";
+  EXPECT_STREQ(text, "word");
+  EXPECT_EQ(::fcntl(fd->get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST_F(FileTest, WhatAWriterLeftInAPipeBeforeItWentIsRead) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const Fd out(ends[0]);
+  {
+    const Fd in(ends[1]);
+    ASSERT_TRUE(write_all(in, "left", "pipe"));
+  }
+  EXPECT_EQ(read_file("/proc/self/fd/" + std::to_string(out.get())).value_or("nothing"), "left");
+}
+
+TEST_F(FileTest, WritesAtItsPlaceAndSaysWhenTheDiskIsFull) {
+  auto file = FileReplacement::of(path_ + "/file");
+  ASSERT_TRUE(file);
+  const std::byte bytes[] = {std::byte{'b'}, std::byte{'c'}};
+  ASSERT_TRUE(write_all_at(file->fd(), 1, bytes, "file"));
+  ASSERT_TRUE(write_all_at(file->fd(), 0, std::span(bytes).first(1), "file"));
+  ASSERT_TRUE(file->commit());
+  EXPECT_EQ(*read_file(path_ + "/file"), "bbc");
+  const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const auto written = write_all_at(full, 0, bytes, "the recording");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().what, "write 'the recording'");
+}
+
 TEST_F(FileTest, ALinkStaysALinkAndItsTargetIsReplaced) {
   ASSERT_TRUE(replace_file(path_ + "/real", "old"));
   std::filesystem::create_symlink("real", path_ + "/link");
@@ -71,29 +107,6 @@ TEST_F(FileTest, ReadRefusesMoreThanItsLimit) {
   ASSERT_TRUE(replace_file(path, "12345"));
   EXPECT_TRUE(read_file(path, 5));
   EXPECT_EQ(read_file(path, 4).error().kind, ErrorKind::limit);
-}
-
-TEST_F(FileTest, MappingShowsTheFile) {
-  const std::string path = path_ + "/file";
-  ASSERT_TRUE(replace_file(path, "abc"));
-  const auto mapping = Mapping::of_file(path);
-  ASSERT_TRUE(mapping);
-  EXPECT_EQ(mapping->bytes().size(), 3u);
-  ASSERT_TRUE(replace_file(path, ""));
-  EXPECT_EQ(Mapping::of_file(path)->bytes().size(), 0u);
-  EXPECT_EQ(Mapping::of_file(path_).error().kind, ErrorKind::invalid_input);
-}
-
-TEST(SystemRoot, MovesTheTreeThatIsRead) {
-  EXPECT_EQ(SystemRoot().at("/sys/devices"), "/sys/devices");
-  EXPECT_EQ(SystemRoot("/tmp/zen").at("/sys/devices"), "/tmp/zen/sys/devices");
-}
-
-TEST(CpuList, ReadsAndWritesTheKernelsNotation) {
-  EXPECT_EQ(*parse_cpu_list("0-3,8"), (CpuList{0, 1, 2, 3, 8}));
-  EXPECT_EQ(format_cpu_list({0, 1, 2, 3, 8}), "0-3,8");
-  for (const char* bad : {"", "3-1", "a", "0-", "1,,2", "0-99999999"})
-    EXPECT_FALSE(parse_cpu_list(bad)) << bad;
 }
 
 }  // namespace

@@ -204,6 +204,28 @@ TEST_F(Record, KilledAtAnyMomentItLeavesAReadableFile) {
   EXPECT_GT(run, 0u);
 }
 
+// Two loops share a CPU: the first has waited for it long before anybody watched.
+TEST_F(Record, WhatAProcessWaitedBeforeItWasWatchedIsNotInItsRecording) {
+  const std::string stop = folder_ + "/stop";
+  const std::string loop = "taskset -c 0 sh -c 'while [ ! -e " + stop + " ]; do :; done' & ";
+  const std::string begin = loop + "first=$!; " + loop +
+                            "sleep 0.4; " LOFT_PROGRAM " record --by bpf -t 1 -o " + file() +
+                            " -p $first & loft=$!; ";
+  // Until there are slices, or loft has ended since it may not record.
+  const std::string command = "{ " + begin + "while kill -0 $loft && [ $(cat " + file() +
+                              " | wc -c) -lt 20000 ]; do sleep 0.05; done; touch " + stop +
+                              "; wait; } >/dev/null 2>&1";
+  (void)std::system(command.c_str());
+  if (!read_file(file())) GTEST_SKIP() << "this user may not record by BPF";
+  std::uint64_t end = 0;
+  const json slices = report("--interval");
+  for (const json& slice : slices["slices"])
+    end = std::max(end, slice["end_ns"].get<std::uint64_t>());
+  const json task = report("--threads")["tasks"].at(0);
+  ASSERT_GT(end, task["start_ns"].get<std::uint64_t>());
+  EXPECT_LE(task["wait_ns"].get<std::uint64_t>(), end - task["start_ns"].get<std::uint64_t>());
+}
+
 TEST_F(Record, CallStacksAreInTheSameFile) {
   const Said said = record("-F 2000 -g fp", LOFT_TEST_THREADS " 3");
   ASSERT_EQ(said.status, 0) << said.notes;

@@ -209,7 +209,7 @@ format::ByteBuilder tracing_data() {
   const auto sized = [](format::ByteBuilder& out, std::string_view content) {
     out.u64(content.size()).text(content);
   };
-  format::ByteBuilder out(format::ByteOrder::little);
+  format::ByteBuilder out(ByteOrder::little);
   out.text("\x17\x08\x44tracing").text("0.6").u8(0).u8(0).u8(8).u32(4096);
   sized(out.text("header_page").u8(0), "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
   sized(out.text("header_event").u8(0), "# compressed entry header\n");

@@ -83,6 +83,42 @@ TEST(StatCommand, NeverShowsZeroForAnEventThatCannotBeCounted) {
   }
 }
 
+#ifdef LOFT_HAS_ENGINE
+TEST(StatCommand, EachEventComesFromTheSourceThatHasIt) {
+  const json result = stat_json("-e cycles,instructions,flops -- true");
+  ASSERT_EQ(result["events"].size(), 3u);
+  EXPECT_EQ(result["events"][1]["kind"], "counted");
+  EXPECT_GT(result["events"][1]["value"].get<double>(), 1000);
+  EXPECT_EQ(result["events"][2]["kind"], "counted");
+  const json& cycles = result["events"][0];
+  if (cycles["kind"] == "missing") {
+    EXPECT_THAT(cycles["why"].get<std::string>(), HasSubstr("no hardware counters"));
+    EXPECT_EQ(result["source"], "virtual") << "one run is enough";
+  }
+}
+
+TEST(StatCommand, AProgramThatRunsForTwoSourcesIsHeardOnce) {
+  const Said said = run_loft("stat --format json -e task-clock,flops,GFLOPS -- echo hello");
+  EXPECT_EQ(said.out, "hello\n");
+  const json result = json::parse(said.notes, nullptr, false);
+  EXPECT_EQ(result["source"], "perf_events+virtual");
+  for (const json& event : result["events"]) EXPECT_EQ(event["kind"], "counted") << event;
+  const json& rate = result["metrics"].back();
+  EXPECT_EQ(rate["name"], "GFLOPS");
+  EXPECT_TRUE(rate["value"].is_number()) << "operations over the time of the native run";
+  EXPECT_THAT(result["notes"].dump(), HasSubstr("ran twice"));
+}
+
+TEST(StatCommand, AMetricThatCannotBeHadDoesNotTakeAnotherWithIt) {
+  const json result = stat_json("--source virtual -e GFLOPS,intensity -- true");
+  const json& metrics = result["metrics"];
+  ASSERT_EQ(metrics.size(), 2u) << result;
+  EXPECT_TRUE(metrics[0]["value"].is_null());
+  EXPECT_THAT(metrics[0]["why"].get<std::string>(), HasSubstr("engine"));
+  EXPECT_TRUE(metrics[1]["value"].is_number());
+}
+#endif
+
 TEST(StatCommand, RepeatsGiveMeanAndInterval) {
   const json result = stat_json("-r 3 -e page-faults -- true");
   EXPECT_EQ(result["runs"], 3);
@@ -97,6 +133,24 @@ TEST(StatCommand, ShowsThreadsAndIntervalsInJson) {
   EXPECT_EQ(threads["events"][0]["threads"].size(), 4u);
   const json intervals = stat_json("-I 5 -e task-clock -- " LOFT_TEST_THREADS " 2");
   EXPECT_GT(intervals["intervals"].size(), 1u);
+}
+
+TEST(StatCommand, IntervalsAreToldOfEachCpuAndThread) {
+  const json cpus = stat_json("-a --per-core -I 5 -e task-clock -- sleep 0.03");
+  if (cpus.contains("intervals")) {  // with permission for whole CPUs
+    EXPECT_FALSE(cpus["intervals"][0]["cpus"].empty());
+    EXPECT_TRUE(cpus["intervals"][0]["cpus"][0]["values"].contains("task-clock"));
+  }
+  const json threads = stat_json("--per-thread -I 5 -e task-clock -- " LOFT_TEST_THREADS " 2");
+  ASSERT_FALSE(threads["intervals"].empty()) << threads;
+  EXPECT_FALSE(threads["intervals"].back()["threads"].empty());
+}
+
+TEST(StatCommand, ANameThatNoPmuHasIsNotATracepoint) {
+  const Said said = run_loft("stat -e NO_SUCH_EVENT:UMASK -- true");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, Not(HasSubstr("tracefs")));
+  EXPECT_THAT(said.notes, HasSubstr("nothing here has this name"));
 }
 
 TEST(StatCommand, OffersTheNearestNamesForAnUnknownEvent) {

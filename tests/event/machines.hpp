@@ -14,11 +14,13 @@ namespace loft::event {
 
 // What a virtual PMU would offer.
 inline const std::vector<VirtualName>& some_virtual_names() {
-  static const std::vector<VirtualName> names{{"instructions", "", "Instructions"},
-                                              {"loads", "", "Memory reads"},
-                                              {"load_bytes", "B", "Bytes read"},
-                                              {"flops", "", "Floating-point operations"},
-                                              {"branch_misses", "", "Mispredicted"}};
+  // Numbers of the source, not places in this list.
+  static const std::vector<VirtualName> names{
+      {"instructions", "", "Instructions", 10},
+      {"loads", "", "Memory reads", 11},
+      {"load_bytes", "B", "Bytes read", 12},
+      {"flops", "", "Floating-point operations", 13},
+      {"branch_misses", "", "Mispredicted", 14, VirtualKind::modelled}};
   return names;
 }
 
@@ -54,8 +56,9 @@ class Tree {
   Tree& cpus(const std::string& list) { return file(pmu_ + "/cpus", list); }
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] Resolver resolver() const {
+  [[nodiscard]] Resolver resolver(PlainNames plain_names = PlainNames::never_virtual) const {
     ResolverOptions options;
+    options.plain_names = plain_names;
     options.virtual_names = some_virtual_names;
     options.root = SystemRoot(path_);
     options.config_directory = path_ + "/config";

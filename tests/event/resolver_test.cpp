@@ -152,13 +152,39 @@ TEST(Resolver, VirtualEventsCarryTheirIndex) {
   const Tree tree = cloud_machine();
   for (const char* name : {"instructions", "flops", "branch_misses"}) {
     const Event event = resolved(tree, "virtual::" + std::string(name));
-    EXPECT_EQ(event.encoding.pmu, "virtual");
-    EXPECT_EQ(some_virtual_names()[event.encoding.config].name, name);
+    EXPECT_EQ(event.encoding.kind(), PmuKind::virtual_pmu);
+    EXPECT_EQ(some_virtual_names()[event.encoding.config - 10].name, name);
   }
   EXPECT_EQ(resolved(tree, "virtual::load_bytes").unit, "B");
   EXPECT_EQ(resolved(tree, "instructions").encoding.pmu, "cpu") << "unless the source is virtual";
   EXPECT_THAT(refused(tree, "virtual::flop").hint, HasSubstr("virtual::flops"));
   EXPECT_EQ(refused(tree, "virtual::flops:k").kind, ErrorKind::invalid_input);
+}
+
+TEST(Resolver, ThePlainNameIsTheVirtualPmusWhereNothingElseCountsIt) {
+  const Tree cloud = cloud_machine();
+  Resolver best = cloud.resolver(PlainNames::best);
+  for (const char* name : {"instructions", "instructions:u", "flops"})
+    EXPECT_TRUE(best.resolve(name)->encoding.is_virtual()) << name;
+  const auto cycles = best.resolve("cycles");
+  ASSERT_TRUE(cycles);
+  EXPECT_FALSE(cycles->encoding.is_virtual());
+  EXPECT_THAT(cycles->uncountable, HasSubstr("no hardware counters"));
+  EXPECT_TRUE(best.resolve("task-clock")->uncountable.empty());
+
+  const Tree zen = zen_machine();
+  Resolver counters = zen.resolver(PlainNames::best);
+  EXPECT_EQ(counters.resolve("instructions")->encoding.pmu, "cpu");
+  EXPECT_TRUE(counters.resolve("cycles")->uncountable.empty());
+  EXPECT_TRUE(counters.resolve("flops")->encoding.is_virtual()) << "nobody else has it";
+}
+
+TEST(Resolver, WhatAnEventMeansDoesNotDependOnHowItIsWritten) {
+  EXPECT_EQ(resolved(zen_machine(), "cpu-cycles:u").meaning, Meaning::cycles);
+  EXPECT_EQ(resolved(hybrid_machine(), "cpu_core/instructions/").meaning, Meaning::instructions);
+  EXPECT_EQ(resolved(arm_machine(), "armv8_pmuv3_0/cpu_cycles/").meaning, Meaning::cycles);
+  EXPECT_EQ(resolved(zen_machine(), "virtual::instructions").meaning, Meaning::instructions);
+  EXPECT_EQ(resolved(zen_machine(), "page-faults").meaning, Meaning::other);
 }
 
 TEST(Resolver, AnUnknownNameComesWithTheNearest) {

@@ -11,7 +11,6 @@ void fuzz_elf(Bytes bytes) {
 }
 
 void fuzz_notes(Bytes bytes) {
-  using symbols::ByteOrder;
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
     (void)symbols::build_id_in_notes(bytes, order);
 }

@@ -8,7 +8,6 @@
 namespace loft::fuzz {
 
 namespace perf = format::perf;
-using format::ByteOrder;
 
 void fuzz_header(Bytes bytes) {
   const auto header = perf::read_header(bytes);

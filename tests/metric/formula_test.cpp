@@ -21,7 +21,7 @@ std::optional<Number> value_of(const std::string& formula) {
     ADD_FAILURE() << formula << ": " << to_string(program.error());
     return std::nullopt;
   }
-  return program->evaluate({}).number;
+  return program->evaluate(CountSet()).number;
 }
 
 std::string digits_of(const std::string& formula) {

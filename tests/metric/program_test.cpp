@@ -109,7 +109,7 @@ TEST(Program, TheFirstVariantWithAllItsEventsIsTaken) {
   const auto nowhere = compile(library, "f", [](std::string_view) { return false; });
   ASSERT_TRUE(nowhere);
   EXPECT_EQ(nowhere->variant(), "intel") << "its values say what is missing";
-  EXPECT_FALSE(nowhere->evaluate({}).number);
+  EXPECT_FALSE(nowhere->evaluate(CountSet()).number);
 }
 
 TEST(Program, AliasesStandInOnlyWhereTheEventIsMissing) {
@@ -123,7 +123,7 @@ TEST(Program, AliasesStandInOnlyWhereTheEventIsMissing) {
   EXPECT_THAT(without->inputs(), ElementsAre("instructions"));
   const auto neither = compile(library, "m", [](std::string_view) { return false; });
   ASSERT_TRUE(neither) << "aliases of each other are no cycle";
-  EXPECT_FALSE(neither->evaluate({}).number);
+  EXPECT_FALSE(neither->evaluate(CountSet()).number);
 }
 
 TEST(Program, AHigherTierReplacesAndTheSameTierComplains) {
@@ -178,7 +178,7 @@ TEST(Program, AMetricThatIsOneEventIsThatEvent) {
   const Library library =
       library_of("const k = 3\nmetric a = k\nmetric b = a + x * k\nmetric c = b\nmetric d = a\n");
   EXPECT_EQ(compile(library, "c")->evaluate(counts_of({{"x", 2}})).number->as_double(), 9);
-  EXPECT_EQ(compile(library, "d")->evaluate({}).number->as_double(), 3);
+  EXPECT_EQ(compile(library, "d")->evaluate(CountSet()).number->as_double(), 3);
 }
 
 TEST(Program, AnUnknownMetricSuggestsItsNeighbours) {
@@ -260,6 +260,28 @@ TEST(Gradient, IsThatOfTheFormula) {
   EXPECT_NEAR((*slope)[0], 3.0 / 4 - 4, 1e-12);
   EXPECT_NEAR((*slope)[1], 2.0 / 4, 1e-12);
   EXPECT_NEAR((*slope)[2], -6.0 / 16 + 1, 1e-12);
+}
+
+// The paper's format has no units: there a clock is what counting it shows.
+TEST(Program, InFormulasWithoutUnitsAnEventHasTheNumberThatIsShown) {
+  Library library;
+  library.add(read_loft("units", "event task-clock [ns]\nmetric loft [s] = 'task-clock'\n"),
+              Tier::shared);
+  library.add(read_papi("p", "Util, task-clock|1e9|/\nBoth, task-clock|loft|/\n"), Tier::user);
+  CountSet counts;
+  counts.add("task-clock", Quantity::of(sample::Count::exact(2'000'000'000), 1e-9));
+  EXPECT_DOUBLE_EQ(compile(library, "loft")->evaluate(counts).number->as_double(), 2);
+  EXPECT_DOUBLE_EQ(compile(library, "Util")->evaluate(counts).number->as_double(), 2);
+  EXPECT_DOUBLE_EQ(compile(library, "Both")->evaluate(counts).number->as_double(), 1e9);
+}
+
+TEST(Program, WithoutAWholeVariantTheNearestIsTaken) {
+  Library library;
+  library.add(read_loft("a", "variant intel\nmetric f = FP_A + FP_B\n"), Tier::shared);
+  library.add(read_loft("b", "variant amd\nmetric f = SSE + time\n"), Tier::shared);
+  const auto here = compile(library, "f", [](std::string_view name) { return name == "time"; });
+  ASSERT_TRUE(here);
+  EXPECT_EQ(here->variant(), "amd");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ void add_slices(PagePoints& points, std::size_t slices, double seconds, std::uin
   for (std::size_t i = 0; i < slices; ++i) {
     const double start = seconds * static_cast<double>(i) / static_cast<double>(slices);
     const Kernel& kernel = kKernels[(i * 16 / slices + i % 2) % 4];
-    points.add({.scope = PointScope::slice,
+    points.add({.scope = model::Scope::slice,
                 .run = run,
                 .name = "slice",
                 .tid = i % 2 == 0 ? 4242u : 4243u,
@@ -69,7 +69,7 @@ void add_slices(PagePoints& points, std::size_t slices, double seconds, std::uin
 }
 
 void add_kernels(PageData& page, double factor, std::uint32_t run) {
-  page.points.add({.scope = PointScope::run,
+  page.points.add({.scope = model::Scope::run,
                    .run = run,
                    .name = "whole run",
                    .intensity = 0.21,
@@ -79,7 +79,7 @@ void add_kernels(PageData& page, double factor, std::uint32_t run) {
                    .bound_by = "L2 bandwidth",
                    .share_of_roof = 0.54 * factor});
   for (const Kernel& kernel : kKernels)
-    page.points.add({.scope = PointScope::function,
+    page.points.add({.scope = model::Scope::function,
                      .run = run,
                      .name = kernel.name,
                      .function = kernel.name,
@@ -182,14 +182,14 @@ PageData full() {
   page.rooflines = {roofs(2), roofs(1)};
   add_kernels(page, 1, 0);
   for (const std::uint32_t tid : {4242u, 4243u})
-    page.points.add({.scope = PointScope::thread,
+    page.points.add({.scope = model::Scope::thread,
                      .name = tid == 4242 ? "solver 4242" : "worker 4243",
                      .tid = tid,
                      .intensity = tid == 4242 ? 0.2 : 0.23,
                      .flops_per_second = 5.9e9,
                      .share = 0.5,
                      .bound_by = "L2 bandwidth"});
-  page.points.add({.scope = PointScope::function, .name = "parse_input", .share = 0.001});
+  page.points.add({.scope = model::Scope::function, .name = "parse_input", .share = 0.001});
   add_slices(page.points, 3120, 6.42);
   page.time_lines = {line_of("performance", "FLOP/s", 14e9, 6.42, 640),
                      line_of("memory", "B/s", 60e9, 6.42, 640),
@@ -260,7 +260,7 @@ PageData hostile() {
   for (const auto& text : names) {
     page.figures.push_back({text, text, text});
     page.warnings.push_back({WarningKind::note, text});
-    page.points.add({.scope = PointScope::function,
+    page.points.add({.scope = model::Scope::function,
                      .name = text,
                      .function = text,
                      .intensity = 0.1 * static_cast<double>(page.points.size() + 1),
@@ -284,12 +284,12 @@ PageData hostile() {
 PageData hardly_any() {
   PageData page;
   page.rooflines = {roofs(1)};
-  page.points.add({.scope = PointScope::function,
+  page.points.add({.scope = model::Scope::function,
                    .name = "kernel",
                    .intensity = 0.5,
                    .flops_per_second = 10e9,
                    .share = 0.6});
-  page.points.add({.scope = PointScope::function,
+  page.points.add({.scope = model::Scope::function,
                    .name = "interpreter",
                    .intensity = 5e-8,
                    .flops_per_second = 400,

@@ -38,14 +38,14 @@ struct Chains : sample::SampleSink {
   std::vector<std::vector<std::uint64_t>> chains;
 };
 
-perf::RecordingBuilder chains_recording(format::ByteOrder order = format::ByteOrder::little) {
+perf::RecordingBuilder chains_recording(ByteOrder order = ByteOrder::little) {
   perf::RecordingBuilder file(order);
   file.event({.sample_type = perf::kIp | perf::kTid | perf::kTime | perf::kCallchain});
   return file;
 }
 
 TEST(DeferredChain, TakesThePlaceOfItsCookie) {
-  for (const auto order : {format::ByteOrder::little, format::ByteOrder::big}) {
+  for (const auto order : {ByteOrder::little, ByteOrder::big}) {
     auto file = chains_recording(order);
     add_deferred(file, 8);  // of another CPU's buffer
     add_sample(file, 7);

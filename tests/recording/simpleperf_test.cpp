@@ -54,13 +54,13 @@ void add_in_pieces(perf::RecordingBuilder& file, RecordType type, std::string_vi
 
 // A section entry of the first form.
 ByteBuilder file_entry(const RecordedBinary& binary) {
-  ByteBuilder entry(format::ByteOrder::little);
+  ByteBuilder entry(ByteOrder::little);
   entry.text(binary.path).u8(0).u32(static_cast<std::uint32_t>(binary.kind));
   entry.u64(binary.code_address).u32(static_cast<std::uint32_t>(binary.symbols.size()));
   for (const auto& symbol : binary.symbols)
     entry.u64(symbol.address).u32(static_cast<std::uint32_t>(symbol.size)).text(symbol.name).u8(0);
   if (binary.code_offset) entry.u64(*binary.code_offset);
-  ByteBuilder out(format::ByteOrder::little);
+  ByteBuilder out(ByteOrder::little);
   out.u32(static_cast<std::uint32_t>(entry.size())).bytes(entry.view());
   return out;
 }
@@ -188,7 +188,7 @@ TEST(Simpleperf, FunctionsThatTheRecordingBringsAlongAreNamed) {
   add_sample(file, kUser, 0x7100000108);
   add_sample(file, kUser, 0x7200000004);
   add_sample(file, kUser, 0x7200001004);
-  ByteBuilder files(format::ByteOrder::little);
+  ByteBuilder files(ByteOrder::little);
   // Code that the file has from 0x4000 on and that belongs at 0x5000.
   files.bytes(file_entry({"/system/lib64/libnot_here.so",
                           RecordedBinary::Kind::elf,
@@ -207,7 +207,7 @@ TEST(Simpleperf, FunctionsThatTheRecordingBringsAlongAreNamed) {
   dex.bytes(1, "/data/app/base.vdex").number(2, 3).number(3, 0);
   dex.bytes(4, Message().number(1, 0x100).number(2, 16).bytes(3, "app.MainActivity.run").text());
   dex.bytes(5, Message().number(1, 0x28).text());
-  ByteBuilder files2(format::ByteOrder::little);
+  ByteBuilder files2(ByteOrder::little);
   files2.u32(static_cast<std::uint32_t>(dex.text().size())).text(dex.text());
   file.feature(bit(perf::Feature::simpleperf_files2), files2);
   const auto bytes = file.finish();
@@ -241,7 +241,7 @@ TEST(Simpleperf, FactsNameTheEvents) {
   perf::RecordingBuilder file;
   file.event({.type = 2, .config = 45});
   add_sample(file, kUser, 0x1000);
-  ByteBuilder facts(format::ByteOrder::little);
+  ByteBuilder facts(ByteOrder::little);
   facts.text("android_version").u8(0).text("13").u8(0);
   facts.text("event_type_info").u8(0).text("cpu-clock,1,0\nsched:sched_switch,2,45").u8(0);
   file.feature(bit(perf::Feature::simpleperf_facts), facts);
@@ -256,7 +256,7 @@ TEST(Simpleperf, MappingsInASectionOfTheirOwnAreSeen) {
   perf::RecordingBuilder maps;
   add_map(maps, 0x7000000000, 0x10000, 0, "/system/lib64/libnot_here.so");
   const auto inner = maps.finish();
-  ByteBuilder section(format::ByteOrder::little);
+  ByteBuilder section(ByteOrder::little);
   section.bytes(std::span(inner).subspan(104));
   perf::RecordingBuilder file;
   file.event({});
@@ -273,7 +273,7 @@ TEST(Simpleperf, ADamagedSectionIsToldAndTheRestRead) {
   perf::RecordingBuilder file;
   file.event({});
   add_sample(file, kUser, 0x1000);
-  ByteBuilder files(format::ByteOrder::little);
+  ByteBuilder files(ByteOrder::little);
   files.bytes(file_entry({"/a", RecordedBinary::Kind::elf, 0, 0, {{0, 1, "f"}}}).view());
   files.u32(1000).u64(0);
   file.feature(bit(perf::Feature::simpleperf_files), files);

@@ -28,6 +28,7 @@ RunCounts run_with(Count count, int status = 0) {
   run.wall = std::chrono::seconds(1);
   run.exit_status = status;
   run.events = {{"cycles", "kernel", "", 1, false, std::move(count)}};
+  run.events[0].id.meaning = event::Meaning::cycles;
   return run;
 }
 
@@ -53,6 +54,7 @@ TEST(MergeRuns, AFailedRunShowsInTheStatus) {
 TEST(Ratio, HasNoValueWhenItsDivisorIsZeroOrMissing) {
   RunCounts run = run_with(Count::exact(0));
   run.events.push_back({"instructions", "kernel", "", 1, false, Count::exact(10)});
+  run.events[1].id.meaning = event::Meaning::instructions;
   const auto ratio = ratio_of(run, 1);
   ASSERT_TRUE(ratio);
   EXPECT_EQ(ratio->unit, "1/s") << "cycles are 0: no instructions per cycle";
@@ -60,19 +62,33 @@ TEST(Ratio, HasNoValueWhenItsDivisorIsZeroOrMissing) {
 
 TEST(Ratio, GivesNoRateFromTheTimeOfTheVirtualPmu) {
   RunCounts run = run_with(Count::exact(5));
-  run.source = "virtual";
+  run.source = Source::virtual_pmu;
   EXPECT_FALSE(ratio_of(run, 0));
 }
 
-TEST(Ratio, KnowsAnEventWithModifiersAndPmu) {
-  EXPECT_EQ(plain_name("instructions:u"), "instructions");
-  EXPECT_EQ(plain_name("cpu_core/instructions/u"), "instructions");
+// Of a hybrid machine: cycles of the small cores say nothing about instructions of the large ones.
+TEST(Ratio, IsOfTwoEventsOfOnePmu) {
+  RunCounts run;
+  run.wall = std::chrono::seconds(1);
+  const auto add = [&](const char* pmu, event::Meaning meaning, std::uint64_t count) {
+    run.events.push_back({pmu, "kernel", "", 1, false, Count::exact(count)});
+    run.events.back().id.encoding.pmu = pmu;
+    run.events.back().id.meaning = meaning;
+  };
+  add("cpu_atom", event::Meaning::cycles, 100);
+  add("cpu_core", event::Meaning::cycles, 200);
+  add("cpu_core", event::Meaning::instructions, 600);
+  const auto ratio = ratio_of(run, 2);
+  ASSERT_TRUE(ratio);
+  EXPECT_EQ(ratio->name, "IPC");
+  EXPECT_DOUBLE_EQ(ratio->value, 3);
 }
 
 RunCounts run_of(std::vector<std::pair<std::string, Count>> counts) {
   RunCounts run;
   for (auto& [name, count] : counts)
     run.events.push_back({name, "kernel", "", 1, false, std::move(count)});
+  for (CountedEvent& event : run.events) event.id.meaning = event::meaning_of(event.name);
   return run;
 }
 
@@ -110,6 +126,19 @@ TEST(JoinRuns, AnEstimateOfTheLengthDoesNotChangeWhatWasCounted) {
 
 TEST(JoinRuns, NeedsInstructions) {
   EXPECT_FALSE(join_runs({run_of({{"a", Count::exact(1)}}), run_of({{"a", Count::exact(1)}})}));
+}
+
+// task-clock on a whole CPU is its wall time.
+TEST(Ratio, IdleTimeOfAWholeCpuIsNotBusy) {
+  RunCounts run;
+  run.wall = std::chrono::seconds(2);
+  run.events = {{"task-clock", "kernel", "ns", 1, true, Count::exact(2'000'000'000)}};
+  run.events[0].id.meaning = event::Meaning::task_clock;
+  EXPECT_FALSE(ratio_of(run, 0)) << "nobody knows";
+  run.busy = std::chrono::milliseconds(100);
+  EXPECT_DOUBLE_EQ(ratio_of(run, 0)->value, 0.05);
+  run.events[0].whole_machine = false;
+  EXPECT_DOUBLE_EQ(ratio_of(run, 0)->value, 1);
 }
 
 }  // namespace

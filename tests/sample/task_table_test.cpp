@@ -35,6 +35,31 @@ TEST(Estimates, APartIsScaledByInstructionsWhereTheyAreKnown) {
   EXPECT_DOUBLE_EQ(estimate(all, task(1000, 7, 50, 0).counted, 1).value, 14) << "by time";
 }
 
+// One slice saw 61 faults in a short part of it, the others none: the task has few.
+TEST(Estimates, SlicesAddUpToTheirTask) {
+  for (const bool by_time : {false, true}) {
+    TaskTable all = table();
+    all.tasks.emplace_back();
+    const auto add = [&](std::uint64_t misses, std::uint64_t running, std::uint64_t meanwhile) {
+      TaskSlice slice;
+      slice.counted = task(1000, misses, running, by_time ? 0 : meanwhile).counted;
+      all.tasks[0].counted += slice.counted;
+      all.slices.push_back(slice);
+    };
+    add(3, 5, 40);
+    add(0, 80, 900);
+    add(0, 60, 600);
+    double sum = 0;
+    const double whole = estimate(all, all.tasks[0], 1).value;
+    for (const TaskSlice& slice : all.slices) {
+      EXPECT_EQ(estimate(all, slice, 1).origin, Origin::scaled);
+      EXPECT_LE(estimate(all, slice, 1).value, whole);
+      sum += estimate(all, slice, 1).value;
+    }
+    EXPECT_DOUBLE_EQ(sum, whole) << by_time;
+  }
+}
+
 TEST(Estimates, WhatNeverRanIsMissing) {
   const TaskTable all = table();
   EXPECT_EQ(estimate(all, task(1000, 0, 0, 0).counted, 1).origin, Origin::missing);

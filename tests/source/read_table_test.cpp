@@ -65,6 +65,7 @@ class Collected final : public TaskEvents {
   void take(const Exit&) override {}
   void take(const Migration&) override {}
   void take(const Name&) override {}
+  void take(const CodeMapping&) override {}
   void take_raw(std::span<const std::byte>) override { ++raw; }
   void take_lost(std::uint64_t records) override { lost += records; }
 

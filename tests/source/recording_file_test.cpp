@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "format/perf/records.hpp"
 #include "source/file/recording.hpp"
 #include "source/file/tasks.hpp"
 
@@ -62,8 +63,47 @@ class RecordingFileTest : public ::testing::Test {
   std::string path_;
 };
 
+// A record of the kernel's own that says how many others found no room.
+std::vector<std::byte> kernel_lost(std::uint64_t id, std::uint64_t records) {
+  format::ByteBuilder body;
+  body.u64(id).u64(records).u32(10).u32(10).u64(500).u32(0).u32(0).u64(id);
+  return format::perf::make_record(format::perf::RecordType::lost, 0, body.view()).value();
+}
+
 constexpr TaskId kParent{10, 10};
 constexpr TaskId kChild{10, 11};
+
+TEST_F(RecordingFileTest, WhatTheKernelLostIsCountedAsItsReadersCountIt) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file) << to_string(file.error());
+  (*file)->take_lost(3);
+  (*file)->take_raw(kernel_lost(std::uint64_t{1} << 40, 1584));
+  EXPECT_EQ((*file)->lost(), 1587u);
+  ASSERT_TRUE((*file)->finish({"1", {"loft", "record"}, {}}));
+  EXPECT_EQ(read_back().lost, 1587u);
+}
+
+TEST_F(RecordingFileTest, CodeThatWasMappedBeforeIsFoundByItsAddress) {
+  auto file = RecordingFile::create(path_, plan());
+  ASSERT_TRUE(file) << to_string(file.error());
+  (*file)->take(CodeMapping{{700, 0}, kParent, 0x1000, 0x2000, 0x40, "/bin/app"});
+  ASSERT_TRUE((*file)->finish({"1", {"loft", "record"}, {}}));
+  const auto recording = Recording::open(path_);
+  ASSERT_TRUE(recording);
+  std::size_t found = 0;
+  (*recording)->in_order([&](const PlacedRecord& placed) {
+    const auto map = placed.record.type == RecordType::mmap ? format::perf::read_mmap(placed.record)
+                                                            : std::nullopt;
+    if (!map) return true;
+    ++found;
+    EXPECT_EQ(placed.time, 700u);
+    EXPECT_EQ(map->start, 0x1000u);
+    EXPECT_EQ(map->file_offset, 0x40u);
+    EXPECT_EQ(map->path, "/bin/app");
+    return true;
+  });
+  EXPECT_EQ(found, 1u);
+}
 
 TEST_F(RecordingFileTest, SlicesOfATaskAddUpWhereverTheyEnded) {
   auto file = RecordingFile::create(path_, plan());

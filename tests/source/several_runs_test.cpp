@@ -17,6 +17,7 @@ CountRequest request_of(const std::vector<std::string>& names) {
     request.groups.push_back({{request.events.size()}, false});
     event::Event event;
     event.name = name;
+    event.meaning = event::meaning_of(name);
     request.events.push_back(std::move(event));
   }
   return request;
@@ -41,6 +42,7 @@ class FakeMachine {
                             shares
                                 ? Count::of_reading(value / 3, milliseconds(100), milliseconds(40))
                                 : Count::of_reading(value, milliseconds(100), milliseconds(100))});
+      run.events.back().id = event.identity();
     }
     return run;
   }

@@ -31,7 +31,7 @@ Result<sample::RunCounts> count(Split split, std::vector<std::string> command,
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   event::ResolverOptions options;
   options.virtual_names = virtual_pmu::event_names;
-  options.virtual_first = true;
+  options.plain_names = event::PlainNames::virtual_first;
   CountRequest request;
   LOFT_TRY(request.events, event::Resolver(options).resolve_list(events));
   for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});

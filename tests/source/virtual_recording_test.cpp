@@ -26,7 +26,7 @@ class VirtualRecording : public testing::Test {
   sample::TaskTable record(const std::string& events, std::vector<std::string> command) {
     event::ResolverOptions options;
     options.virtual_names = virtual_pmu::event_names;
-    options.virtual_first = true;
+    options.plain_names = event::PlainNames::virtual_first;
     scheduler::RecordRequest request;
     auto resolved = event::Resolver(options).resolve_list(events);
     EXPECT_TRUE(resolved);

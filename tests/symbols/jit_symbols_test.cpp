@@ -1,6 +1,7 @@
 // Code that a program made while it ran.
 #include <unistd.h>
 
+#include "symbols/symbol_array.hpp"
 #include "symbols/workshop.hpp"
 
 namespace loft::symbols {
@@ -69,6 +70,13 @@ TEST_F(Jit, APerfMapNamesItsCode) {
   EXPECT_EQ(name_at(*table, 0x7f0000001040), "Stub");
   EXPECT_EQ(name_at(*table, 0x7f0000001050), "-");
   EXPECT_EQ(table->symbol_count(), 2u);
+}
+
+TEST_F(Jit, ANameThatNeverEndsIsCut) {
+  write("perf-42.map", "1000 40 " + std::string(1 << 20, 'n') + "\n2000 10 after\n");
+  const auto table = open("perf-42.map");
+  EXPECT_EQ(name_at(*table, 0x1000), std::string(SymbolArray::Builder::kLongestName, 'n'));
+  EXPECT_EQ(name_at(*table, 0x2000), "after");
 }
 
 TEST_F(Jit, NewCodeTakesThePlaceOfOld) {

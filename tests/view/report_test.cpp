@@ -110,7 +110,8 @@ TEST_F(ReportViews, CsvQuotesNames) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
   expect_harmless(text);
   EXPECT_EQ(stat_table(summary), "type,records\nMMAP,2\nSAMPLE,3\n");
-  EXPECT_THAT(processes_table(history, result, true), HasSubstr(",2,,,3,3000000\n"));
+  EXPECT_THAT(processes_table(history, result, report.events),
+              HasSubstr(",2,,,3,3000000,cpu-clock\n"));
   EXPECT_THAT(results_table(report), HasSubstr("1000000,1,main,,/bin/app,cpu-clock\n"));
 }
 
@@ -310,6 +311,43 @@ TEST(RecordViews, JsonIsOneObjectPerLine) {
   EXPECT_EQ(json["ip"], "0xabc");
   EXPECT_EQ(json["values"][0]["value"], 1);
   EXPECT_EQ(json["call_chain"][0]["address"], "0x10");
+}
+
+// Nanoseconds of one event and counts of another are not to be added.
+TEST_F(ReportViews, EachProcessHasARowForEachOfItsEvents) {
+  sample::ProfileResult two;
+  const std::uint32_t pid = history.processes().front().pid;
+  two.processes = {{pid, 0, {3, 3000000}}, {pid, 1, {2, 7}}, {77777, 1, {1, 5}}};
+  std::vector<sample::ReportEvent> events(2);
+  events[0].name = "task-clock";
+  events[1].name = "page-faults";
+  events[0].period_is_known = events[1].period_is_known = true;
+  const std::string text = processes_table(history, two, events);
+  EXPECT_THAT(text, HasSubstr(",3,3000000,task-clock\n"));
+  EXPECT_THAT(text, HasSubstr(",2,7,page-faults\n"));
+  EXPECT_THAT(text, HasSubstr("77777,"));
+  EXPECT_THAT(text, HasSubstr(",1,5,page-faults\n"));
+}
+
+TEST(RecordViews, TheTableNamesTheTaskThatARecordIsAbout) {
+  RecordTable table;
+  sample::RecordHead head;
+  head.type = "FORK";
+  head.pid = 5;  // the parent wrote it
+  head.tid = 6;
+  table.begin(head);
+  table.number("task_pid", 50);
+  table.number("task_tid", 51);
+  table.number("parent_pid", 5);
+  table.end();
+  head.type = "MMAP2";
+  head.pid = head.tid = 0;
+  table.begin(head);
+  table.signed_number("map_pid", 70);
+  table.number("map_tid", 71);
+  table.end();
+  EXPECT_THAT(std::string(table.written()), HasSubstr(",FORK,50,51,,parent_pid=5\n"));
+  EXPECT_THAT(std::string(table.written()), HasSubstr(",MMAP2,70,71,,"));
 }
 
 TEST(RecordViews, TheTableHasReadperfsColumns) {

@@ -99,10 +99,10 @@ TEST(RoofText, AnIntensityIsMarkedByTheWorkAlone) {
   RoofReport report;
   report.command = {"app"};
   report.wall_seconds = 1;
-  for (const auto basis : {model::Basis::counted, model::Basis::modelled}) {
+  for (const auto origin : {sample::Origin::counted, sample::Origin::modelled}) {
     model::RoofPoint point;
-    point.subject.basis = model::Basis::modelled;
-    point.subject.work_basis = basis;
+    point.subject.origin = sample::Origin::modelled;
+    point.subject.work_origin = origin;
     point.subject.work = model::Work{.flops_dp = 1e9, .bytes = 8e9};
     point.subject.seconds = 1;
     point.flops_per_second = 1e9;

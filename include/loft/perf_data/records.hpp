@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "loft/export.h"
+
 namespace loft::perf_data {
 
 // PERF_RECORD_*: up to 63 from the kernel, from 64 on from the perf tool, from 32769 on from
@@ -75,7 +77,7 @@ enum class RecordType : std::uint32_t {
 };
 
 // "MMAP2", "FINISHED_ROUND"; empty for a number that has no name yet.
-std::string_view name_of(RecordType type);
+LOFT_API std::string_view name_of(RecordType type);
 
 // In which mode of the CPU a record was taken (the low bits of its misc field).
 enum class CpuMode : std::uint8_t {

@@ -8,7 +8,8 @@
 // to a base that is known already.
 //
 //   StreamPlanner planner;
-//   for (each instruction) planner.add(facts, [](const StreamWord& word) { ... });
+//   for (const InstructionFacts& facts : block) planner.add(facts, [](const StreamWord& word) { ...
+//   });
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct StreamWord {
     general,        // a general register
     general_after,  // the same, after the instruction: what a repeated string instruction left
     fs_base,
+    gs_base,
     opmask,
     signs,   // the sign bits of a vector register's lanes, as a number
     vector,  // a whole vector register
@@ -43,7 +45,7 @@ class StreamPlanner {
     for (const MemoryAccess& access : facts.memory()) add_access(facts, access, take);
     if (facts.access_count != 0) add_mask(facts, take);
     known_ &= static_cast<std::uint16_t>(~facts.registers.written.general);
-    knows_fs_ = false;
+    knows_fs_ = knows_gs_ = false;
     for (const MemoryAccess& access : facts.memory()) {
       if (access.pattern != Pattern::repeated) continue;
       give(StreamWord::Kind::general_after, kRcx, take);
@@ -78,6 +80,10 @@ class StreamPlanner {
       knows_fs_ = true;
       take(StreamWord{.kind = StreamWord::Kind::fs_base});
     }
+    if (access.segment == ZYDIS_REGISTER_GS && !knows_gs_) {
+      knows_gs_ = true;
+      take(StreamWord{.kind = StreamWord::Kind::gs_base});
+    }
     if (access.pattern == Pattern::tile_rows) take(tiles_of(facts));
     if (access.pattern == Pattern::vector)
       take(StreamWord{.kind = StreamWord::Kind::vector,
@@ -105,6 +111,7 @@ class StreamPlanner {
 
   std::uint16_t known_ = 0;  // general registers whose value is in the stream and still holds
   bool knows_fs_ = false;
+  bool knows_gs_ = false;
 };
 
 }  // namespace loft::engine

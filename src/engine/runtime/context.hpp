@@ -2,7 +2,7 @@
 // code reaches it without a register; the thread's counters follow at gs:kCountersFromContext.
 //
 //   gs ─► ┌─────────┬──────────────┬──────────────┬───────────────┐┌──────────────────────┐
-//         │ Context │ xsave area   │ engine stack │ signal stack  ││ counters (shared)    │
+//         │ Context │ xsave, poll  │ engine stack │ signal stack  ││ counters (shared)    │
 //         └─────────┴──────────────┴──────────────┴───────────────┘└──────────────────────┘
 //         private to the process, 1 MiB                             a slot of the memfd
 #pragma once
@@ -19,6 +19,9 @@ inline constexpr std::uint64_t kContextBytes = 1u << 20;
 inline constexpr std::uint64_t kCountersFromContext = kContextBytes;
 inline constexpr std::uint64_t kXsaveOffset = 4096;
 inline constexpr std::uint64_t kXsaveBytes = 64u << 10;  // AMX tiles need 11 KiB; main() checks
+// A page that is written at every loop, call and return while windows of the stream are possible.
+inline constexpr std::uint64_t kPollOffset = kXsaveOffset + kXsaveBytes;
+inline constexpr std::uint64_t kEngineStackBase = kPollOffset + 4096;
 inline constexpr std::uint64_t kEngineStackTop = 512u << 10;
 inline constexpr std::uint64_t kSignalStackBase = 512u << 10;
 
@@ -37,6 +40,9 @@ enum Register : std::uint8_t {
   kR10,
   kR11
 };
+
+// Which code a thread runs: each has traces, links and a branch table of its own.
+enum class Version : std::uint8_t { counting, streaming };
 
 enum ContextState : std::uint32_t { kFree, kRunning, kEnding };
 
@@ -72,7 +78,11 @@ struct Context {
   std::uint64_t stream_register;  // the program's value of the register that holds the buffer
   std::uint8_t tiles[64];         // their configuration, while a tile instruction is counted
   std::uint64_t call;  // that runs in place: its number, and above it how often it ran again
+  std::uint64_t changed;
   std::uint64_t stream_base;
+  std::uint64_t window_bytes;  // that it may still write
+  std::uint32_t window;        // the last one that it joined
+  Version version;
 
   std::uint64_t region_suspended;  // outside, in a signal handler: the limit to go back to, or 0
   Context* region_other;           // the same thread's context on the other side, or null
@@ -130,5 +140,6 @@ static_assert(offsetof(Context, region_leave) == CTX_REGION_LEAVE);
 static_assert(offsetof(Context, stream_register) == CTX_STREAM_REGISTER);
 static_assert(offsetof(Context, tiles) == CTX_TILES);
 static_assert(offsetof(Context, call) == CTX_CALL);
+static_assert(offsetof(Context, changed) == CTX_CHANGED);
 
 }  // namespace loft::engine::runtime

@@ -1,6 +1,7 @@
 // What happens when the program leaves the code cache: find or make the code to go on with.
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/protect.hpp"
 #include "engine/runtime/region.hpp"
 #include "engine/runtime/regions.hpp"
 #include "engine/runtime/signals.hpp"
@@ -19,8 +20,8 @@ void go_to(Context* context, std::uint64_t pc, bool indirect) {
   const Holding holding(cache_lock());
   while (is_vsyscall(pc) && find_region(pc) != nullptr)
     context->next_pc = pc = run_vsyscall(context, pc);
-  Trace* trace = find_trace(pc);
-  if (trace == nullptr) trace = translate(pc, indirect);
+  Trace* trace = find_trace(pc, context->version);
+  if (trace == nullptr) trace = translate(pc, context->version, indirect);
   if (trace == nullptr) {
     hold_fault(context, pc);
     return;
@@ -40,7 +41,7 @@ void follow_link(Context* context) {
              .add_place(pc & ~kBehindUnknown));
   go_to(context, pc, false);
   const Holding holding(cache_lock());
-  if (const Trace* trace = find_trace(pc))
+  if (const Trace* trace = find_trace(pc, context->version))
     connect(link_number(static_cast<std::uint32_t>(context->exit_link)), *trace);
 }
 
@@ -61,6 +62,14 @@ extern "C" void engine_dispatch_c(Context* context) {
     case REASON_EFAULT:
       after_fault(context);
       break;
+    case REASON_CHANGED: {
+      {
+        const Holding holding(cache_lock());
+        forget_traces(context->next_pc, context->next_pc + 1);
+      }
+      go_to(context, context->next_pc, false);
+      break;
+    }
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);
       go_to(context, context->next_pc, false);

@@ -61,10 +61,14 @@ bool Translation::emit_end(const Instruction& last) {
 
 // Where a branch goes: straight to the target's trace, or to a stub that has it made.
 std::uint8_t* Translation::way_to(std::uint64_t target, std::uint8_t* displacement) {
-  if (target == trace_->pc) return trace_->code;
-  const Trace* known = find_trace(target);
-  if (known != nullptr && fits_32(known->code - displacement)) return known->code;
-  const std::uint32_t number = add_link({target, displacement, trace_->arena});
+  // Every loop of direct branches has one that does not lead forward.
+  const bool polls = target <= at_pc_;
+  const Trace* known = target == trace_->pc ? trace_ : find_trace(target, trace_->version);
+  if (known != nullptr) {
+    std::uint8_t* entry = polls ? entry_with_poll(*known) : known->code;
+    if (fits_32(entry - displacement)) return entry;
+  }
+  const std::uint32_t number = add_link({target, displacement, trace_->arena, polls});
   std::uint8_t* stub = take_cold(*trace_->arena, 24);
   Emitter cold(stub);
   cold.store_context_value(CTX_EXIT_LINK, number);
@@ -208,7 +212,7 @@ void Translation::emit_lookup() {
   point(Point::ours);
   emit_.put(0x0F, 0xB7, 0xC8);  // movzx ecx, ax
   emit_.put(0xFF, 0x24, 0xCD);  // jmp [rcx * 8 + table]
-  emit_.put_32(indirect_table());
+  emit_.put_32(indirect_table(trace_->version));
 }
 
 void Translation::emit_syscall(const Instruction& instruction) {

@@ -17,6 +17,7 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/seccomp.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/window.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -163,10 +164,10 @@ long may_execute(const char* path) {
 long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment) {
   if (may_execute(path) == 0)
     note(Message("not counted, since another program of this run traces it: ").add(path));
-  const auto mine = static_cast<std::uint64_t>(shared_descriptor());
-  kernel(SYS_fcntl, mine, F_SETFD, FD_CLOEXEC);
+  for (int i = 0; i < kOwnDescriptors; ++i)
+    kernel(SYS_fcntl, own_descriptor(i), F_SETFD, FD_CLOEXEC);
   const long result = kernel(SYS_execve, word(path), arguments, environment);
-  kernel(SYS_fcntl, mine, F_SETFD, 0);
+  for (int i = 0; i < kOwnDescriptors; ++i) kernel(SYS_fcntl, own_descriptor(i), F_SETFD, 0);
   return result;
 }
 
@@ -323,6 +324,7 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
   *--first = file;
   *--first = const_cast<char*>(descriptors.text());
   *--first = g_engine;
+  leave_window(context);
   const long result = kernel(SYS_execve, word(g_engine), word(first), word(variables));
   if (result == -ENOENT || result == -EACCES || result == -ENOTDIR)
     stop(Message("cannot run ")

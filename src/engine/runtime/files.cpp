@@ -53,12 +53,27 @@ void note_directory(std::uint64_t path) {
     see_syscall(SYS_getdents64);
 }
 
+// Around our descriptors.
+long close_range(const Call& call) {
+  std::uint64_t first = static_cast<std::uint32_t>(call.a);
+  const std::uint64_t last = static_cast<std::uint32_t>(call.b);
+  if (first > last) return call.in_kernel();
+  while (first <= last) {
+    std::uint64_t own = last + 1;
+    for (int i = 0; i < kOwnDescriptors; ++i)
+      if (own_descriptor(i) >= first && own_descriptor(i) < own) own = own_descriptor(i);
+    const long result = own > first ? kernel(call.number, first, own - 1, call.c) : 0;
+    if (is_error(result)) return result;
+    first = own + 1;
+  }
+  return 0;
+}
+
 std::uint64_t flags_of_stat(const Call& call) { return call.number == SYS_statx ? call.c : call.d; }
 
 }  // namespace
 
 long run_file_call(const Call& call) {
-  const auto mine = static_cast<std::uint32_t>(shared_descriptor());
   switch (call.number) {
     case SYS_readlink:
       return names_own_executable(call.a) ? read_link(call.b, call.c) : call.in_kernel();
@@ -86,18 +101,12 @@ long run_file_call(const Call& call) {
     case SYS_getdents64:
       return list_descriptors(call.a, call.b, call.c);
     case SYS_close:
-      return static_cast<std::uint32_t>(call.a) == mine ? -EBADF : call.in_kernel();
+      return is_own_descriptor(call.a) ? -EBADF : call.in_kernel();
     case SYS_dup2:
     case SYS_dup3:
-      return static_cast<std::uint32_t>(call.b) == mine ? -EBADF : call.in_kernel();
-    default: {  // close_range, around our descriptor
-      const auto first = static_cast<std::uint32_t>(call.a);
-      const auto last = static_cast<std::uint32_t>(call.b);
-      if (first > mine || last < mine) return call.in_kernel();
-      const long result = first < mine ? kernel(call.number, first, mine - 1, call.c) : 0;
-      return is_error(result) || last == mine ? result
-                                              : kernel(call.number, mine + 1, last, call.c);
-    }
+      return is_own_descriptor(call.b) ? -EBADF : call.in_kernel();
+    default:
+      return close_range(call);
   }
 }
 

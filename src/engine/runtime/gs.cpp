@@ -88,15 +88,13 @@ void Translation::emit_gs_base(const Instruction& instruction) {
 
 void Translation::emit_gs(const Instruction& instruction) {
   AddressParts parts{};
-  if (has_stream_)
-    stop(Message("the address stream does not follow the gs segment, used at ")
-             .add_place(instruction.pc));
   if (!address_parts(instruction, parts)) {
     const std::uint8_t* opcode = instruction.bytes + instruction.modrm_offset - 1;
     if (*opcode == 0xAE) return emit_gs_base(instruction);
     return emit_.bytes(instruction.bytes, instruction.length);  // lea, nop: touch nothing
   }
-  const std::uint32_t used = registers_touched(instruction);
+  std::uint32_t used = registers_touched(instruction);
+  if (stream_.is_open()) used |= 1u << block_points_[blocks_ - 1].stream_register;
   int free[2] = {-1, -1};
   for (const std::uint8_t candidate : {kRax, kRcx, kRdx, kRdi, kRsi, kRbx})
     if ((used & 1u << candidate) == 0) {

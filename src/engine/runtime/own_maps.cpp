@@ -37,6 +37,14 @@ bool is_own(std::uint64_t start) {
   return find_own_range(start, start + 1, ignored);
 }
 
+bool is_own_name(const char* name) {
+  std::uint64_t number = 0;
+  if (*name < '0' || *name > '9') return false;
+  for (; *name >= '0' && *name <= '9'; ++name)
+    number = number * 10 + static_cast<std::uint64_t>(*name - '0');
+  return *name == '\0' && is_own_descriptor(number);
+}
+
 // Field number `wanted` of /proc/self/stat.
 std::uint64_t field_of(const char* text, int wanted) {
   const char* at = std::strrchr(text, ')');
@@ -130,8 +138,6 @@ long list_descriptors(std::uint64_t directory, std::uint64_t buffer, std::uint64
   // linux_dirent64: the length of an entry, and its name
   constexpr std::uint64_t kLength = 16;
   constexpr std::uint64_t kName = 19;
-  Message own("");
-  own.add_number(static_cast<std::uint64_t>(shared_descriptor()));
   long left = 0;
   bool is_cut = true;
   while (is_cut && left == 0) {  // nothing left would be the end of the list
@@ -142,7 +148,7 @@ long list_descriptors(std::uint64_t directory, std::uint64_t buffer, std::uint64
       std::uint16_t length = 0;
       std::memcpy(&length, entry + kLength, sizeof length);
       rest -= length;
-      if (std::strcmp(reinterpret_cast<const char*>(entry + kName), own.text()) != 0) {
+      if (!is_own_name(reinterpret_cast<const char*>(entry + kName))) {
         entry += length;
         continue;
       }

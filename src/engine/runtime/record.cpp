@@ -9,7 +9,7 @@
 
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
-#include "engine/runtime/stream.hpp"
+#include "engine/runtime/window.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -34,6 +34,15 @@ void copy_path(char* to, const char* from) {
 SharedHeader* shared_header() { return reinterpret_cast<SharedHeader*>(g_tables); }
 
 int shared_descriptor() { return g_descriptor; }
+
+std::uint32_t own_descriptor(int index) {
+  return index == 0 ? static_cast<std::uint32_t>(g_descriptor) : shared_header()->polls.load();
+}
+
+bool is_own_descriptor(std::uint64_t descriptor) {
+  const auto number = static_cast<std::uint32_t>(descriptor);
+  return number == own_descriptor(0) || number == own_descriptor(1);
+}
 
 void open_record(int descriptor, const char* program) {
   const long memory =
@@ -237,7 +246,7 @@ void open_counters(Context* context) {
   entry.started_ns = time_of(CLOCK_MONOTONIC);
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
   context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
-  if (has_stream()) open_stream(context);
+  start_version(context);
   __atomic_store_n(&entry.thread, context->thread, __ATOMIC_RELEASE);
 }
 
@@ -252,10 +261,11 @@ void name_slot(const Context* context, const char* name) {
   }
 }
 
-void close_slot(const Context* context) {
+void close_slot(Context* context) {
   const std::uint64_t ended = time_of(CLOCK_MONOTONIC);
   const std::uint64_t cpu = time_of(CLOCK_THREAD_CPUTIME_ID);
-  for (const Context* side : {context, static_cast<const Context*>(context->region_other)}) {
+  leave_window(context);
+  for (const Context* side : {context, context->region_other}) {
     if (side == nullptr) continue;
     SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[side->slot];
     entry.ended_ns = ended;

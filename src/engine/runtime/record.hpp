@@ -14,6 +14,11 @@ void open_record(int descriptor, const char* program);
 // Null before open_record().
 SharedHeader* shared_header();
 int shared_descriptor();
+// The descriptors that are the engine's in every process of the run: the memory, and the one whose
+// truncation stops threads.
+inline constexpr int kOwnDescriptors = 2;
+std::uint32_t own_descriptor(int index);
+bool is_own_descriptor(std::uint64_t descriptor);
 
 // A number for a block of the program; its bytes are kept with it. `mapping` is what record_mapping
 // gave for the place where it stands.
@@ -47,6 +52,6 @@ bool is_region_entry(std::uint64_t address, std::uint32_t mapping);
 // process of fork this replaces the parent's.
 void open_counters(Context* context);
 void name_slot(const Context* context, const char* name);
-void close_slot(const Context* context);
+void close_slot(Context* context);
 
 }  // namespace loft::engine::runtime

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/runtime/threads.hpp"
+#include "engine/runtime/window.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -22,6 +23,8 @@ Context* change_side(Context* from) {
   to->region_suspended = own.region_suspended;
   to->region_other = from;
   to->stream_base = own.stream_base;
+  to->window = own.window;
+  to->window_bytes = own.window_bytes;
   to->slot = own.slot;
   to->next = own.next;
   asm volatile("wrgsbase %0" : : "r"(to) : "memory");
@@ -32,6 +35,7 @@ Context* change_side(Context* from) {
     to->pending = from->pending;
     from->pending = 0;
   }
+  if (to->version == Version::streaming) join_window(to, from->window);
   return to;
 }
 

@@ -15,6 +15,7 @@
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/stream.hpp"
 #include "engine/runtime/trace.hpp"
+#include "engine/runtime/window.hpp"
 
 extern "C" {
 void engine_resume();
@@ -153,6 +154,13 @@ void deliver_held(Context* context, ucontext_t* user, std::uint64_t pc) {
 void on_fault(Context* context, ucontext_t* user, const siginfo_t& info) {
   const std::uint64_t at = reg(user, REG_RIP);
   if (info.si_signo == SIGSEGV && hand_over(context, user, word(info.si_addr))) return;
+  if (is_poll(context, word(info.si_addr))) {
+    if (const Trace* trace = find_trace_at(at + poll_size());
+        trace != nullptr && word(trace->code) == at + poll_size()) {
+      follow_window(context);
+      return go_on(context, user, trace->pc);
+    }
+  }
   const Place place = locate(context, user, true);
   if (place.where != Where::program)
     stop(Message("the engine itself failed with signal ")
@@ -166,7 +174,7 @@ void on_fault(Context* context, ucontext_t* user, const siginfo_t& info) {
   constexpr std::uint64_t kWrite = 2;
   if (info.si_signo == SIGSEGV && (reg(user, REG_ERR) & kWrite) != 0) {
     const Holding holding(cache_lock());
-    if (unprotect_code(word(info.si_addr))) return go_on(context, user, place.pc);
+    if (unprotect_code(word(info.si_addr), place.pc)) return go_on(context, user, place.pc);
   }
   siginfo_t told = info;
   if (word(info.si_addr) == at) told.si_addr = reinterpret_cast<void*>(place.pc);  // SIGILL, SIGFPE

@@ -1,8 +1,10 @@
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstring>
 
 #include "engine/classify/stream_plan.hpp"
@@ -12,6 +14,7 @@
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/stream.hpp"
 #include "engine/runtime/translation.hpp"
+#include "engine/runtime/window.hpp"
 
 namespace loft::engine::runtime {
 namespace {
@@ -51,15 +54,17 @@ std::uint32_t record_bytes(const std::uint8_t* bytes, std::uint32_t size) {
 // Waits until loft has read what is there.
 void give_stream(Context* context, std::uint32_t bytes) {
   SharedHeader* header = shared_header();
-  if (header->stream_mode.load() != static_cast<std::uint32_t>(StreamMode::handed_over)) return;
+  if (!has_reader()) return;
   SlotEntry& slot = slot_of(context);
+  slot.stream_window = context->window;
   __atomic_store_n(&slot.stream_full, bytes, __ATOMIC_RELEASE);
   header->stream_calls.fetch_add(1);
   kernel(SYS_futex, word(&header->stream_calls), FUTEX_WAKE, 1);
   for (std::uint32_t left = bytes; left != 0;
        left = __atomic_load_n(&slot.stream_full, __ATOMIC_ACQUIRE)) {
     const timespec tenth{0, 100000000};
-    kernel(SYS_futex, word(&slot.stream_full), FUTEX_WAIT, left, word(&tenth));
+    const long result = kernel(SYS_futex, word(&slot.stream_full), FUTEX_WAIT, left, word(&tenth));
+    if (result == -ETIMEDOUT && !has_reader()) return;
   }
 }
 
@@ -80,7 +85,18 @@ std::uint32_t record_bytes(std::uint32_t block) {
 
 }  // namespace
 
-bool has_stream() { return shared_header()->stream_mode.load(std::memory_order_relaxed) != 0; }
+bool has_reader() {
+  auto& state = shared_header()->has_reader;
+  if (state.load() != static_cast<std::uint32_t>(ReaderState::locked)) return state.load() != 0;
+  struct flock held {};
+  held.l_type = F_WRLCK;
+  held.l_len = 1;
+  const long result =
+      kernel(SYS_fcntl, static_cast<std::uint64_t>(shared_descriptor()), F_OFD_GETLK, word(&held));
+  if (is_error(result) || held.l_type != F_UNLCK) return true;
+  state = 0;
+  return false;
+}
 
 void open_stream(Context* context) {
   if (context->stream_base == 0) {
@@ -145,6 +161,10 @@ void StreamEmitter::store(const StreamWord& word) {
       break;
     case StreamWord::Kind::fs_base:  // rdfsbase scratch
       emit_.put(0xF3, 0x48 | high, 0x0F, 0xAE, 0xC0 | (scratch_ & 7));
+      store_register(scratch_);
+      break;
+    case StreamWord::Kind::gs_base:
+      emit_.load_context(scratch_, CTX_PROGRAM_GS);
       store_register(scratch_);
       break;
     case StreamWord::Kind::opmask:  // kmovq scratch, k
@@ -228,6 +248,13 @@ void StreamEmitter::end(BlockPoint& point, const std::uint8_t* code) {
   planner_ = StreamPlanner();
 }
 
+void flush_stream(Context* context) {
+  const std::uint64_t base = context->stream_base;
+  if (place(context) != base)
+    give_stream(context, static_cast<std::uint32_t>(place(context) - base));
+  place(context) = base;
+}
+
 bool hand_over(Context* context, ucontext_t* user, std::uint64_t address) {
   const std::uint64_t base = context->stream_base;
   const std::uint64_t end = base + kStreamBytes;
@@ -242,6 +269,7 @@ bool hand_over(Context* context, ucontext_t* user, std::uint64_t address) {
       continue;
     empty_buffer(context);
     reg(user, kGreg[block.stream_register]) = base;
+    spend_window(context, kStreamBytes);
     return true;
   }
   return false;

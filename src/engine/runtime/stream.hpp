@@ -20,7 +20,8 @@ namespace loft::engine::runtime {
 
 inline constexpr std::uint8_t kNoStream = 0xFF;
 
-bool has_stream();
+// Whether somebody reads what is written; one that died does not.
+bool has_reader();
 
 // Gives the thread its buffer, a part of the shared memory; in a child process a new one.
 void open_stream(Context* context);
@@ -57,6 +58,9 @@ class StreamEmitter {
   std::uint32_t after_count_ = 0;
   StreamWord after_[4];
 };
+
+// Hands over all that is in the buffer, between two blocks.
+void flush_stream(Context* context);
 
 // A fault at `address`: true when it was the end of the buffer, which was handed over; the
 // instruction can run again.

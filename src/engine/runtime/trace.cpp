@@ -7,6 +7,7 @@
 #include "engine/runtime/emitter.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/window.hpp"
 
 extern "C" void engine_indirect_miss();
 
@@ -19,10 +20,17 @@ Lock g_lock;
 struct Slot {
   std::uint64_t pc;
   Trace* trace;
+  std::uint32_t landing;  // where traces of this pc that were forgotten lead to: a Link, or 0
 };
-Slot* g_slots = nullptr;
-std::uint64_t g_capacity = 0;
-std::uint64_t g_used = 0;
+struct Index {
+  Slot* slots;
+  std::uint64_t capacity;
+  std::uint64_t used;
+};
+Index g_index[2];
+bool g_has_windows = false;
+
+Index& index_of(Version version) { return g_index[static_cast<int>(version)]; }
 
 constexpr std::uint32_t kMaxLinks = 64u << 20;
 Link* g_links = nullptr;
@@ -36,26 +44,37 @@ constexpr std::uint64_t kTablePlaces[] = {0x7fe00000, 0x7f000000, 0x70000000, 0x
 constexpr std::uint64_t kStates = 1024;
 constexpr unsigned kFirstHighState = 17;
 constexpr std::uint64_t kHighStates = 8;
-constexpr std::uint64_t kTableBytes = kTableEntries * 8 + (kStates + kHighStates) * 2;
-std::uint64_t* g_table = nullptr;
+std::uint64_t* g_table = nullptr;  // with windows two of them, one behind the other
 
-Slot* slot_of(std::uint64_t pc) {
-  std::uint64_t at = (pc * 0x9E3779B97F4A7C15ull >> 32) & (g_capacity - 1);
-  while (g_slots[at].pc != 0 && g_slots[at].pc != pc) at = (at + 1) & (g_capacity - 1);
-  return &g_slots[at];
+std::uint64_t entries_of_tables() { return g_has_windows ? 2 * kTableEntries : kTableEntries; }
+std::uint64_t table_bytes() { return entries_of_tables() * 8 + (kStates + kHighStates) * 2; }
+
+std::uint64_t* table_of(Version version) {
+  return g_has_windows && version == Version::streaming ? g_table + kTableEntries : g_table;
 }
 
-void grow_slots(std::uint64_t capacity) {
-  Slot* const old = g_slots;
-  const std::uint64_t old_capacity = g_capacity;
-  g_slots = static_cast<Slot*>(reserve(capacity * sizeof(Slot)));
-  g_capacity = capacity;
-  for (std::uint64_t i = 0; i < old_capacity; ++i)
-    if (old[i].pc != 0) *slot_of(old[i].pc) = old[i];
-  if (old != nullptr) kernel(SYS_munmap, word(old), old_capacity * sizeof(Slot));
+std::uint64_t& first_of_chain(const Trace& trace) {
+  return table_of(trace.version)[trace.pc & 0xFFFF];
 }
 
-std::uint16_t* low_states() { return reinterpret_cast<std::uint16_t*>(g_table + kTableEntries); }
+Slot* slot_of(const Index& index, std::uint64_t pc) {
+  std::uint64_t at = (pc * 0x9E3779B97F4A7C15ull >> 32) & (index.capacity - 1);
+  while (index.slots[at].pc != 0 && index.slots[at].pc != pc) at = (at + 1) & (index.capacity - 1);
+  return &index.slots[at];
+}
+
+void grow(Index& index, std::uint64_t capacity) {
+  const Index old = index;
+  index.slots = static_cast<Slot*>(reserve(capacity * sizeof(Slot)));
+  index.capacity = capacity;
+  for (std::uint64_t i = 0; i < old.capacity; ++i)
+    if (old.slots[i].pc != 0) *slot_of(index, old.slots[i].pc) = old.slots[i];
+  if (old.slots != nullptr) kernel(SYS_munmap, word(old.slots), old.capacity * sizeof(Slot));
+}
+
+std::uint16_t* low_states() {
+  return reinterpret_cast<std::uint16_t*>(g_table + entries_of_tables());
+}
 std::uint16_t* high_states() { return low_states() + kStates; }
 
 // Sums of the components' bytes, by a mask of those from `first` on, onto what states[0] is.
@@ -68,6 +87,25 @@ void fill_states(std::uint16_t* states, std::uint64_t count, unsigned first) {
     for (std::uint64_t i = 0; i < bit; ++i)
       states[bit + i] = static_cast<std::uint16_t>(states[i] + more);
   }
+}
+
+void set_displacement(std::uint8_t* displacement, const std::uint8_t* target) {
+  __atomic_store_n(reinterpret_cast<std::int32_t*>(displacement),
+                   static_cast<std::int32_t>(target - (displacement + 4)), __ATOMIC_RELEASE);
+}
+
+// A jump that can be led anywhere, and behind it the way to the dispatcher, to which it leads
+// first.
+std::uint32_t make_landing(const Trace& trace) {
+  constexpr std::uint32_t kBytes = 40;
+  Emitter emit(take_cold(*trace.arena, kBytes));
+  emit.align_patch(1);
+  const std::uint32_t number = add_link({trace.pc, emit.at() + 1, trace.arena, false});
+  emit.put(0xE9);
+  emit.put_32(0);
+  emit.store_context_value(CTX_EXIT_LINK, number);
+  emit.jump_context(CTX_DISPATCH);
+  return number;
 }
 
 // Replaces the first five bytes of a trace by a jump, in one store: others may be running it.
@@ -89,11 +127,12 @@ Lock& cache_lock() { return g_lock; }
 void open_cache() {
   // Few at first: each page that is touched is a part of the start-up.
   constexpr std::uint64_t kFirstSlots = 4096;
-  grow_slots(kFirstSlots);
+  for (Index& index : g_index) grow(index, kFirstSlots);
+  g_has_windows = has_windows();
   g_links = static_cast<Link*>(reserve(std::uint64_t{kMaxLinks} * sizeof(Link)));
   for (const std::uint64_t place : kTablePlaces) {
     const long memory =
-        kernel(SYS_mmap, place, kTableBytes, PROT_READ | PROT_WRITE,
+        kernel(SYS_mmap, place, table_bytes(), PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_POPULATE, ~0ull, 0);
     if (static_cast<std::uint64_t>(memory) != place) continue;
     g_table = reinterpret_cast<std::uint64_t*>(memory);
@@ -101,7 +140,7 @@ void open_cache() {
   }
   if (g_table == nullptr)
     stop(Message("no memory below 2 GiB is free for the engine's branch table"));
-  for (std::uint64_t i = 0; i < kTableEntries; ++i) g_table[i] = word(&engine_indirect_miss);
+  for (std::uint64_t i = 0; i < entries_of_tables(); ++i) g_table[i] = word(&engine_indirect_miss);
   std::uint16_t* states = low_states();
   states[0] = static_cast<std::uint16_t>(xsave_bytes(0));
   fill_states(states, kStates, 0);
@@ -114,21 +153,27 @@ bool has_high_states() { return high_states()[kHighStates - 1] != 0; }
 
 std::uint32_t high_state_table() { return static_cast<std::uint32_t>(word(high_states())); }
 
-std::uint32_t indirect_table() { return static_cast<std::uint32_t>(word(g_table)); }
+std::uint32_t indirect_table(Version version) {
+  return static_cast<std::uint32_t>(word(table_of(version)));
+}
 
 AddressRange table_range() {
   constexpr std::uint64_t kPage = 4096;
-  return {word(g_table), (word(g_table) + kTableBytes + kPage - 1) & ~(kPage - 1)};
+  return {word(g_table), (word(g_table) + table_bytes() + kPage - 1) & ~(kPage - 1)};
 }
 
-Trace* find_trace(std::uint64_t pc) { return slot_of(pc)->trace; }
+Trace* find_trace(std::uint64_t pc, Version version) {
+  return slot_of(index_of(version), pc)->trace;
+}
 
 void add_trace(Trace* trace) {
-  if (g_used * 2 >= g_capacity) grow_slots(g_capacity * 2);
-  Slot* slot = slot_of(trace->pc);
-  if (slot->pc == 0) ++g_used;
+  Index& index = index_of(trace->version);
+  if (index.used * 2 >= index.capacity) grow(index, index.capacity * 2);
+  Slot* slot = slot_of(index, trace->pc);
+  if (slot->pc == 0) ++index.used;
   slot->pc = trace->pc;
   slot->trace = trace;
+  if (slot->landing != 0) connect(g_links[slot->landing], *trace);
   Arena& arena = *trace->arena;
   arena.traces[arena.trace_count] = trace;
   __atomic_store_n(&arena.trace_count, arena.trace_count + 1, __ATOMIC_RELEASE);
@@ -161,19 +206,26 @@ std::uint32_t add_link(const Link& link) {
 
 const Link& link_number(std::uint32_t number) { return g_links[number]; }
 
+std::uint64_t poll_size() {
+  constexpr std::uint64_t kStoreBytes = 9;
+  return g_has_windows ? kStoreBytes : 0;
+}
+
+std::uint8_t* entry_with_poll(const Trace& trace) { return trace.code - poll_size(); }
+
 void connect(const Link& link, const Trace& trace) {
-  std::int64_t distance = trace.code - (link.displacement + 4);
+  std::uint8_t* entry = link.polls ? entry_with_poll(trace) : trace.code;
+  std::int64_t distance = entry - (link.displacement + 4);
   if (!fits_32(distance)) {
     std::uint8_t* veneer = take_cold(*link.arena, 16);
-    Emitter(veneer).jump_far(word(trace.code));
+    Emitter(veneer).jump_far(word(entry));
     distance = veneer - (link.displacement + 4);
   }
-  __atomic_store_n(reinterpret_cast<std::int32_t*>(link.displacement),
-                   static_cast<std::int32_t>(distance), __ATOMIC_RELEASE);
+  set_displacement(link.displacement, link.displacement + 4 + distance);
 }
 
 std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_into_code) {
-  const std::uint8_t* next = reinterpret_cast<const std::uint8_t*>(g_table[trace.pc & 0xFFFF]);
+  const std::uint8_t* next = reinterpret_cast<const std::uint8_t*>(first_of_chain(trace));
   if (next == reinterpret_cast<const std::uint8_t*>(&engine_indirect_miss))
     next = trace.arena->miss;
   if (!fits_32(next - at)) {
@@ -189,12 +241,12 @@ std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_int
   emit.jump(next);
   emit.load_context(kRcx, CTX_SPILL1);
   emit.load_context(kRax, CTX_SPILL0);
-  if (!falls_into_code) emit.jump(trace.code);
+  if (!falls_into_code) emit.jump(entry_with_poll(trace));
   return emit.at();
 }
 
 void enter_in_table(Trace& trace) {
-  __atomic_store_n(&g_table[trace.pc & 0xFFFF], word(trace.indirect_entry), __ATOMIC_RELEASE);
+  __atomic_store_n(&first_of_chain(trace), word(trace.indirect_entry), __ATOMIC_RELEASE);
 }
 
 void open_indirect(Trace& trace) {
@@ -206,15 +258,21 @@ void open_indirect(Trace& trace) {
 void forget_trace(Trace& trace) {
   if (!trace.live) return;
   trace.live = false;
-  Slot* slot = slot_of(trace.pc);
+  Slot* slot = slot_of(index_of(trace.version), trace.pc);
   if (slot->trace == &trace) slot->trace = nullptr;
-  // Whoever still comes here is sent to the dispatcher, which connects him to what is there then.
-  std::uint8_t* stub = take_cold(*trace.arena, 24);
-  const std::uint32_t number = add_link({trace.pc, trace.code + 1, trace.arena});
-  Emitter emit(stub);
-  emit.store_context_value(CTX_EXIT_LINK, number);
-  emit.jump_context(CTX_DISPATCH);
-  divert(trace.code, stub);
+  // Whoever still comes here goes to the landing of this pc, which leads to the trace that is there
+  // then. All that were ever forgotten share it: else each would lead to the next, and the last
+  // would be as many jumps away as there were.
+  if (slot->landing == 0) slot->landing = make_landing(trace);
+  const Link& landing = g_links[slot->landing];
+  set_displacement(landing.displacement, landing.displacement + 4);
+  std::uint8_t* way = landing.displacement - 1;
+  if (!fits_32(way - trace.code)) {
+    std::uint8_t* veneer = take_cold(*trace.arena, 16);
+    Emitter(veneer).jump_far(word(way));
+    way = veneer;
+  }
+  divert(trace.code, way);
 }
 
 }  // namespace loft::engine::runtime

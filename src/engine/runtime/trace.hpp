@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "engine/runtime/context.hpp"
 #include "engine/runtime/kernel.hpp"
 
 namespace loft::engine::runtime {
@@ -51,6 +52,7 @@ struct Trace {
   std::uint16_t points;
   std::uint8_t blocks;
   bool live;
+  Version version;
   MapPoint* map;
   BlockPoint* block;
   std::uint32_t* units;  // numbers of the sums that its instructions add to
@@ -62,18 +64,24 @@ struct Link {
   std::uint64_t target;
   std::uint8_t* displacement;  // 4 bytes to patch when it is
   Arena* arena;
+  bool polls;  // a way back: looks for windows
 };
 
 // All below is guarded by cache_lock(), but for find_trace_at().
 Lock& cache_lock();
 
-Trace* find_trace(std::uint64_t pc);
+Trace* find_trace(std::uint64_t pc, Version version);
 void add_trace(Trace* trace);
 // The trace whose code holds the address; safe in a signal handler.
 const Trace* find_trace_at(std::uint64_t address);
 
 std::uint32_t add_link(const Link& link);
 const Link& link_number(std::uint32_t number);
+// Where a trace is entered from behind or by an indirect branch: the same as `code`, or the poll in
+// front of it.
+std::uint8_t* entry_with_poll(const Trace& trace);
+// Bytes of the poll, 0 when there are no windows.
+std::uint64_t poll_size();
 // Lets the link jump straight to the trace from now on.
 void connect(const Link& link, const Trace& trace);
 
@@ -87,7 +95,7 @@ void forget_trace(Trace& trace);
 
 void open_cache();
 // The address that `jmp [rcx * 8 + table]` uses, and all that lies with it.
-std::uint32_t indirect_table();
+std::uint32_t indirect_table(Version version);
 AddressRange table_range();
 // A table of the bytes of an xsave area, 16 bits each, by the lowest ten bits of its component
 // mask.

@@ -16,30 +16,31 @@
 
 namespace loft::engine::runtime {
 
-Translation::Translation(std::uint64_t pc, bool indirect, const Region& region)
+Translation::Translation(std::uint64_t pc, Version version, bool indirect, const Region& region)
     : emit_(nullptr),
       region_(region),
       next_pc_(pc),
       indirect_(indirect),
       has_region_(has_region()),
-      has_stream_(has_stream()),
+      has_stream_(version == Version::streaming),
       stream_(emit_) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
   trace_->pc = pc;
   trace_->live = true;
+  trace_->version = version;
   trace_->arena = arena_near(pc);
 }
 
 Trace* Translation::run() {
-  std::uint8_t* start = reinterpret_cast<std::uint8_t*>((word(trace_->arena->hot) + 15) & ~15ull);
-  if (indirect_) {
-    // The check stands right in front of the code, which starts at a multiple of 16.
-    constexpr std::uint64_t kEntryBytes = 39;
-    start = reinterpret_cast<std::uint8_t*>(((word(start) + kEntryBytes + 15) & ~15ull));
-    if (emit_indirect_entry(*trace_, start - kEntryBytes, true) != start)
-      stop(Message("the engine's indirect entry has an unexpected size"));
-  }
+  // The check of the indirect entry and the poll stand right in front of the code, which starts at
+  // a multiple of 16.
+  constexpr std::uint64_t kEntryBytes = 39;
+  const std::uint64_t front = (indirect_ ? kEntryBytes : 0) + poll_size();
+  auto* start = reinterpret_cast<std::uint8_t*>((word(trace_->arena->hot) + front + 15) & ~15ull);
   trace_->code = start;
+  if (indirect_ && emit_indirect_entry(*trace_, start - front, true) != entry_with_poll(*trace_))
+    stop(Message("the engine's indirect entry has an unexpected size"));
+  if (poll_size() != 0) Emitter(entry_with_poll(*trace_)).store_context(kPollOffset, kRsp);
   emit_ = Emitter(start);
   while (add_block()) {
   }
@@ -75,7 +76,8 @@ void Translation::point(Point kind, std::uint8_t reg) {
 }
 
 bool Translation::add_block() {
-  const bool is_last = blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192;
+  const bool is_last =
+      blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192 || is_checked_;
   if (blocks_ != 0 && (is_last || next_pc_ >= region_.end || is_entry(next_pc_))) {
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -84,9 +86,11 @@ bool Translation::add_block() {
   read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
   if (has_region_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
+  is_checked_ = is_checked(next_pc_, next_pc_ + block_.size);
+  if (is_checked_) end_behind_store();
   const Flow first = block_.instructions[0].flow;
-  if (blocks_ != 0 &&
-      (first == Flow::refused || first == Flow::invalid)) {  // perhaps never reached
+  if (blocks_ != 0 && (first == Flow::refused || first == Flow::invalid ||
+                       is_checked_)) {  // perhaps never reached, or entered at its top only
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
     return false;
@@ -98,6 +102,7 @@ bool Translation::add_block() {
   block_points_[blocks_++] = {
       number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1, kNoStream, 0, 0};
   knows_tiles_ = false;
+  if (is_checked_) emit_check();
   if (blocks_ == 1 && is_entry(next_pc_)) emit_region_entry();
   next_pc_ += block_.size;
   if (is_short_loop()) {
@@ -180,8 +185,8 @@ std::uint32_t Translation::place_of_counter() const {
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (has_stream_ || blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc ||
-      block_.count > 24)
+  if (has_stream_ || is_checked_ || blocks_ != 1 || last.flow != Flow::conditional ||
+      last.target != trace_->pc || block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
     if (block_.instructions[i].unit_count != 0) return false;
@@ -336,11 +341,11 @@ bool is_cut_off(std::uint64_t pc, const Region& region) {
 
 }  // namespace
 
-Trace* translate(std::uint64_t pc, bool indirect) {
+Trace* translate(std::uint64_t pc, Version version, bool indirect) {
   const Region* region = find_region(pc);
   if (region == nullptr || is_cut_off(pc, *region)) return nullptr;
   static std::uint8_t memory[sizeof(Translation)] __attribute__((aligned(16)));
-  Trace* trace = (new (memory) Translation(pc, indirect, *region))->run();
+  Trace* trace = (new (memory) Translation(pc, version, indirect, *region))->run();
   note_pages(*trace);
   return trace;
 }

@@ -43,7 +43,7 @@ void read_flags(EventAttr& attr, const FlagWord& flags) {
 }  // namespace
 
 Result<EventAttr> read_attr(std::span<const std::byte> bytes, ByteOrder order) {
-  Cursor in(bytes, order);
+  ByteReader in(bytes, order);
   EventAttr attr;
   attr.type = in.u32();
   attr.size = in.u32();

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "base/bytes.hpp"
 #include "base/result.hpp"
-#include "format/bytes.hpp"
 #include "loft/perf_data/metadata.hpp"
 
 namespace loft::format::perf {
@@ -13,7 +13,6 @@ namespace loft::format::perf {
 using loft::perf_data::EventAttr;
 
 inline constexpr std::size_t kSmallestAttr = 64;  // PERF_ATTR_SIZE_VER0
-inline constexpr std::size_t kKnownAttr = 144;    // with config3
 
 // Takes what is there: a shorter attribute leaves the rest 0, the tail of a longer one is skipped.
 [[nodiscard]] Result<EventAttr> read_attr(std::span<const std::byte> bytes, ByteOrder order);

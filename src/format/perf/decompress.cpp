@@ -21,7 +21,7 @@ Decompressor::Decompressor() : stream_(new Stream) {}
 Result<void> Decompressor::add(const RawRecord& record, const Sink& sink) {
   std::span<const std::byte> packed = record.body;
   if (record.type == RecordType::compressed2) {
-    Cursor in(record.body, record.order);
+    ByteReader in(record.body, record.order);
     const auto size = in.u64();  // without the padding
     packed = in.take(size);
     if (!in.ok()) return failure(ErrorKind::malformed, "unpack a record", "its size lies");

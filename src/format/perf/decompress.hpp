@@ -1,7 +1,7 @@
 // zstd inside recordings (`perf record -z`): one stream per file, cut into COMPRESSED records.
 //
 //   Decompressor stream;
-//   LOFT_CHECK(stream.add(record, [&](auto bytes) { ... }));   // bytes of records, not whole ones
+//   LOFT_CHECK(stream.add(record, take));   // takes bytes of records, not whole ones
 #pragma once
 
 #include <functional>

@@ -52,7 +52,7 @@ std::uint16_t SampleLayout::id_place_from_end() const {
 pd::RecordId SampleLayout::read_tail(const RawRecord& record) const {
   pd::RecordId id;
   if (tail_size_ == 0 || record.body.size() < tail_size_) return id;
-  Cursor in(record.body.last(tail_size_), record.order);
+  ByteReader in(record.body.last(tail_size_), record.order);
   if (has(kTid)) {
     id.pid = in.u32();
     id.tid = in.u32();

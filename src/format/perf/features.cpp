@@ -11,16 +11,16 @@ namespace {
 using pd::Metadata;
 
 // A length that includes padding, then a text that ends at its NUL.
-std::string text_of(Cursor& in) { return std::string(in.text(in.u32())); }
+std::string text_of(ByteReader& in) { return std::string(in.text_field(in.u32())); }
 
-std::vector<std::string> texts_of(Cursor& in) {
+std::vector<std::string> texts_of(ByteReader& in) {
   std::vector<std::string> texts;
   const auto count = in.count32(4);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) texts.push_back(text_of(in));
   return texts;
 }
 
-void read_build_ids(Cursor& in, Metadata& out) {
+void read_build_ids(ByteReader& in, Metadata& out) {
   // These have a record's header but no record type; the size alone leads to the next.
   const auto all = in.take(in.remaining());
   std::size_t at = 0;
@@ -37,7 +37,7 @@ void read_build_ids(Cursor& in, Metadata& out) {
   }
 }
 
-void read_event_descriptions(Cursor& in, Metadata& out) {
+void read_event_descriptions(ByteReader& in, Metadata& out) {
   const auto count = in.u32();
   const auto attr_size = in.u32();
   if (attr_size < kSmallestAttr || attr_size > in.remaining()) return in.fail();
@@ -64,7 +64,7 @@ void read_event_descriptions(Cursor& in, Metadata& out) {
   }
 }
 
-void read_topology(Cursor& in, Metadata& out) {
+void read_topology(ByteReader& in, Metadata& out) {
   out.core_siblings = texts_of(in);
   out.thread_siblings = texts_of(in);
   if (!in.ok()) return;
@@ -74,7 +74,7 @@ void read_topology(Cursor& in, Metadata& out) {
   out.die_siblings = texts_of(in);
 }
 
-void read_numa(Cursor& in, Metadata& out) {
+void read_numa(ByteReader& in, Metadata& out) {
   const auto count = in.count32(24);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     auto& node = out.numa_nodes.emplace_back();
@@ -85,7 +85,7 @@ void read_numa(Cursor& in, Metadata& out) {
   }
 }
 
-void read_groups(Cursor& in, Metadata& out) {
+void read_groups(ByteReader& in, Metadata& out) {
   const auto count = in.count32(12);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     auto& group = out.groups.emplace_back();
@@ -95,7 +95,7 @@ void read_groups(Cursor& in, Metadata& out) {
   }
 }
 
-void read_caches(Cursor& in, Metadata& out) {
+void read_caches(ByteReader& in, Metadata& out) {
   in.skip(4);  // version
   const auto count = in.count32(28);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
@@ -110,7 +110,7 @@ void read_caches(Cursor& in, Metadata& out) {
   }
 }
 
-void read_memory_topology(Cursor& in, Metadata& out) {
+void read_memory_topology(ByteReader& in, Metadata& out) {
   in.skip(8);  // version
   out.memory_block_size = in.u64();
   const auto count = in.count64(24);
@@ -125,7 +125,7 @@ void read_memory_topology(Cursor& in, Metadata& out) {
   }
 }
 
-pd::PmuCapabilities read_caps(Cursor& in) {
+pd::PmuCapabilities read_caps(ByteReader& in) {
   pd::PmuCapabilities caps;
   const auto count = in.count32(8);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
@@ -135,23 +135,23 @@ pd::PmuCapabilities read_caps(Cursor& in) {
   return caps;
 }
 
-void read_bpf_programs(Cursor& in, Metadata& out) {
+void read_bpf_programs(ByteReader& in, Metadata& out) {
   const auto count = in.count32(16);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto info_size = in.u32();
     const auto data_size = in.u32();
     in.skip(8);  // which arrays the data holds
-    Cursor info(in.take(info_size), in.order());
+    ByteReader info(in.take(info_size), in.order());
     info.skip(4);  // kind of program
     const auto id = info.u32();
     info.skip(56);  // tag, code, maps and times: the name follows them
-    const std::string name(info.text(info.remaining() < 16 ? info.remaining() : 16));
+    const std::string name(info.text_field(info.remaining() < 16 ? info.remaining() : 16));
     in.skip(data_size);
     if (in.ok()) out.bpf_programs.push_back({id, name});
   }
 }
 
-void read_clock(Cursor& in, Metadata& out) {
+void read_clock(ByteReader& in, Metadata& out) {
   in.skip(4);  // version
   pd::ClockData clock;
   clock.clockid = in.u32();
@@ -160,7 +160,7 @@ void read_clock(Cursor& in, Metadata& out) {
   if (in.ok()) out.clock = clock;
 }
 
-void read_pairs(Cursor& in, std::vector<std::pair<std::string, std::string>>& out) {
+void read_pairs(ByteReader& in, std::vector<std::pair<std::string, std::string>>& out) {
   const auto count = in.count32(8);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     auto name = text_of(in);
@@ -169,7 +169,7 @@ void read_pairs(Cursor& in, std::vector<std::pair<std::string, std::string>>& ou
 }
 
 // Features that describe the machine; false when `feature` is none of them.
-bool read_machine(Feature feature, Cursor& in, Metadata& out) {
+bool read_machine(Feature feature, ByteReader& in, Metadata& out) {
   switch (feature) {
     case Feature::hostname:
       out.hostname = text_of(in);
@@ -229,7 +229,7 @@ bool read_machine(Feature feature, Cursor& in, Metadata& out) {
 }
 
 // Features that describe the recording; false when `feature` is none of them.
-bool read_recording(Feature feature, Cursor& in, Metadata& out) {
+bool read_recording(Feature feature, ByteReader& in, Metadata& out) {
   switch (feature) {
     case Feature::build_id:
       read_build_ids(in, out);
@@ -292,7 +292,7 @@ bool read_recording(Feature feature, Cursor& in, Metadata& out) {
 }
 
 // What simpleperf adds; false when `feature` is none of it.
-bool read_simpleperf(Feature feature, Cursor& in, Metadata& out) {
+bool read_simpleperf(Feature feature, ByteReader& in, Metadata& out) {
   switch (feature) {
     case Feature::simpleperf_files:
       read_simpleperf_files(in, out.recorded_binaries);
@@ -312,7 +312,7 @@ bool read_simpleperf(Feature feature, Cursor& in, Metadata& out) {
 
 bool read_feature(std::uint32_t bit, std::span<const std::byte> bytes, ByteOrder order,
                   pd::Metadata& metadata) {
-  Cursor in(bytes, order);
+  ByteReader in(bytes, order);
   const auto feature = static_cast<Feature>(bit);
   if (read_machine(feature, in, metadata) || read_recording(feature, in, metadata) ||
       read_simpleperf(feature, in, metadata))

@@ -2,7 +2,7 @@
 // sections behind the data, in a pipe HEADER_FEATURE records; the bytes are the same.
 #pragma once
 
-#include "format/bytes.hpp"
+#include "base/bytes.hpp"
 #include "loft/perf_data/metadata.hpp"
 
 namespace loft::format::perf {

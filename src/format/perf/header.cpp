@@ -16,7 +16,9 @@ constexpr std::size_t kFileHeader = 104;
 constexpr std::uint64_t kOldEventType = 72;  // perf_trace_event_type: an id and a name of 64
 constexpr std::uint32_t kHostnameBit = 3;
 
-using Bytes = std::span<const std::byte>;
+std::string_view magic_of(Bytes file) {
+  return {reinterpret_cast<const char*>(file.data()), std::min(file.size(), kMagicSize)};
+}
 
 Failure not_a_recording(std::string why,
                         std::string hint = "make one with 'loft record' or 'perf record'") {
@@ -31,8 +33,7 @@ Failure ends_within_header() {
 // PERFFILE is the same in both byte orders; there the size of the header tells.
 Result<FileHeader> read_magic(Bytes file) {
   FileHeader header;
-  const std::string_view magic(reinterpret_cast<const char*>(file.data()),
-                               std::min<std::size_t>(file.size(), 8));
+  const std::string_view magic = magic_of(file);
   if (magic == "PERFILE2") {
     header.order = ByteOrder::little;
   } else if (magic == "2ELIFREP") {
@@ -51,7 +52,7 @@ Result<FileHeader> read_magic(Bytes file) {
   return header;
 }
 
-Section read_section(Cursor& in) {
+Section read_section(ByteReader& in) {
   Section section;
   section.offset = in.u64();
   section.size = in.u64();
@@ -75,7 +76,7 @@ Section clamped(Section section, std::size_t file_size, const char* name, FileHe
 
 void read_ids(Bytes file, Section where, FileHeader& header, std::vector<std::uint64_t>& ids) {
   where = clamped(where, file.size(), "the id list of an event", header);
-  Cursor in(file.subspan(where.offset, where.size), header.order);
+  ByteReader in(file.subspan(where.offset, where.size), header.order);
   for (std::uint64_t i = 0; i < where.size / 8; ++i) ids.push_back(in.u64());
 }
 
@@ -98,7 +99,7 @@ void read_attrs(Bytes file, Section section, std::uint64_t entry_size, FileHeade
     const Bytes entry = file.subspan(section.offset + at, entry_size);
     auto attr = read_attr(entry.first(entry_size - kSectionSize), header.order);
     if (!attr) return;
-    Cursor in(entry.last(kSectionSize), header.order);
+    ByteReader in(entry.last(kSectionSize), header.order);
     Section ids = read_section(in);
     ids.size = std::min(ids.size, ids_left * 8);
     auto& event = header.events.emplace_back();
@@ -113,10 +114,10 @@ void read_attrs(Bytes file, Section section, std::uint64_t entry_size, FileHeade
 void read_old_names(Bytes file, Section section, FileHeader& header) {
   if (section.size == 0 || section.offset > file.size()) return;
   section.size = std::min<std::uint64_t>(section.size, file.size() - section.offset);
-  Cursor in(file.subspan(section.offset, section.size), header.order);
+  ByteReader in(file.subspan(section.offset, section.size), header.order);
   while (in.remaining() >= kOldEventType) {
     const auto config = in.u64();
-    const auto name = in.text(64);
+    const auto name = in.text_field(64);
     for (auto& event : header.events)
       if (event.attr.config == config && event.name.empty()) event.name = name;
   }
@@ -130,7 +131,7 @@ struct FeatureBits {
 };
 
 // The bits are an array of `unsigned long`: of 32 bits each when a 32-bit big-endian machine wrote.
-FeatureBits read_feature_bits(Cursor& in) {
+FeatureBits read_feature_bits(ByteReader& in) {
   FeatureBits bits;
   for (auto& word : bits.words) word = in.u64();
   if (in.order() == ByteOrder::big && !bits.has(kHostnameBit)) {
@@ -144,7 +145,7 @@ FeatureBits read_feature_bits(Cursor& in) {
 // The table of feature sections follows the data. False when it cannot be one.
 bool read_feature_table(Bytes file, const FeatureBits& bits, FileHeader& header) {
   const std::uint64_t start = header.data.offset + header.data.size;
-  Cursor in(file.subspan(start), header.order);
+  ByteReader in(file.subspan(start), header.order);
   for (std::uint32_t bit = 0; bit < kFeatureWords * 64; ++bit) {
     if (!bits.has(bit)) continue;
     const Section section = read_section(in);
@@ -183,9 +184,14 @@ void settle_data(Bytes file, Section data, const FeatureBits& bits, FileHeader& 
 
 }  // namespace
 
+bool has_magic(std::span<const std::byte> file) {
+  const std::string_view magic = magic_of(file);
+  return magic == "PERFILE2" || magic == "2ELIFREP" || magic == "PERFFILE";
+}
+
 Result<FileHeader> read_header(Bytes file) {
   LOFT_TRY(FileHeader header, read_magic(file));
-  Cursor in(file, header.order);
+  ByteReader in(file, header.order);
   in.skip(8);
   const std::uint64_t size = in.u64();
   if (size == kPipeHeader) {

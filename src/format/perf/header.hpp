@@ -36,6 +36,10 @@ struct FileHeader {
   std::vector<std::string> notes;  // what could not be read, for people
 };
 
+// Whether the bytes start as every perf.data does, whatever its age and byte order.
+inline constexpr std::size_t kMagicSize = 8;
+[[nodiscard]] bool has_magic(std::span<const std::byte> file);
+
 // Fails only when the bytes are no perf.data at all.
 [[nodiscard]] Result<FileHeader> read_header(std::span<const std::byte> file);
 

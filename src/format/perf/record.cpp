@@ -86,7 +86,7 @@ bool RecordWalker::recover(RawRecord& record, std::uint64_t end) {
 }
 
 void RecordWalker::take_payload(RawRecord& record, std::uint64_t end) {
-  Cursor in(record.body, order_);
+  ByteReader in(record.body, order_);
   const std::uint64_t claimed = record.type == RecordType::auxtrace ? in.u64() : in.u32();
   const std::uint64_t left = bytes_.size() - end;
   // Tracing data is padded to 8 bytes behind its size; AUX data carries its padding in the size.

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "format/bytes.hpp"
+#include "base/bytes.hpp"
 #include "loft/perf_data/records.hpp"
 
 namespace loft::format::perf {

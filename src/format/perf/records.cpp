@@ -7,7 +7,7 @@ namespace loft::format::perf {
 namespace {
 
 template <class T>
-std::optional<T> checked(const Cursor& in, T value) {
+std::optional<T> checked(const ByteReader& in, T value) {
   if (!in.ok()) return std::nullopt;
   return value;
 }
@@ -21,9 +21,9 @@ bool is_build_id(std::size_t size, std::uint32_t reserved, std::span<const std::
 }
 
 // The inode numbers of an MMAP2, or the build id in their place.
-void read_file_identity(Cursor& in, bool has_build_id, pd::Mmap& map) {
+void read_file_identity(ByteReader& in, bool has_build_id, pd::Mmap& map) {
   if (has_build_id) {
-    Cursor ahead = in;
+    ByteReader ahead = in;
     const std::size_t size = ahead.u8();
     const std::uint32_t reserved = ahead.u8() | static_cast<std::uint32_t>(ahead.u16()) << 8;
     const auto bytes = ahead.take(20);
@@ -42,7 +42,7 @@ void read_file_identity(Cursor& in, bool has_build_id, pd::Mmap& map) {
 }  // namespace
 
 std::optional<pd::Mmap> read_mmap(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Mmap map;
   map.pid = in.u32();
   map.tid = in.u32();
@@ -55,22 +55,22 @@ std::optional<pd::Mmap> read_mmap(const RawRecord& record) {
     map.protection = in.u32();
     map.flags = in.u32();
   }
-  map.path = in.text(in.remaining());
+  map.path = in.text_field(in.remaining());
   return checked(in, map);
 }
 
 std::optional<pd::Comm> read_comm(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Comm comm;
   comm.pid = in.u32();
   comm.tid = in.u32();
-  comm.name = in.text(in.remaining());
+  comm.name = in.text_field(in.remaining());
   comm.is_exec = (record.misc & kMiscCommExec) != 0;
   return checked(in, comm);
 }
 
 std::optional<pd::Task> read_task(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Task task;
   task.pid = in.u32();
   task.parent_pid = in.u32();
@@ -81,7 +81,7 @@ std::optional<pd::Task> read_task(const RawRecord& record) {
 }
 
 std::optional<pd::Lost> read_lost(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Lost lost;
   lost.id = in.u64();
   lost.count = in.u64();
@@ -89,13 +89,13 @@ std::optional<pd::Lost> read_lost(const RawRecord& record) {
 }
 
 std::optional<pd::LostSamples> read_lost_samples(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   const pd::LostSamples lost{in.u64()};
   return checked(in, lost);
 }
 
 std::optional<pd::Throttle> read_throttle(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Throttle throttle;
   throttle.time = in.u64();
   throttle.id = in.u64();
@@ -104,7 +104,7 @@ std::optional<pd::Throttle> read_throttle(const RawRecord& record) {
 }
 
 std::optional<pd::Switch> read_switch(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Switch change;
   change.is_out = (record.misc & kMiscSwitchOut) != 0;
   change.is_preempted = change.is_out && (record.misc & kMiscSwitchOutPreempt) != 0;
@@ -116,7 +116,7 @@ std::optional<pd::Switch> read_switch(const RawRecord& record) {
 }
 
 std::optional<pd::Namespaces> read_namespaces(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Namespaces namespaces;
   namespaces.pid = in.u32();
   namespaces.tid = in.u32();
@@ -129,18 +129,18 @@ std::optional<pd::Namespaces> read_namespaces(const RawRecord& record) {
 }
 
 std::optional<pd::Ksymbol> read_ksymbol(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Ksymbol symbol;
   symbol.address = in.u64();
   symbol.length = in.u32();
   symbol.kind = in.u16();
   symbol.flags = in.u16();
-  symbol.name = in.text(in.remaining());
+  symbol.name = in.text_field(in.remaining());
   return checked(in, symbol);
 }
 
 std::optional<pd::BpfEvent> read_bpf_event(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::BpfEvent event;
   event.kind = in.u16();
   event.flags = in.u16();
@@ -151,15 +151,15 @@ std::optional<pd::BpfEvent> read_bpf_event(const RawRecord& record) {
 }
 
 std::optional<pd::Cgroup> read_cgroup(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Cgroup cgroup;
   cgroup.id = in.u64();
-  cgroup.path = in.text(in.remaining());
+  cgroup.path = in.text_field(in.remaining());
   return checked(in, cgroup);
 }
 
 std::optional<pd::TextPoke> read_text_poke(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::TextPoke poke;
   poke.address = in.u64();
   const auto old_size = in.u16();
@@ -170,7 +170,7 @@ std::optional<pd::TextPoke> read_text_poke(const RawRecord& record) {
 }
 
 std::optional<pd::Aux> read_aux(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Aux aux;
   aux.offset = in.u64();
   aux.size = in.u64();
@@ -179,7 +179,7 @@ std::optional<pd::Aux> read_aux(const RawRecord& record) {
 }
 
 std::optional<pd::ItraceStart> read_itrace_start(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::ItraceStart start;
   start.pid = in.u32();
   start.tid = in.u32();
@@ -187,13 +187,13 @@ std::optional<pd::ItraceStart> read_itrace_start(const RawRecord& record) {
 }
 
 std::optional<pd::AuxOutputHardwareId> read_aux_output(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   const pd::AuxOutputHardwareId id{in.u64()};
   return checked(in, id);
 }
 
 std::optional<pd::CallchainDeferred> read_deferred(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::CallchainDeferred chain;
   chain.cookie = in.u64();
   const auto count = in.count64(8);
@@ -201,7 +201,7 @@ std::optional<pd::CallchainDeferred> read_deferred(const RawRecord& record) {
   return checked(in, std::move(chain));
 }
 
-std::optional<pd::CounterReading> read_counters(Cursor& in, std::uint64_t read_format) {
+std::optional<pd::CounterReading> read_counters(ByteReader& in, std::uint64_t read_format) {
   const auto when = [&](std::uint64_t bit) {
     return (read_format & bit) != 0 ? std::optional(in.u64()) : std::nullopt;
   };
@@ -233,7 +233,7 @@ std::optional<pd::CounterReading> read_counters(Cursor& in, std::uint64_t read_f
 }
 
 std::optional<pd::Read> read_read(const RawRecord& record, const EventAttr& attr) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::Read read;
   read.pid = in.u32();
   read.tid = in.u32();

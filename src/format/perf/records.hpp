@@ -38,7 +38,7 @@ namespace pd = loft::perf_data;
 [[nodiscard]] std::optional<pd::EventUpdate> read_event_update(const RawRecord& record);
 
 // A counter reading in the layout of `read_format`; nothing when it does not fit.
-[[nodiscard]] std::optional<pd::CounterReading> read_counters(Cursor& in,
+[[nodiscard]] std::optional<pd::CounterReading> read_counters(ByteReader& in,
                                                               std::uint64_t read_format);
 
 // Bytes as lower-case hexadecimal digits: how build ids are written.

@@ -3,11 +3,11 @@
 namespace loft::format::perf {
 namespace {
 
-std::optional<std::uint64_t> optional_u64(Cursor& in, bool there) {
+std::optional<std::uint64_t> optional_u64(ByteReader& in, bool there) {
   return there ? std::optional(in.u64()) : std::nullopt;
 }
 
-void read_fixed(Cursor& in, const SampleLayout& layout, pd::Sample& sample) {
+void read_fixed(ByteReader& in, const SampleLayout& layout, pd::Sample& sample) {
   sample.who.id = optional_u64(in, layout.has(kIdentifier));
   sample.ip = optional_u64(in, layout.has(kIp));
   if (layout.has(kTid)) {
@@ -25,7 +25,7 @@ void read_fixed(Cursor& in, const SampleLayout& layout, pd::Sample& sample) {
   sample.period = optional_u64(in, layout.has(kPeriod));
 }
 
-pd::U64View take_numbers(Cursor& in, std::uint64_t count) {
+pd::U64View take_numbers(ByteReader& in, std::uint64_t count) {
   const std::byte* first = in.here();
   in.skip(count * 8);
   if (!in.ok()) return {};
@@ -33,7 +33,7 @@ pd::U64View take_numbers(Cursor& in, std::uint64_t count) {
 }
 
 // The flags are a bit field: see FlagWord in attr.cpp.
-pd::BranchEntry read_branch(Cursor& in) {
+pd::BranchEntry read_branch(ByteReader& in) {
   pd::BranchEntry entry;
   entry.from = in.u64();
   entry.to = in.u64();
@@ -51,7 +51,7 @@ pd::BranchEntry read_branch(Cursor& in) {
   return entry;
 }
 
-void read_branches(Cursor& in, const EventAttr& attr, pd::Sample& sample) {
+void read_branches(ByteReader& in, const EventAttr& attr, pd::Sample& sample) {
   const auto count = in.u64();
   if ((attr.branch_sample_type & kBranchHardwareIndex) != 0)
     sample.branch_hardware_index = in.u64();
@@ -61,7 +61,7 @@ void read_branches(Cursor& in, const EventAttr& attr, pd::Sample& sample) {
   if ((attr.branch_sample_type & kBranchCounters) != 0) in.skip(count * 8);
 }
 
-pd::Registers read_registers(Cursor& in, std::uint64_t mask) {
+pd::Registers read_registers(ByteReader& in, std::uint64_t mask) {
   pd::Registers registers;
   const auto abi = in.u64();
   if (abi == 0) return registers;
@@ -71,7 +71,7 @@ pd::Registers read_registers(Cursor& in, std::uint64_t mask) {
   return registers;
 }
 
-void read_stack(Cursor& in, pd::Sample& sample) {
+void read_stack(ByteReader& in, pd::Sample& sample) {
   const auto size = in.u64();
   if (size == 0) return;
   const auto bytes = in.take(size);
@@ -79,7 +79,7 @@ void read_stack(Cursor& in, pd::Sample& sample) {
   if (in.ok()) sample.user_stack = bytes.first(copied < size ? copied : size);
 }
 
-void read_variable(Cursor& in, const SampleLayout& layout, pd::Sample& sample) {
+void read_variable(ByteReader& in, const SampleLayout& layout, pd::Sample& sample) {
   const EventAttr& attr = layout.attr();
   if (layout.has(kRead)) {
     sample.reading = read_counters(in, attr.read_format);
@@ -119,14 +119,14 @@ std::optional<pd::Sample> read_sample(const RawRecord& record, const SampleLayou
   std::optional<pd::Sample> sample(std::in_place);  // large: it is made where it will be used
   sample->mode = record.mode();
   sample->exact_ip = (record.misc & kMiscExactIp) != 0;
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   read_fixed(in, layout, *sample);
   read_variable(in, layout, *sample);
   if (!in.ok()) sample.reset();
   return sample;
 }
 
-bool skip_reading(Cursor& in, std::uint64_t format) {
+bool skip_reading(ByteReader& in, std::uint64_t format) {
   const auto has = [&](std::uint64_t bit) { return (format & bit) != 0 ? 1u : 0u; };
   const std::uint64_t times = has(kReadTotalTimeEnabled) + has(kReadTotalTimeRunning);
   const std::uint64_t each = 1 + has(kReadId) + has(kReadLost);

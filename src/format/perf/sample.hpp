@@ -5,7 +5,7 @@
 //
 //   const auto event = table.event_of_sample(record);
 //   const SampleLayout& layout = table.layout(*event);
-//   const auto time = layout.time_of(record);          // one load, for the fast road
+//   const auto time = table.time_of(record);           // one load, for the fast road
 //   const auto sample = read_sample(record, layout);   // everything
 #pragma once
 
@@ -42,17 +42,16 @@ class SampleLayout {
   }
   [[nodiscard]] std::uint16_t id_place_from_end() const;
   [[nodiscard]] std::uint16_t time_place_from_end() const { return time_from_end_; }
-  // Bytes of the RecordId behind records that are no samples; 0 when there is none.
-  [[nodiscard]] std::uint16_t tail_size() const { return tail_size_; }
 
+  // The RecordId of a record that is no sample stands behind its own fields; a sample has its parts
+  // among its first fields.
   [[nodiscard]] pd::RecordId read_tail(const RawRecord& record) const;
-  // The same of a sample, which has it among its first fields.
   [[nodiscard]] pd::RecordId read_head(const RawRecord& sample) const;
 
  private:
   EventAttr attr_;
   Places in_sample_;
-  std::uint16_t tail_size_ = 0;
+  std::uint16_t tail_size_ = 0;  // bytes of the RecordId behind a record; 0 when there is none
   std::uint16_t time_from_end_ = kAbsent;
 };
 
@@ -67,7 +66,7 @@ class EventTable {
 
   // The event that the record belongs to; nothing when its id is of none.
   [[nodiscard]] std::optional<std::uint32_t> event_of_sample(const RawRecord& record) const;
-  // The same for a reader of many: neighbours in a file most often have the same id.
+  // A reader of many samples passes a memo: neighbours in a file most often have the same id.
   struct Memo {
     std::uint64_t id = 0;
     std::optional<std::uint32_t> event;
@@ -118,7 +117,7 @@ struct BriefSample {
   pd::U64View call_chain;
 };
 // Steps over PERF_SAMPLE_READ without building it.
-[[nodiscard]] bool skip_reading(Cursor& in, std::uint64_t format);
+[[nodiscard]] bool skip_reading(ByteReader& in, std::uint64_t format);
 
 [[nodiscard]] inline bool read_brief(const RawRecord& record, const SampleLayout& layout,
                                      BriefSample& sample) {
@@ -138,7 +137,7 @@ struct BriefSample {
   if (places.cpu != kAbsent) sample.cpu = load<std::uint32_t>(body + places.cpu, record.order);
   sample.period = places.period == kAbsent ? layout.attr().sample_period : u64_at(places.period);
   if (!layout.has(kCallchain)) return true;
-  Cursor in(record.body.subspan(places.size), record.order);
+  ByteReader in(record.body.subspan(places.size), record.order);
   if (layout.has(kRead) && !skip_reading(in, layout.attr().read_format)) return false;
   const std::uint64_t count = in.count64(8);
   sample.call_chain = {in.here(), static_cast<std::size_t>(count), record.order != kHostOrder};

@@ -10,26 +10,14 @@ namespace {
 using perf_data::Metadata;
 using perf_data::RecordedBinary;
 
-// A text up to its NUL, which must be there.
-std::string terminated(Cursor& in) {
-  const std::string_view rest(reinterpret_cast<const char*>(in.here()), in.remaining());
-  const std::size_t end = rest.find('\0');
-  if (end == std::string_view::npos) {
-    in.fail();
-    return {};
-  }
-  in.skip(end + 1);
-  return std::string(rest.substr(0, end));
-}
-
 RecordedBinary::Kind kind_of(std::uint64_t number) {
   constexpr auto kLast = static_cast<std::uint64_t>(RecordedBinary::Kind::unknown);
   return static_cast<RecordedBinary::Kind>(std::min(number, kLast));
 }
 
-RecordedBinary read_file(Cursor& in) {
+RecordedBinary read_file(ByteReader& in) {
   RecordedBinary binary;
-  binary.path = terminated(in);
+  binary.path = in.text();
   binary.kind = kind_of(in.u32());
   binary.code_address = in.u64();
   const auto count = in.count32(13);
@@ -37,7 +25,7 @@ RecordedBinary read_file(Cursor& in) {
     auto& symbol = binary.symbols.emplace_back();
     symbol.address = in.u64();
     symbol.size = in.u32();
-    symbol.name = terminated(in);
+    symbol.name = in.text();
   }
   if (binary.kind == RecordedBinary::Kind::dex) in.skip(8 * in.count32(8));
   if (in.ok() && in.remaining() >= 8) binary.code_offset = in.u64();  // older ones do not tell it
@@ -95,7 +83,7 @@ class MessageReader {
     return 0;
   }
 
-  Cursor in_;
+  ByteReader in_;
   std::uint64_t field_ = 0;
   std::uint64_t value_ = 0;
   std::span<const std::byte> content_;
@@ -135,10 +123,10 @@ bool read_file2(std::span<const std::byte> bytes, RecordedBinary& binary) {
 
 }  // namespace
 
-void read_simpleperf_files(Cursor& in, std::vector<RecordedBinary>& out) {
+void read_simpleperf_files(ByteReader& in, std::vector<RecordedBinary>& out) {
   while (in.ok() && in.remaining() > 0) {
     const auto size = in.u32();
-    Cursor file(in.take(size), in.order());
+    ByteReader file(in.take(size), in.order());
     if (!in.ok()) return;
     auto binary = read_file(file);
     if (!file.ok()) return in.fail();
@@ -146,7 +134,7 @@ void read_simpleperf_files(Cursor& in, std::vector<RecordedBinary>& out) {
   }
 }
 
-void read_simpleperf_files2(Cursor& in, std::vector<RecordedBinary>& out) {
+void read_simpleperf_files2(ByteReader& in, std::vector<RecordedBinary>& out) {
   while (in.ok() && in.remaining() > 0) {
     const auto size = in.u32();
     const auto bytes = in.take(size);
@@ -157,10 +145,10 @@ void read_simpleperf_files2(Cursor& in, std::vector<RecordedBinary>& out) {
   }
 }
 
-void read_simpleperf_facts(Cursor& in, std::vector<std::pair<std::string, std::string>>& out) {
+void read_simpleperf_facts(ByteReader& in, std::vector<std::pair<std::string, std::string>>& out) {
   while (in.ok() && in.remaining() > 0) {
-    auto key = terminated(in);
-    auto value = terminated(in);
+    auto key = in.text();
+    auto value = in.text();
     if (in.ok()) out.emplace_back(std::move(key), std::move(value));
   }
 }
@@ -181,29 +169,29 @@ void name_simpleperf_events(Metadata& metadata) {
 }
 
 std::optional<SimpleperfDso> read_simpleperf_dso(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   SimpleperfDso dso;
   dso.binary.kind = kind_of(in.u64());
   dso.id = in.u64();
   dso.binary.code_address = in.u64();
-  dso.binary.path = in.text(in.remaining());
+  dso.binary.path = in.text_field(in.remaining());
   if (!in.ok()) return std::nullopt;
   return dso;
 }
 
 std::optional<SimpleperfSymbol> read_simpleperf_symbol(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   SimpleperfSymbol found;
   found.symbol.address = in.u64();
   found.symbol.size = in.u64();
   found.dso = in.u64();
-  found.symbol.name = in.text(in.remaining());
+  found.symbol.name = in.text_field(in.remaining());
   if (!in.ok()) return std::nullopt;
   return found;
 }
 
 std::optional<RawRecord> joined_record(std::span<const std::byte> bytes, ByteOrder order) {
-  Cursor in(bytes, order);
+  ByteReader in(bytes, order);
   RawRecord record;
   record.order = order;
   record.type = static_cast<RecordType>(in.u32());
@@ -215,7 +203,7 @@ std::optional<RawRecord> joined_record(std::span<const std::byte> bytes, ByteOrd
 }
 
 std::span<const std::byte> sized_content(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   const auto size = in.u32();
   return in.take(size);
 }

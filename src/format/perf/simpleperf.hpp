@@ -13,11 +13,11 @@
 namespace loft::format::perf {
 
 // Both forms of the section of binaries; `in` fails when it is damaged, what was good is kept.
-void read_simpleperf_files(Cursor& in, std::vector<perf_data::RecordedBinary>& out);
-void read_simpleperf_files2(Cursor& in, std::vector<perf_data::RecordedBinary>& out);
+void read_simpleperf_files(ByteReader& in, std::vector<perf_data::RecordedBinary>& out);
+void read_simpleperf_files2(ByteReader& in, std::vector<perf_data::RecordedBinary>& out);
 
 // Pairs of texts, each with its NUL.
-void read_simpleperf_facts(Cursor& in, std::vector<std::pair<std::string, std::string>>& out);
+void read_simpleperf_facts(ByteReader& in, std::vector<std::pair<std::string, std::string>>& out);
 
 // Names of events: lines of "cpu-clock,1,0", which are a name, a type and a config.
 void name_simpleperf_events(perf_data::Metadata& metadata);

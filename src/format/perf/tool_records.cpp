@@ -6,7 +6,7 @@
 namespace loft::format::perf {
 
 std::optional<pd::IdIndex> read_id_index(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::IdIndex index;
   const auto count = in.count64(32);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -21,20 +21,20 @@ std::optional<pd::IdIndex> read_id_index(const RawRecord& record) {
 }
 
 std::optional<pd::ThreadMap> read_thread_map(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::ThreadMap map;
   const auto count = in.count64(24);
   for (std::uint64_t i = 0; i < count; ++i) {
     auto& entry = map.entries.emplace_back();
     entry.tid = in.u64();
-    entry.comm = in.text(16);
+    entry.comm = in.text_field(16);
   }
   if (!in.ok()) return std::nullopt;
   return map;
 }
 
 std::optional<pd::TimeConversion> read_time_conversion(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::TimeConversion conversion;
   conversion.shift = in.u64();
   conversion.multiplier = in.u64();
@@ -44,7 +44,7 @@ std::optional<pd::TimeConversion> read_time_conversion(const RawRecord& record) 
 }
 
 std::optional<pd::StatValue> read_stat(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::StatValue stat;
   stat.id = in.u64();
   stat.cpu = in.u32();
@@ -57,7 +57,7 @@ std::optional<pd::StatValue> read_stat(const RawRecord& record) {
 }
 
 std::optional<pd::StatRound> read_stat_round(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::StatRound round;
   round.kind = in.u64();
   round.time = in.u64();
@@ -66,11 +66,11 @@ std::optional<pd::StatRound> read_stat_round(const RawRecord& record) {
 }
 
 std::optional<pd::BuildId> read_build_id(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::BuildId id;
   id.pid = in.u32();
   id.bytes = in.take(24);
-  id.path = in.text(in.remaining());
+  id.path = in.text_field(in.remaining());
   if (!in.ok()) return std::nullopt;
   // Byte 20 is the size since perf 5.11; before, a SHA-1 was taken for granted.
   std::size_t size = 20;
@@ -84,7 +84,7 @@ std::optional<pd::BuildId> read_build_id(const RawRecord& record) {
 }
 
 std::optional<pd::EventUpdate> read_event_update(const RawRecord& record) {
-  Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   pd::EventUpdate update;
   const auto kind = in.u64();
   update.id = in.u64();
@@ -93,7 +93,7 @@ std::optional<pd::EventUpdate> read_event_update(const RawRecord& record) {
   switch (update.kind) {
     case pd::EventUpdate::Kind::unit:
     case pd::EventUpdate::Kind::name:
-      update.text = in.text(in.remaining());
+      update.text = in.text_field(in.remaining());
       break;
     case pd::EventUpdate::Kind::scale:
       update.scale = std::bit_cast<double>(in.u64());

@@ -13,19 +13,7 @@ std::string_view view_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A text that ends with its NUL.
-std::string_view terminated(Cursor& in) {
-  const auto rest = view_of({in.here(), in.remaining()});
-  const auto length = rest.find('\0');
-  if (length == std::string_view::npos) {
-    in.fail();
-    return {};
-  }
-  in.skip(length + 1);
-  return rest.substr(0, length);
-}
-
-std::span<const std::byte> block64(Cursor& in) { return in.take(in.u64()); }
+std::span<const std::byte> block64(ByteReader& in) { return in.take(in.u64()); }
 
 // Takes the fields over into our own shape; libtraceevent keeps its own to itself.
 void take_format(const tep_event* event, TracingData& out) {
@@ -51,7 +39,7 @@ void take_format(const tep_event* event, TracingData& out) {
 }
 
 // A format that cannot be parsed is left out; samples of it are shown as raw bytes.
-void read_formats(Cursor& in, tep_handle* tep, const std::string& system) {
+void read_formats(ByteReader& in, tep_handle* tep, const std::string& system) {
   const auto count = in.count32(8);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const std::string text(view_of(block64(in)));
@@ -60,17 +48,17 @@ void read_formats(Cursor& in, tep_handle* tep, const std::string& system) {
   }
 }
 
-bool read_blocks(Cursor& in, TracingData& out) {
+bool read_blocks(ByteReader& in, TracingData& out) {
   const auto magic = in.take(10);
   if (view_of(magic) != std::string_view("\x17\x08\x44tracing", 10)) return false;
-  (void)terminated(in);  // version
+  (void)in.text();  // version
   const bool is_big = in.u8() != 0;
-  in = Cursor({in.here(), in.remaining()}, is_big ? ByteOrder::big : ByteOrder::little);
+  in = ByteReader({in.here(), in.remaining()}, is_big ? ByteOrder::big : ByteOrder::little);
   const int long_size = in.u8();
   in.skip(4);  // page size
-  if (terminated(in) != "header_page") return false;
+  if (in.text() != "header_page") return false;
   (void)block64(in);
-  if (terminated(in) != "header_event") return false;
+  if (in.text() != "header_event") return false;
   (void)block64(in);
   if (!in.ok()) return false;
 
@@ -83,7 +71,7 @@ bool read_blocks(Cursor& in, TracingData& out) {
   read_formats(in, tep.get(), "ftrace");
   const auto systems = in.count32(5);
   for (std::uint64_t i = 0; i < systems && in.ok(); ++i) {
-    const std::string system(terminated(in));
+    const std::string system(in.text());
     read_formats(in, tep.get(), system);
   }
   for (int i = 0; i < tep_get_events_count(tep.get()); ++i)
@@ -96,7 +84,7 @@ bool read_blocks(Cursor& in, TracingData& out) {
 
 TracingData read_tracing_data(std::span<const std::byte> bytes) {
   TracingData out;
-  Cursor in(bytes, ByteOrder::little);
+  ByteReader in(bytes, ByteOrder::little);
   if (!read_blocks(in, out)) out.note = "the tracing data is damaged";
   return out;
 }

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "format/bytes.hpp"
+#include "base/bytes.hpp"
 
 namespace loft::format::perf {
 

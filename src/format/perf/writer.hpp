@@ -53,7 +53,7 @@ class RecordingWriter {
   [[nodiscard]] Result<void> finish_round();
 
   // Makes the data so far official and no more: what is left to do where the disk is full.
-  [[nodiscard]] Result<void> settle() { return write_header(false); }
+  [[nodiscard]] Result<void> update_sizes() { return write_header(false); }
 
   void add_text(Feature feature, const std::string& text);
   void add_texts(Feature feature, const std::vector<std::string>& texts);

@@ -16,11 +16,13 @@ Result<sample::Count> count_nothing() {
   const auto& names = virtual_pmu::event_names();
   const auto found = std::find_if(names.begin(), names.end(),
                                   [](const auto& name) { return name.name == "instructions"; });
+  if (found == names.end())
+    return failure(ErrorKind::unsupported, "count with the virtual PMU",
+                   "loft was built without its engine, which exists for x86-64 alone");
   CountRequest request;
   request.events.resize(1);
   request.events[0].name = "instructions";
-  request.events[0].encoding = {"virtual", 0,
-                                static_cast<std::uint64_t>(std::distance(names.begin(), found))};
+  request.events[0].encoding = event::virtual_encoding(found->index);
   request.groups = {{{0}, false}};
   request.command = {"true"};
   LOFT_TRY(const auto run, virtual_pmu::prepare(request));

@@ -1,7 +1,6 @@
 // The energy meters that the kernel shows as files: powercap (RAPL) and hwmon.
 //
-//   for (const Meter& meter : energy::meters(root)) LOFT_TRY(const double joules,
-//   energy::read(meter));
+//   for (const Meter& meter : energy::meters(root)) print(energy::read(meter));
 #pragma once
 
 #include <string>

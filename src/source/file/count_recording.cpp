@@ -12,7 +12,9 @@
 #include <map>
 
 #include "base/fd.hpp"
+#include "base/text.hpp"
 #include "event/virtual_names.hpp"
+#include "format/perf/header.hpp"
 #include "format/perf/sample.hpp"
 
 namespace loft::source {
@@ -28,6 +30,17 @@ constexpr std::uint64_t kDummy = 9;     // PERF_COUNT_SW_DUMMY: counts nothing, 
 // task-clock and cpu-clock
 bool is_clock(const perf_data::EventAttr& attr) {
   return attr.type == kSoftware && attr.config <= 1;
+}
+
+// The kernel has no type for the virtual PMU's events: in a file their names tell them.
+event::Identity identity_of(const perf_data::EventAttr& attr, const std::string& name,
+                            bool is_virtual) {
+  event::Identity id;
+  id.encoding.type = is_virtual ? event::kTypeVirtual : attr.type;
+  id.encoding.config = attr.config;
+  id.modifiers = {!attr.exclude_user, !attr.exclude_kernel, !attr.exclude_hv, attr.precise_ip};
+  id.meaning = event::meaning_of(id.encoding, name);
+  return id;
 }
 
 // One counter of the kernel. Counters that are inherited have one value for each thread and CPU;
@@ -220,6 +233,7 @@ void RecordingCounter::set_times(sample::RunCounts& run) const {
   run.wall = wall_;
   if (is_stat_ && wall_.count() > 0) return;
   run.wall_origin = Origin::missing;
+  if (run.has_engine_time()) return;
   const auto range = recording_.time_range();
   if (!range || range->second <= range->first) return;
   run.wall = nanoseconds(range->second - range->first);
@@ -229,9 +243,13 @@ void RecordingCounter::set_times(sample::RunCounts& run) const {
 sample::RunCounts RecordingCounter::result() {
   sample::RunCounts run;
   const auto& summary = recording_.summary();
-  run.source = "file";
+  run.source = sample::Source::file;
   run.target = summary.path;
   run.command = summary.metadata.command_line;
+  const bool is_virtual_run = std::ranges::any_of(summary.metadata.events, [](const auto& event) {
+    return event.name.starts_with(event::kVirtualPrefix);
+  });
+  if (is_virtual_run) run.source = sample::Source::virtual_pmu;
   set_times(run);
   const auto read = totals({});
   std::vector<std::uint32_t> kept;
@@ -246,6 +264,7 @@ sample::RunCounts RecordingCounter::result() {
     counted.origin = "recording";
     counted.unit = described.unit.empty() && is_clock(attr) ? "ns" : described.unit;
     counted.scale = described.scale;
+    counted.id = identity_of(attr, described.name, is_virtual);
     counted.total = is_virtual && !periods_[event].overflowed ? Count::exact(periods_[event].sum)
                                                               : count_of_event(event, read);
     run.events.push_back(std::move(counted));
@@ -256,8 +275,14 @@ sample::RunCounts RecordingCounter::result() {
     for (const std::uint32_t event : kept) counts.push_back(std::move(interval.counts[event]));
     run.intervals.push_back({interval.start, interval.end, std::move(counts)});
   }
-  if (!is_stat_)
-    run.notes.emplace_back("counts are estimated from samples, up to the last one of each event");
+  std::vector<std::string> estimated;
+  for (const sample::CountedEvent& event : run.events)
+    if (event.total.origin == Origin::scaled) estimated.push_back(event.name);
+  if (!is_stat_ && !estimated.empty())
+    run.notes.push_back(estimated.size() == run.events.size()
+                            ? "counts are estimated from samples, up to the last one of each event"
+                            : "estimated from samples, up to the last one of each event: " +
+                                  join(estimated, ", "));
   if (summary.lost > 0)
     run.notes.push_back(fmt::format("the recorder lost {} samples or records", summary.lost));
   return run;
@@ -272,10 +297,10 @@ Result<bool> is_recording(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return false;  // what is read from a pipe is gone
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return failure_of_errno(errno, "open '" + path + "'");
-  std::array<char, 8> magic{};
+  std::array<std::byte, format::perf::kMagicSize> magic{};
   const auto got = ::read(file.get(), magic.data(), magic.size());
-  const std::string_view text(magic.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
-  return text == "PERFILE2" || text == "2ELIFREP" || text == "PERFFILE";
+  return format::perf::has_magic(
+      std::span(magic).first(got < 0 ? 0 : static_cast<std::size_t>(got)));
 }
 
 sample::RunCounts count_recording(const Recording& recording) {

@@ -9,12 +9,11 @@ DeferredChains::DeferredChains(const Region& region, std::uint64_t from, std::ui
   RawRecord record;
   while (walker.position() < until && walker.next(record)) {
     if (record.type != RecordType::callchain_deferred) continue;
-    format::Cursor in(record.body, record.order);
+    ByteReader in(record.body, record.order);
     const auto cookie = in.u64();
     const auto count = in.count64(8);
     if (!in.ok()) continue;
-    by_cookie_[cookie] = {in.here(), static_cast<std::size_t>(count),
-                          record.order != format::kHostOrder};
+    by_cookie_[cookie] = {in.here(), static_cast<std::size_t>(count), record.order != kHostOrder};
   }
 }
 

@@ -84,7 +84,7 @@ void describe_array(const perf::TracepointField& field, std::span<const std::byt
                     ByteOrder order, FieldSink& sink) {
   const bool are_numbers = field.element_size == 4 || field.element_size == 8;
   if (!are_numbers) return sink.bytes(field.name, bytes);
-  format::Cursor in(bytes, order);
+  ByteReader in(bytes, order);
   sink.begin_list(field.name);
   while (in.remaining() >= field.element_size)
     sink.address("", field.element_size == 8 ? in.u64() : in.u32());
@@ -166,8 +166,7 @@ void RecordDescriber::prefetch(const PlacedRecord& placed) const {
   if (placed.record.type != RecordType::sample || recording_.events().size() == 0) return;
   const auto place = recording_.events().layout(0).places().ip;  // a guess is good enough
   if (place == perf::SampleLayout::kAbsent || placed.record.body.size() < place + 8u) return;
-  const auto ip =
-      format::load<std::uint64_t>(placed.record.body.data() + place, placed.record.order);
+  const auto ip = load<std::uint64_t>(placed.record.body.data() + place, placed.record.order);
   const bool in_kernel = placed.record.mode() == CpuMode::kernel;
   resolver_.prefetch(in_kernel ? kernel_.span.value : user_.span.value, ip);
 }

@@ -26,7 +26,6 @@ class RecordDescriber {
 
  private:
   void describe_sample(const PlacedRecord& placed, sample::FieldSink& sink);
-  void describe_body(const PlacedRecord& placed, sample::FieldSink& sink);
   bool describe_task(const RawRecord& record, sample::FieldSink& sink);
   bool describe_kernel(const RawRecord& record, const format::perf::SampleLayout* layout,
                        sample::FieldSink& sink);

@@ -40,7 +40,7 @@ void describe_mmap(const perf_data::Mmap& map, bool is_mmap2, FieldSink& sink) {
 
 // CPUs come as a list, as bits in words of 4 or 8 bytes, or as a range.
 bool describe_cpu_map(const RawRecord& record, FieldSink& sink) {
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   std::vector<std::uint64_t> cpus;
   const auto kind = in.u16();
   if (kind == 0) {
@@ -70,9 +70,9 @@ bool describe_cpu_map(const RawRecord& record, FieldSink& sink) {
 }
 
 bool describe_event_type(const RawRecord& record, FieldSink& sink) {
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   const auto config = in.u64();
-  const auto name = in.text(std::min<std::size_t>(64, in.remaining()));
+  const auto name = in.text_field(std::min<std::size_t>(64, in.remaining()));
   if (!in.ok()) return false;
   sink.address("config", config);
   sink.text("name", name);
@@ -81,7 +81,7 @@ bool describe_event_type(const RawRecord& record, FieldSink& sink) {
 
 // How perf stat was set up: pairs of a number and a value.
 bool describe_stat_config(const RawRecord& record, FieldSink& sink) {
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   const auto count = in.count64(16);
   if (!in.ok()) return false;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -105,7 +105,7 @@ bool emit(const std::optional<T>& value, const Emit& show) {
 
 // Records that Android's simpleperf adds.
 bool describe_simpleperf(const RawRecord& record, FieldSink& sink) {
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   switch (record.type) {
     case RecordType::simpleperf_kernel_symbol:
     case RecordType::simpleperf_tracing_data:
@@ -356,7 +356,7 @@ bool RecordDescriber::describe_tool(const RawRecord& record, FieldSink& sink) {
           sink.number("cpus", update.cpus.size());
       });
     case RecordType::header_feature: {
-      format::Cursor in(record.body, record.order);
+      ByteReader in(record.body, record.order);
       const auto bit = in.u64();
       const auto name = bit < 256 ? perf::name_of_feature(static_cast<std::uint32_t>(bit)) : "";
       sink.number("feature", bit);

@@ -1,8 +1,8 @@
 // A recording, added up: the road from samples to a profile in one call.
 //
 //   LOFT_TRY(const auto recording, Recording::open(path));
-//   const auto profiled = profile_recording(*recording, options, symbol_options);
-//   sample::make_report(recording->summary(), profiled.result, *profiled.locations, ...);
+//   LOFT_TRY(const auto profiled, profile_recording(*recording, options, symbol_search, workers));
+//   sample::make_report(recording->summary(), profiled.result, *profiled.locations, history, {});
 #pragma once
 
 #include <memory>

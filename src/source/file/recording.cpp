@@ -1,7 +1,7 @@
 // Opening: from a path to regions of records.
 #include "source/file/recording.hpp"
 
-#include <fcntl.h>
+#include <pwd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,10 +26,30 @@ constexpr std::size_t kKallsymsLimit = 256u << 20;
 constexpr std::uint64_t kMostExpansion = 512;
 constexpr std::uint64_t kExpansionFloor = 64u << 20;
 
+// A stream may never end: what does not begin like a recording is not read any further, so that
+// what comes out is enough to say what it is instead.
 Result<Mapping> map_stream(const Fd& fd) {
   LOFT_TRY(Spool spool, Spool::create());
-  LOFT_CHECK(spool.append_all(fd));
+  std::vector<std::byte> start;
+  while (start.size() < perf::kMagicSize) {
+    LOFT_TRY(const auto bytes, spool.append_some(fd));
+    if (bytes.empty()) break;
+    start.insert(start.end(), bytes.begin(), bytes.end());
+  }
+  if (perf::has_magic(start)) LOFT_CHECK(spool.append_all(fd));
   return spool.finish();
+}
+
+// perf refuses such files; what is in them is somebody else's word.
+std::string note_of_owner(const std::string& path) {
+  struct stat status {};
+  if (path == "-" || ::stat(path.c_str(), &status) != 0) return {};
+  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
+  const passwd* owner = ::getpwuid(status.st_uid);
+  return "it belongs to " +
+         (owner != nullptr ? "the user " + printable(owner->pw_name)
+                           : "user " + std::to_string(status.st_uid)) +
+         ": read it only if you trust them";
 }
 
 constexpr const char* kHowToGetOne =
@@ -65,8 +85,7 @@ Result<Mapping> map_any(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return failure_to_open(errno, path);
   if (S_ISREG(status.st_mode)) return map_file(path);
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) return failure_to_open(errno, path);
+  LOFT_TRY(const Fd fd, open_input(path));
   return map_stream(fd);
 }
 
@@ -88,7 +107,7 @@ class RecordJoiner {
     pending_.insert(pending_.end(), bytes.begin(), bytes.end());
     std::size_t whole = 0;
     while (pending_.size() - whole >= perf::kRecordHeader) {
-      const std::size_t size = format::load<std::uint16_t>(pending_.data() + whole + 6, order_);
+      const std::size_t size = load<std::uint16_t>(pending_.data() + whole + 6, order_);
       if (size < perf::kRecordHeader)
         return failure(ErrorKind::malformed, "unpack a record", "a size in it cannot be");
       if (size > pending_.size() - whole) break;
@@ -135,8 +154,17 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& path, Prog
     if (!loaded) return failure_to_read(loaded.error(), path);
     for (Region& region : recording->regions_) region.is_mapped = true;
   }
+  if (std::string note = note_of_owner(path); !note.empty())
+    recording->summary_.notes.insert(recording->summary_.notes.begin(), std::move(note));
   LOFT_CHECK(recording->survey_all(walk, progress));
+  LOFT_CHECK(recording->check_unchanged());
   return recording;
+}
+
+Result<void> Recording::check_unchanged() const {
+  for (const Mapping& mapping : mappings_)
+    if (mapping.has_changed()) return file_changed(summary_.path);
+  return {};
 }
 
 Result<std::unique_ptr<Recording>> Recording::of_bytes(std::span<const std::byte> bytes,

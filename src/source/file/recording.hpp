@@ -26,14 +26,13 @@
 
 namespace loft::source {
 
-using format::ByteOrder;
 using format::perf::RawRecord;
 using format::perf::RecordType;
 
 // Bytes that hold nothing but records.
 struct Region {
   std::span<const std::byte> bytes;
-  ByteOrder order = format::kHostOrder;
+  ByteOrder order = kHostOrder;
   std::uint64_t file_offset = 0;  // of its first byte, for messages
   bool is_mapped = false;         // a mapped file: what was read can be had again
 
@@ -100,6 +99,10 @@ class Recording {
 
   // Every record as it stands in the file.
   void in_file_order(const Visitor& visit) const;
+
+  // An error when the file shrank since it was opened: what was read of it then is not what it
+  // said.
+  [[nodiscard]] Result<void> check_unchanged() const;
 
   // First and last time of any sample: one pass when the recording does not say it itself.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> time_range() const;

@@ -9,16 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sample/run_slice.hpp"
 #include "source/file/recording.hpp"
 
 namespace loft::source {
 
-struct RunSlice {
-  std::uint32_t tid = 0;
-  std::optional<std::uint32_t> cpu;  // nothing where the recording does not say
-  std::uint64_t start = 0;           // of the recording's clock
-  std::uint64_t end = 0;
-};
+using sample::RunSlice;
 
 // A switch record with who it is about.
 struct TaskSwitch {

@@ -200,7 +200,7 @@ void Recording::take_joined_record(std::uint32_t region, Survey& survey) {
 }
 
 void Recording::take_id_record(const RawRecord& record) {
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   auto& events = summary_.metadata.events;
   const auto count = in.count64(16);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -223,7 +223,7 @@ void Recording::take_reading(const RawRecord& record, Survey& survey) {
 
 // The attribute says its own size; ids fill the rest of the record.
 void Recording::take_attr_record(const RawRecord& record) {
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   in.skip(4);
   std::size_t size = in.u32();
   if (size == 0) size = perf::kSmallestAttr;
@@ -232,7 +232,7 @@ void Recording::take_attr_record(const RawRecord& record) {
   if (!attr) return;
   perf_data::EventDescription event;
   event.attr = *attr;
-  format::Cursor ids(record.body.subspan(size), record.order);
+  ByteReader ids(record.body.subspan(size), record.order);
   while (ids.remaining() >= 8) event.ids.push_back(ids.u64());
   summary_.metadata.events.push_back(std::move(event));
 }
@@ -240,9 +240,9 @@ void Recording::take_attr_record(const RawRecord& record) {
 void Recording::take_update_record(const RawRecord& record) {
   auto& events = summary_.metadata.events;
   if (record.type == RecordType::header_event_type) {
-    format::Cursor in(record.body, record.order);
+    ByteReader in(record.body, record.order);
     const auto config = in.u64();
-    const auto name = in.text(std::min<std::size_t>(64, in.remaining()));
+    const auto name = in.text_field(std::min<std::size_t>(64, in.remaining()));
     for (auto& event : events)
       if (in.ok() && event.attr.config == config && event.name.empty()) event.name = name;
     return;
@@ -265,7 +265,7 @@ void Recording::take_feature_record(const RawRecord& record) {
           {id->pid, id->is_kernel, perf::to_hex(id->bytes), std::string(id->path)});
     return;
   }
-  format::Cursor in(record.body, record.order);
+  ByteReader in(record.body, record.order);
   const auto bit = in.u64();
   const auto bytes = in.take(in.remaining());
   // The one that ends the list has no content; its number is the last that its writer knew.

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "event/meaning.hpp"
 #include "event/recording_schema.hpp"
 #include "event/virtual_names.hpp"
 #include "format/perf/records.hpp"
@@ -77,7 +78,7 @@ class TaskReader {
       if (roles_[i] == Role::wait) table_.waiting_is_whole = true;
       if (roles_[i] == Role::counter) {
         places_[i] = table_.counters.size();
-        if (events[i].name == "instructions" || events[i].name == "instructions:u")
+        if (event::meaning_of(events[i].name) == event::Meaning::instructions)
           table_.instructions = table_.counters.size();
         table_.counters.push_back(events[i].name);
       }

@@ -33,7 +33,7 @@ class PerfCounting final : public CountingRun {
 
   Result<void> open();
 
-  std::string source_name() const override { return "perf_events"; }
+  sample::Source source() const override { return sample::Source::perf_events; }
   const std::vector<event::Event>& events() const override { return layout_.events; }
   std::vector<std::string> notes() const override;
   Result<void> start() override;
@@ -296,7 +296,7 @@ Result<Reading> PerfCounting::read() {
 
 }  // namespace
 
-Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
+Result<void> check(const CountRequest& request) {
   if (request.split != Split::none && request.split != Split::threads &&
       request.split != Split::cpus)
     return failure(ErrorKind::unsupported, "count per function or block with hardware counters",
@@ -305,6 +305,11 @@ Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   if (!request.region.empty())
     return failure(ErrorKind::unsupported, "count inside one function with hardware counters",
                    "they know CPUs and threads, not functions", "use --source virtual");
+  return {};
+}
+
+Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
+  LOFT_CHECK(check(request));
   if (request.split == Split::threads && request.pids.empty() && !tells_counts_of_threads()) {
     // Where ptrace is not allowed either, rows are missing and the notes say so.
     auto traced = prepare_traced(request);

@@ -1,32 +1,8 @@
 #include "source/perf_events/places.hpp"
 
-#include "base/file.hpp"
-#include "base/text.hpp"
+#include "source/living_tasks.hpp"
 
 namespace loft::source::perf_events {
-namespace {
-
-// The name of a task, which may end at any moment: then there is none.
-std::string name_of_task(pid_t pid, const std::string& tid) {
-  const auto comm = read_line("/proc/" + std::to_string(pid) + "/task/" + tid + "/comm");
-  return comm ? *comm : std::string();
-}
-
-Result<std::vector<TaskPlace>> tasks_of(pid_t pid) {
-  const auto tids = list_directory("/proc/" + std::to_string(pid) + "/task");
-  if (!tids)
-    return failure(ErrorKind::not_found, "watch process " + std::to_string(pid),
-                   "there is no such process", "it may have ended; 'pgrep -a NAME' finds others");
-  std::vector<TaskPlace> places;
-  for (const std::string& tid : *tids) {
-    const auto number = parse_u64(tid);
-    if (number) places.push_back({{static_cast<pid_t>(*number), -1}, pid, name_of_task(pid, tid)});
-  }
-  return places;
-}
-
-}  // namespace
-
 Result<CpuList> cpus_of(const CountRequest& request) {
   LOFT_TRY(const CpuList online, online_cpus());
   if (request.cpus.empty()) return online;
@@ -43,8 +19,9 @@ Result<std::vector<TaskPlace>> places_of(const CountRequest& request, pid_t chil
     tasks.push_back({{-1, -1}, 0, {}});
   } else if (!request.pids.empty()) {
     for (const pid_t pid : request.pids) {
-      LOFT_TRY(const auto found, tasks_of(pid));
-      tasks.insert(tasks.end(), found.begin(), found.end());
+      LOFT_TRY(const auto threads, threads_of(pid));
+      for (const LivingTask& thread : threads)
+        tasks.push_back({{thread.tid, -1}, pid, thread.name});
     }
   } else {
     tasks.push_back({{child, -1}, child, {}});

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
+
 namespace loft::source::perf_events {
 namespace {
 
@@ -11,6 +14,10 @@ std::size_t page_size() {
 }
 
 }  // namespace
+
+std::size_t ring_pages(std::size_t bytes) {
+  return std::bit_ceil(std::max<std::size_t>(8, (bytes + page_size() - 1) / page_size()));
+}
 
 Result<RingBuffer> RingBuffer::map(const Fd& fd, std::size_t pages) {
   auto mapping = Mapping::shared(fd, (1 + pages) * page_size(), Mapping::Access::read_write);

@@ -17,6 +17,9 @@
 
 namespace loft::source::perf_events {
 
+// So many bytes, and at least 8 pages, as data pages of a ring.
+[[nodiscard]] std::size_t ring_pages(std::size_t bytes);
+
 class RingBuffer {
  public:
   // `pages` data pages, a power of two.

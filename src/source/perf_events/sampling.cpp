@@ -1,6 +1,5 @@
 #include "source/perf_events/sampling.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -12,10 +11,10 @@
 
 #include "base/file.hpp"
 #include "base/nameless_file.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/combine.hpp"
 #include "source/perf_events/places.hpp"
-#include "source/perf_events/running_process.hpp"
 #include "source/perf_events/thread_rings.hpp"
 
 namespace loft::source::perf_events {
@@ -64,36 +63,16 @@ perf_event_attr event_attr(const event::Event& event, const SamplingRequest& req
   return attr;
 }
 
-format::perf::WriteAt writer_to(int fd) {
-  return [fd](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
-    while (!bytes.empty()) {
-      const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return failure_of_errno(errno, "write the recording");
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-      offset += static_cast<std::uint64_t>(written);
-    }
-    return {};
-  };
-}
-
 }  // namespace
 
 Result<SamplingRun::Output> SamplingRun::open_output(const std::string& path) {
-  if (!path.empty()) {
-    const Destination to = destination_of(path);
-    std::string beside = to.path;
-    if (to.can_be_replaced) beside += ".new-" + std::to_string(::getpid());
-    Fd fd(::open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!fd.is_open()) return failure_of_errno(errno, "write '" + path + "'");
-    return Output{std::move(fd), to.path, to.can_be_replaced ? beside : std::string()};
+  Output output;
+  if (path.empty()) {
+    LOFT_TRY(output.temporary, temporary_file());
+  } else {
+    LOFT_TRY(output.kept, FileReplacement::of(path, FileReplacement::kForOwnerOnly));
   }
-  LOFT_TRY(Fd fd, temporary_file());
-  return Output{std::move(fd), {}, {}};
-}
-
-SamplingRun::~SamplingRun() {
-  if (!output_.beside.empty()) ::unlink(output_.beside.c_str());
+  return output;
 }
 
 Result<std::unique_ptr<SamplingRun>> SamplingRun::prepare(const SamplingRequest& request) {
@@ -179,14 +158,16 @@ Result<void> SamplingRun::start_file() {
         written.back().ids.push_back(id);
       }
   }
-  writer_ = std::make_unique<format::perf::RecordingWriter>(writer_to(output_.fd.get()),
-                                                            std::move(written));
+  const auto write = [this](std::uint64_t offset, Bytes bytes) {
+    return write_all_at(output_.fd(), offset, bytes, "the recording");
+  };
+  writer_ = std::make_unique<format::perf::RecordingWriter>(write, std::move(written));
   return writer_->start();
 }
 
 // What the kernel told nobody, since nobody had asked: names and mappings from before.
 Result<void> SamplingRun::describe(pid_t pid) {
-  LOFT_TRY(const RunningProcess process, look_at_process(pid));
+  LOFT_TRY(const auto threads, threads_of(pid));
   LOFT_TRY(const auto id, event_id(cpus_.front().posts.front().events.front()));
   const auto append = [&](format::perf::RecordType type, pid_t tid,
                           format::ByteBuilder& body) -> Result<void> {
@@ -197,13 +178,13 @@ Result<void> SamplingRun::describe(pid_t pid) {
              format::perf::make_record(type, PERF_RECORD_MISC_USER, body.view()));
     return writer_->append(record);
   };
-  for (const RunningThread& thread : process.threads) {
+  for (const LivingTask& thread : threads) {
     format::ByteBuilder body;
     body.u32(static_cast<std::uint32_t>(pid)).u32(static_cast<std::uint32_t>(thread.tid));
     body.text_padded(thread.name, 8);
     LOFT_CHECK(append(format::perf::RecordType::comm, thread.tid, body));
   }
-  for (const MappedCode& code : process.code) {
+  for (const MappedCode& code : code_of(pid)) {
     format::ByteBuilder body;
     body.u32(static_cast<std::uint32_t>(pid)).u32(static_cast<std::uint32_t>(pid));
     body.u64(code.start).u64(code.size).u64(code.offset).text_padded(code.path, 8);
@@ -289,20 +270,14 @@ Result<std::unique_ptr<Recording>> SamplingRun::finish() {
     writer_->add_text(format::perf::Feature::arch, system.machine);
   }
   LOFT_CHECK(writer_->finish());
-  return Recording::open(fmt::format("/proc/self/fd/{}", output_.fd.get()));
+  return Recording::open(fmt::format("/proc/self/fd/{}", output_.fd().get()));
 }
 
-void SamplingRun::add_feature(std::uint32_t bit, std::vector<std::byte> bytes) {
-  writer_->add_feature(bit, std::move(bytes));
-}
-
-Result<void> SamplingRun::keep() {
-  LOFT_CHECK(writer_->finish());  // again, with what was added
-  if (output_.beside.empty()) return {};
-  if (::rename(output_.beside.c_str(), output_.path.c_str()) != 0)
-    return failure_of_errno(errno, "replace '" + output_.path + "'");
-  output_.beside.clear();
-  return {};
+Result<void> SamplingRun::keep(Features features) {
+  if (!output_.kept) return {};
+  for (auto& [bit, bytes] : features) writer_->add_feature(bit, std::move(bytes));
+  LOFT_CHECK(writer_->finish());  // the sections stand at the end: they are written again
+  return output_.kept->commit();
 }
 
 }  // namespace loft::source::perf_events

@@ -5,18 +5,20 @@
 //   LOFT_TRY(auto run, SamplingRun::prepare({.command = {"./app"}, .file = "app.data"}));
 //   LOFT_TRY(const auto counts, watch(*run, request, {}));     // task-clock, and events asked for
 //   LOFT_TRY(const auto recording, run->finish());
-//   LOFT_CHECK(run->keep());                                   // as app.data
+//   LOFT_CHECK(run->keep({{section, bytes}}));            // as app.data
 //
 // The program is slowed by less than a hundredth: a sample costs 2 us, or 20 where a hypervisor has
 // to set the timer, and there are 400 in a second.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/child_process.hpp"
+#include "base/file_replacement.hpp"
 #include "format/perf/writer.hpp"
 #include "source/counting.hpp"
 #include "source/file/recording.hpp"
@@ -36,9 +38,8 @@ struct SamplingRequest {
 class SamplingRun final : public CountingRun {
  public:
   [[nodiscard]] static Result<std::unique_ptr<SamplingRun>> prepare(const SamplingRequest& request);
-  ~SamplingRun() override;
 
-  std::string source_name() const override { return "perf_events"; }
+  sample::Source source() const override { return sample::Source::perf_events; }
   const std::vector<event::Event>& events() const override { return events_; }
   std::vector<std::string> notes() const override;
   Result<void> start() override;
@@ -50,9 +51,9 @@ class SamplingRun final : public CountingRun {
   // After the program's end: everything that was noted.
   [[nodiscard]] Result<std::unique_ptr<Recording>> finish();
 
-  // Then, what other readers of the recording like to know, and the file put in its place.
-  void add_feature(std::uint32_t bit, std::vector<std::byte> bytes);
-  [[nodiscard]] Result<void> keep();
+  // Then puts the file in its place, with more header sections, by their numbers.
+  using Features = std::map<std::uint32_t, std::vector<std::byte>>;
+  [[nodiscard]] Result<void> keep(Features features);
 
  private:
   // One task on one CPU.
@@ -65,11 +66,10 @@ class SamplingRun final : public CountingRun {
     RingBuffer ring;
   };
 
-  // A file is written beside its name until it is whole; what was there before stays until then.
   struct Output {
-    Fd fd;
-    std::string path;    // empty: it vanishes with its descriptor
-    std::string beside;  // empty once it is in place
+    std::optional<FileReplacement> kept;  // none: the recording vanishes with `temporary`
+    Fd temporary;
+    [[nodiscard]] const Fd& fd() const { return kept ? kept->fd() : temporary; }
   };
 
   explicit SamplingRun(Output output) : output_(std::move(output)) {}

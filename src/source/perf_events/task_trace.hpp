@@ -5,8 +5,7 @@
 // counters are final.
 //
 //   LOFT_TRY(auto trace, TaskTrace::follow(child.pid()));
-//   poll(trace.fd(), ...);
-//   trace.drain(visitor);             // whenever fd() is readable
+//   trace.drain(visitor);             // whenever trace.fd() is readable
 //
 // Everything happens in the thread that called follow(), as ptrace demands. A program goes on by
 // itself when loft is gone, however loft ended.

@@ -41,7 +41,7 @@ class TracedCounting final : public CountingRun, private TaskTrace::Visitor {
 
   Result<void> open();
 
-  std::string source_name() const override { return "perf_events"; }
+  sample::Source source() const override { return sample::Source::perf_events; }
   const std::vector<event::Event>& events() const override { return layout_.events; }
   std::vector<std::string> notes() const override;
   Result<void> start() override;

@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
+#include "base/clock.hpp"
 #include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/probe.hpp"
 #include "source/scheduler/recorder.hpp"
@@ -23,11 +27,17 @@ class OurProcesses final : public TaskEvents {
     ended_.clear();
   }
   [[nodiscard]] bool contain(std::uint32_t pid) const { return threads_.contains(pid); }
+  [[nodiscard]] std::vector<pid_t> all() const {
+    std::vector<pid_t> pids;
+    for (const auto& [pid, threads] : threads_) pids.push_back(static_cast<pid_t>(pid));
+    return pids;
+  }
 
   void take(const Slice& slice) override { behind_->take(slice); }
   void take(const Switch& change) override { behind_->take(change); }
   void take(const Migration& migration) override { behind_->take(migration); }
   void take(const Name& name) override { behind_->take(name); }
+  void take(const CodeMapping& mapping) override { behind_->take(mapping); }
   void take_raw(std::span<const std::byte> record) override { behind_->take_raw(record); }
   void take_lost(std::uint64_t records) override { behind_->take_lost(records); }
   void take(const Fork& fork) override {
@@ -53,9 +63,13 @@ class BpfRecorder final : public Recorder {
     options_.slices = plan.slices;
     options_.switches = plan.switches;
     options_.migrations = plan.migrations;
+    if (plan.ring_bytes > 0)
+      options_.ring_bytes = std::bit_ceil(std::max<std::size_t>(plan.ring_bytes, kLeastRing));
     LOFT_TRY(probe_, Probe::load(options_));
     LOFT_TRY(const CpuList cpus, online_cpus());
-    LOFT_TRY(side_band_, SideBand::of_machine(cpus));
+    const std::size_t pages =
+        plan.ring_bytes > 0 ? perf_events::ring_pages(plan.ring_bytes) : kSideBandPages;
+    LOFT_TRY(side_band_, SideBand::of_machine(cpus, pages));
     if (options_.sets.take_turns())
       LOFT_CHECK(turns_.emplace().start_uneven(std::max(kTurn, kTurnPerCpu * cpus.size())));
     if (plan.program) {
@@ -74,7 +88,18 @@ class BpfRecorder final : public Recorder {
   const EventSets& counters() const override { return options_.sets; }
   std::size_t basics() const override { return kSliceEvents.size(); }
   std::vector<KernelEvent> kernel_events() const override { return {side_band_->event()}; }
-  std::vector<int> wake_fds() const override { return {probe_->wake_fd()}; }
+  std::vector<int> wake_fds() const override {
+    std::vector<int> fds = side_band_->wake_fds();
+    fds.push_back(probe_->wake_fd());
+    return fds;
+  }
+  std::vector<std::string> notes() const override {
+    if (losses_ == 0) return {};
+    return {
+        fmt::format("the kernel had no room for names and mappings {} times: those of processes "
+                    "that still ran were read from /proc; --ring makes more room",
+                    losses_)};
+  }
   Result<Tally> tally() const override { return probe_->tally(); }
 
   std::optional<int> clock_fd() const override {
@@ -90,10 +115,11 @@ class BpfRecorder final : public Recorder {
     ours_.begin_round(events);
     probe_->drain(ours_);
     side_band_->hand_over(events, [this](std::uint32_t pid) { return ours_.contain(pid); });
+    if (side_band_->take_loss()) describe_again(events);
     const auto sums = probe_->tally();
-    if (!sums || sums->lost == lost_told_) return;
-    events.take_lost(sums->lost - lost_told_);
-    lost_told_ = sums->lost;
+    if (!sums || sums->lost == lost_reported_) return;
+    events.take_lost(sums->lost - lost_reported_);
+    lost_reported_ = sums->lost;
   }
 
   void stop(TaskEvents& events) override {
@@ -102,16 +128,26 @@ class BpfRecorder final : public Recorder {
   }
 
  private:
+  // What was lost may have been about any of them.
+  void describe_again(TaskEvents& events) {
+    ++losses_;
+    const auto time = static_cast<std::uint64_t>(now().count());
+    for (const pid_t pid : ours_.all()) (void)describe_process(pid, time, events);
+  }
+
   // A turn takes some 20 us on every CPU.
   static constexpr std::uint64_t kTurn = 10'000'000;
   static constexpr std::uint64_t kTurnPerCpu = 500'000;
+  static constexpr std::size_t kSideBandPages = 512;
+  static constexpr std::size_t kLeastRing = 1 << 16;  // a page on every machine
 
   ProbeOptions options_;
   std::unique_ptr<Probe> probe_;
   std::optional<PollClock> turns_;
   std::optional<SideBand> side_band_;
   OurProcesses ours_;
-  std::uint64_t lost_told_ = 0;
+  std::uint64_t lost_reported_ = 0;
+  std::uint64_t losses_ = 0;
 };
 
 }  // namespace

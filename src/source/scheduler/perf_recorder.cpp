@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "base/cpu_set.hpp"
-#include "base/file.hpp"
-#include "base/text.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/layout.hpp"
 #include "source/perf_events/open.hpp"
@@ -39,6 +38,8 @@ void user_mode_only(event::Event& event) {
   event.modifiers.kernel = event.modifiers.hypervisor = false;
 }
 
+constexpr std::size_t kPages = 256;
+
 // Everything that watches one task on one CPU.
 struct Post {
   Fd side_band;  // owns the ring
@@ -59,9 +60,8 @@ class PerfRecorder final : public Recorder {
     std::vector<pid_t> tasks;
     if (plan.program) tasks.push_back(*plan.program);
     for (const pid_t pid : plan.processes) {
-      LOFT_TRY(const auto names, list_directory(fmt::format("/proc/{}/task", pid)));
-      for (const std::string& name : names)
-        if (const auto tid = parse_u64(name)) tasks.push_back(static_cast<pid_t>(*tid));
+      LOFT_TRY(const auto threads, threads_of(pid));
+      for (const LivingTask& thread : threads) tasks.push_back(thread.tid);
     }
     LOFT_CHECK(settle(tasks.front(), cpus.front()));
     if (must_count && !has_counts_ && !plan.sets.events.empty())
@@ -194,8 +194,10 @@ class PerfRecorder final : public Recorder {
   }
 
   Result<void> open_post(Place place) {
+    const std::size_t pages =
+        plan_.ring_bytes > 0 ? perf_events::ring_pages(plan_.ring_bytes) : kPages;
     LOFT_TRY(Fd side_band, open_side_band(place));
-    LOFT_TRY(RingBuffer ring, RingBuffer::map_most(side_band, 256));
+    LOFT_TRY(RingBuffer ring, RingBuffer::map_most(side_band, pages));
     Post post{std::move(side_band), std::move(ring), {}};
     if (plan_.slices) LOFT_CHECK(open_group(post, place));
     posts_.push_back(std::move(post));

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/cpu_set.hpp"
-#include "source/scheduler/living_tasks.hpp"
+#include "source/living_tasks.hpp"
 
 namespace loft::source::scheduler {
 

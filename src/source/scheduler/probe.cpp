@@ -139,7 +139,7 @@ class LoadedProbe final : public Probe {
   Result<void> follow_program(pid_t pid) override { return mark(pid, LOFT_PENDING); }
 
   Result<void> follow_process(pid_t pid) override {
-    LOFT_CHECK(mark(pid, LOFT_LIVE));
+    LOFT_CHECK(mark(pid, LOFT_ATTACHED));
     LOFT_TRY(const Fd adopt_threads, prepare_walk(skeleton_->progs.adopt_threads));
     walk_tasks(adopt_threads);
     return {};

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/clock.hpp"
-#include "source/scheduler/living_tasks.hpp"
+#include "source/living_tasks.hpp"
 #include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/recorder.hpp"
 

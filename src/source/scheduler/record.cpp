@@ -10,6 +10,7 @@
 #include "base/child_process.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/layout.hpp"
 #include "source/perf_events/open.hpp"
@@ -115,6 +116,7 @@ class RecordedRun {
     plan_.migrations = request_.types.mig;
     if (child_) plan_.program = child_->pid();
     plan_.processes = request_.pids;
+    plan_.ring_bytes = request_.ring_bytes;
     start_ = now();  // what runs already counts from here on
     std::optional<Error> first;
     for (const RecorderKind& kind : recorders()) {
@@ -161,9 +163,8 @@ class RecordedRun {
     if (child_) return std::vector<pid_t>{child_->pid()};
     std::vector<pid_t> tasks;
     for (const pid_t pid : request_.pids) {
-      LOFT_TRY(const auto names, list_directory(fmt::format("/proc/{}/task", pid)));
-      for (const std::string& name : names)
-        if (const auto tid = parse_u64(name)) tasks.push_back(static_cast<pid_t>(*tid));
+      LOFT_TRY(const auto threads, threads_of(pid));
+      for (const LivingTask& thread : threads) tasks.push_back(thread.tid);
     }
     return tasks;
   }
@@ -189,7 +190,8 @@ class RecordedRun {
 
   Result<void> describe_beginning() {
     describe_kernel(*file_);
-    for (const pid_t pid : request_.pids) LOFT_CHECK(describe_process(pid, *file_));
+    for (const pid_t pid : request_.pids)
+      if (!describe_process(pid, 0, *file_)) return Failure(threads_of(pid).error());
     LOFT_TRY(const auto tasks, first_tasks());
     first_tasks_ = tasks.size();
     if (child_) {
@@ -287,6 +289,7 @@ class RecordedRun {
     result_.description = recorder_->description();
     for (const std::string& note : recorder_->notes()) result_.notes.push_back(note);
     result_.written = file_->taken();
+    result_.lost = file_->lost();
     result_.tasks = first_tasks_ + file_->forks();
     result_.slices = file_->slices();
     result_.switches = file_->switches();
@@ -306,9 +309,9 @@ class RecordedRun {
     facts.loft = {{fact::kRecorder, result_.recorder},
                   {fact::kSliceNs, number(plan_.slice_ns)},
                   {fact::kTurns, number(result_.turns)},
-                  {fact::kSeen, number(result_.tally.seen)},
+                  {fact::kSeen, number(result_.tally.seen + result_.lost - result_.tally.lost)},
                   {fact::kWritten, number(result_.written)},
-                  {fact::kLost, number(result_.tally.lost)},
+                  {fact::kLost, number(result_.lost)},
                   {fact::kLostRunNs, number(result_.tally.lost_run_ns)},
                   {fact::kLostTasks, number(result_.tally.lost_tasks)},
                   {fact::kMissed, number(result_.tally.missed)},

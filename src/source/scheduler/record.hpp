@@ -41,6 +41,7 @@ struct RecordRequest {
   RecordTypes types;
   std::uint64_t frequency_hz = 0;  // of call stacks beside the slices; 0 for none
   StackMode stacks = StackMode::none;
+  std::size_t ring_bytes = 0;  // of each ring between kernel and loft; 0: as is usual
   std::string recorder;        // the one to use; empty for the best
   bool until_all_end = false;  // also of what outlives the program
   std::optional<IsolationWish> isolation;
@@ -53,14 +54,16 @@ struct RecordRequest {
 
 struct RecordResult {
   int exit_status = 0;
-  std::string recorder;     // "bpf"
-  std::string description;  // the same for people
+  std::size_t ring_bytes = 0;  // of each ring between kernel and loft; 0: as is usual
+  std::string recorder;        // "bpf"
+  std::string description;     // the same for people
   std::vector<std::string> notes;
   std::vector<std::string> isolation;  // what was done to keep others away, and what could not be
   std::vector<std::string> events;
   std::size_t turns = 0;  // sets of events that took turns
   Tally tally;
   std::uint64_t written = 0;
+  std::uint64_t lost = 0;  // as the file says: by the recorder, and by the kernel in its rings
   std::uint64_t tasks = 0;
   std::uint64_t slices = 0;
   std::uint64_t switches = 0;

@@ -92,6 +92,14 @@ struct TaskRecord {
   RecordTail tail;
 };
 
+// How many records the kernel says that it had no room for.
+std::uint64_t lost_in(std::span<const std::byte> record) {
+  std::array<std::uint64_t, 2> id_and_count{};
+  if (record.size() < sizeof(perf_event_header) + sizeof id_and_count) return 0;
+  std::memcpy(&id_and_count, record.data() + sizeof(perf_event_header), sizeof id_and_count);
+  return id_and_count[1];
+}
+
 Result<void> write_all(const Fd& file, const std::string& path, std::uint64_t offset,
                        std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -331,6 +339,7 @@ void RecordingFile::take_raw(std::span<const std::byte> record) {
   std::memcpy(&header, record.data(), sizeof header);
   if (header.type == PERF_RECORD_FORK) ++forks_;
   if (header.type == PERF_RECORD_EXIT) ++exits_;
+  if (header.type == PERF_RECORD_LOST) lost_ += lost_in(record);
   if (header.type == PERF_RECORD_SWITCH && (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0)
     ++switches_;
   make_room(record.size());
@@ -362,12 +371,12 @@ void RecordingFile::take(const Name& name) {
   put(PERF_RECORD_COMM, 0, body.view(), {name.task, name.at});
 }
 
-void RecordingFile::take_map(TaskId task, std::uint64_t start, std::uint64_t size,
-                             std::uint64_t offset, bool is_kernel, const std::string& path) {
+void RecordingFile::take(const CodeMapping& mapping) {
   ByteBuilder body;
-  body.u32(task.pid).u32(task.tid).u64(start).u64(size).u64(offset).text_padded(path, 8);
-  put(PERF_RECORD_MMAP, is_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, body.view(),
-      {task, {}});
+  body.u32(mapping.task.pid).u32(mapping.task.tid);
+  body.u64(mapping.start).u64(mapping.size).u64(mapping.offset).text_padded(mapping.path, 8);
+  put(PERF_RECORD_MMAP, mapping.is_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+      body.view(), {mapping.task, mapping.at});
 }
 
 Result<void> RecordingFile::write_out() {
@@ -383,7 +392,7 @@ Result<void> RecordingFile::end_round() {
   if (done) done = writer_->finish_round();
   if (done) return {};
   if (!broken_) broken_ = done.error();
-  (void)writer_->settle();  // in place: needs no room
+  (void)writer_->update_sizes();  // in place: needs no room
   return done;
 }
 

@@ -68,12 +68,10 @@ class RecordingFile final : public TaskEvents {
   void take(const Exit& exit) override;
   void take(const Migration& migration) override;
   void take(const Name& name) override;
+  void take(const CodeMapping& mapping) override;
   void take_raw(std::span<const std::byte> record) override;
   void take_lost(std::uint64_t records) override;
 
-  // What was there before the recording began, in perf's words.
-  void take_map(TaskId task, std::uint64_t start, std::uint64_t size, std::uint64_t offset,
-                bool is_kernel, const std::string& path);
   void take_energy(std::size_t meter, Moment at, std::uint64_t microjoules);
 
   // Writes what has come together and makes it official. After a failure nothing more is written;
@@ -90,6 +88,7 @@ class RecordingFile final : public TaskEvents {
   [[nodiscard]] std::uint64_t switches() const { return switches_; }
   [[nodiscard]] std::uint64_t forks() const { return forks_; }
   [[nodiscard]] std::uint64_t exits() const { return exits_; }
+  // By whomever: the probe, or the kernel in one of its rings. Readers of the file find this sum.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   [[nodiscard]] std::uint64_t bytes() const { return writer_->data_size(); }
 

@@ -4,15 +4,14 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
-#include "source/perf_events/running_process.hpp"
 #include "source/perf_events/thread_rings.hpp"
 
 namespace loft::source::scheduler {
 namespace {
 
-constexpr std::size_t kPages = 128;
 constexpr std::size_t kPidPlace = sizeof(perf_event_header);
 
 event::Event nothing() {
@@ -37,7 +36,7 @@ void set_record_tail(perf_event_attr& attr) {
   attr.clockid = CLOCK_MONOTONIC;
 }
 
-Result<SideBand> SideBand::of_machine(const CpuList& cpus) {
+Result<SideBand> SideBand::of_machine(const CpuList& cpus, std::size_t pages) {
   SideBand side_band;
   const event::Event event = nothing();
   perf_event_attr attr = perf_events::make_attr(event, {.group_read = false, .disabled = false});
@@ -45,7 +44,7 @@ Result<SideBand> SideBand::of_machine(const CpuList& cpus) {
   attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = 1;
   attr.build_id = 1;
   attr.watermark = 1;
-  attr.wakeup_watermark = kPages * 4096 / 4;
+  attr.wakeup_watermark = static_cast<std::uint32_t>(pages * 4096 / 4);
   set_record_tail(attr);
   for (const int cpu : cpus) {
     Result<Fd> fd = perf_events::open_event(attr, event, {-1, cpu});
@@ -54,7 +53,7 @@ Result<SideBand> SideBand::of_machine(const CpuList& cpus) {
       fd = perf_events::open_event(attr, event, {-1, cpu});
     }
     if (!fd) return Failure(fd.error());
-    LOFT_TRY(auto ring, perf_events::RingBuffer::map(*fd, kPages));
+    LOFT_TRY(auto ring, perf_events::RingBuffer::map_most(*fd, pages));
     LOFT_TRY(const auto id, perf_events::event_id(*fd));
     side_band.event_.ids.push_back(id);
     side_band.cpus_.push_back({*std::move(fd), std::move(ring)});
@@ -71,6 +70,12 @@ void SideBand::collect() {
     });
 }
 
+std::vector<int> SideBand::wake_fds() const {
+  std::vector<int> fds;
+  for (const PerCpu& cpu : cpus_) fds.push_back(cpu.fd.get());
+  return fds;
+}
+
 void SideBand::hand_over(TaskEvents& events, const std::function<bool(std::uint32_t)>& is_wanted) {
   const std::span<const std::byte> all = collected_;
   for (std::size_t at = 0; at < all.size();) {
@@ -80,22 +85,24 @@ void SideBand::hand_over(TaskEvents& events, const std::function<bool(std::uint3
     at += header.size;
     // Births and deaths come with names, wanted or not; the watcher tells them better.
     if (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) continue;
+    if (header.type == PERF_RECORD_LOST) has_lost_ = true;
     if (header.type == PERF_RECORD_LOST || is_wanted(pid_in(record))) events.take_raw(record);
   }
   collected_.clear();
 }
 
-Result<void> describe_process(pid_t pid, RecordingFile& file) {
-  LOFT_TRY(const auto process, perf_events::look_at_process(pid));
+bool describe_process(pid_t pid, std::uint64_t time, TaskEvents& events) {
   const auto number = static_cast<std::uint32_t>(pid);
-  for (const perf_events::RunningThread& thread : process.threads)
-    file.take(Name{{}, {number, static_cast<std::uint32_t>(thread.tid)}, thread.name});
-  for (const perf_events::MappedCode& code : process.code)
-    file.take_map({number, number}, code.start, code.size, code.offset, false, code.path);
-  return {};
+  const auto threads = tasks_of(pid);
+  for (const LivingTask& thread : threads)
+    events.take(Name{{time, 0}, {number, static_cast<std::uint32_t>(thread.tid)}, thread.name});
+  for (MappedCode& code : code_of(pid))
+    events.take(CodeMapping{
+        {time, 0}, {number, number}, code.start, code.size, code.offset, std::move(code.path)});
+  return !threads.empty();
 }
 
-void describe_kernel(RecordingFile& file) {
+void describe_kernel(TaskEvents& events) {
   const auto symbols = read_file("/proc/kallsyms");
   if (!symbols) return;
   std::uint64_t text = 0;
@@ -108,7 +115,8 @@ void describe_kernel(RecordingFile& file) {
   }
   if (text == 0 || end <= text) return;  // hidden from this user
   constexpr std::uint32_t kNobody = 0xFFFFFFFF;
-  file.take_map({kNobody, 0}, text, end - text, text, true, "[kernel.kallsyms]_text");
+  events.take(
+      CodeMapping{{}, {kNobody, 0}, text, end - text, text, "[kernel.kallsyms]_text", true});
 }
 
 }  // namespace loft::source::scheduler

@@ -75,6 +75,17 @@ struct Name {
   std::string name;
 };
 
+// Code that a task can execute: what the kernel did not report, since it was there before.
+struct CodeMapping {
+  Moment at;
+  TaskId task;
+  std::uint64_t start = 0;
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;  // in the file
+  std::string path;
+  bool is_kernel = false;
+};
+
 struct Migration {
   Moment to;
   TaskId task;
@@ -90,6 +101,7 @@ class TaskEvents {
   virtual void take(const Exit& exit) = 0;
   virtual void take(const Migration& migration) = 0;
   virtual void take(const Name& name) = 0;
+  virtual void take(const CodeMapping& mapping) = 0;
   // A whole record that the kernel wrote for an event of the recording.
   virtual void take_raw(std::span<const std::byte> record) = 0;
   virtual void take_lost(std::uint64_t records) = 0;

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "base/clock.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/group.hpp"
 #include "source/perf_events/task_trace.hpp"
-#include "source/scheduler/living_tasks.hpp"
 #include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/recorder.hpp"
 

@@ -25,7 +25,7 @@ struct Wanted {
 };
 
 Wanted look_up(const event::Event& event) {
-  if (event.encoding.pmu != "virtual") return {{}, "the virtual PMU counts virtual:: events alone"};
+  if (!event.encoding.is_virtual()) return {{}, "the virtual PMU counts virtual:: events alone"};
   const auto index = static_cast<engine::EventIndex>(event.encoding.config);
   if (!engine::event_table()[index].is_available)
     return {{}, "needs a model of caches and predictors, which is not there yet"};
@@ -87,7 +87,7 @@ class VirtualRun final : public CountingRun {
                    [this](const auto& block, auto address) { return part_of(block, address); });
   }
 
-  [[nodiscard]] std::string source_name() const override { return "virtual"; }
+  [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
   [[nodiscard]] const std::vector<event::Event>& events() const override { return request_.events; }
   [[nodiscard]] std::vector<std::string> notes() const override;
   [[nodiscard]] Result<void> start() override { return run_.start(); }
@@ -242,20 +242,28 @@ void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const
 const std::vector<event::VirtualName>& event_names() {
   static const std::vector<event::VirtualName> names = [] {
     std::vector<event::VirtualName> table;
-    table.reserve(engine::event_table().size());
-    for (const engine::EventInfo& info : engine::event_table())
-      table.push_back({info.name, info.unit == "bytes" ? "B" : "", info.description});
+    const auto& all = engine::event_table();
+    table.reserve(all.size());
+    for (std::size_t index = 0; index < all.size(); ++index)
+      if (all[index].is_available)
+        table.push_back({all[index].name, all[index].unit == "bytes" ? "B" : "",
+                         all[index].description, index, event::VirtualKind::exact});
     return table;
   }();
   return names;
 }
 
-Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
+Result<void> check(const CountRequest& request) {
   if (!request.pids.empty() || request.whole_machine || request.split == Split::cpus)
     return failure(
         ErrorKind::unsupported, "count with the virtual PMU",
         "it counts programs that loft starts, not running processes, whole machines or CPUs",
         "give the program after --, without -p, --system and --per-core");
+  return {};
+}
+
+Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
+  LOFT_CHECK(check(request));
   LOFT_TRY(auto run, engine::Run::prepare(request.command, request.streams));
   return std::make_unique<VirtualRun>(request, std::move(run));
 }
@@ -265,9 +273,13 @@ const std::vector<event::VirtualName>& event_names() {
   return none;
 }
 
-Result<std::unique_ptr<CountingRun>> prepare(const CountRequest&) {
+Result<void> check(const CountRequest&) {
   return failure(ErrorKind::unsupported, "count with the virtual PMU",
                  "loft was built without its engine, which exists for x86-64 alone");
+}
+
+Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
+  return Failure(check(request).error());
 }
 #endif
 

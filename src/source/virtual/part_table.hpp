@@ -2,7 +2,7 @@
 //
 //   PartTable table(run.shared(), events);
 //   LOFT_TRY(const auto parts, table.since_last(slot));
-//   for (const PartTable::Part& part : parts) part.address, part.counts
+//   for (const PartTable::Part& part : parts) use(part.address, part.counts);
 //
 // What is reported of a thread adds up to what it counted. While a thread runs, one of its counters
 // can be seen too low for a moment; the rest is reported the next time.

@@ -36,7 +36,7 @@ Result<std::vector<engine::EventIndex>> indices_of(const std::vector<event::Even
       return failure(ErrorKind::invalid_input, "record '" + event.name + "'", why,
                      "'loft list virtual' shows what can be counted");
     };
-    if (event.encoding.pmu != "virtual")
+    if (!event.encoding.is_virtual())
       return refuse("the virtual PMU counts virtual:: events alone");
     indices.push_back(static_cast<engine::EventIndex>(event.encoding.config));
     if (!engine::event_table()[indices.back()].is_available)

@@ -1,7 +1,7 @@
 // Programs whose counts are known, under the engine: exact to the last instruction.
 #include "base/text.hpp"
 #include "engine/classify/single_step.hpp"
-#include "under_engine.hpp"
+#include "under_windows.hpp"
 
 namespace loft::engine {
 namespace {
@@ -68,13 +68,33 @@ TEST(Exact, EveryClassOfInstruction) {
   }
 }
 
-class ExactKernels : public testing::TestWithParam<const char*> {};
+// With windows of the address stream opening and closing all the time.
+EngineOutcome under_windows(const std::string& path) {
+  constexpr std::uint64_t kShare = 4096;
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  Captured captured;
+  auto run = Run::prepare({path});
+  if (!run) return {};
+  run->shared().ask_for_stream(StreamMode::windows);
+  int status = -1;
+  {
+    const StreamReader reader(run->shared(), [](const StreamedInstruction&) {});
+    const WindowOpener opener(run->shared(), kShare);
+    EXPECT_TRUE(run->start());
+    if (const auto end = run->wait()) status = end->shell_status();
+  }
+  EXPECT_GT(run->shared().joined(), 0u);
+  return {{captured.text(), status}, std::move(*run)};
+}
+
+class ExactKernels : public testing::TestWithParam<std::tuple<const char*, bool>> {};
 
 TEST_P(ExactKernels, CountWhatTheyPromiseUnderTheEngine) {
-  const std::string path = program(GetParam());
+  const auto [name, has_windows] = GetParam();
+  const std::string path = program(name);
   const auto functions = functions_of(path);
   ASSERT_TRUE(functions);
-  const auto ran = under_engine({path});
+  const auto ran = has_windows ? under_windows(path) : under_engine({path});
   ASSERT_TRUE(ran.run);
   if (ran.outcome.status == kNotHere) GTEST_SKIP() << "this processor has no tiles";
   ASSERT_EQ(ran.outcome.status, 0) << ran.outcome.output;
@@ -95,8 +115,12 @@ TEST_P(ExactKernels, CountWhatTheyPromiseUnderTheEngine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExactKernels,
-                         testing::Values("kernels", "masks", "restarts", "tiles"),
-                         [](const auto& which) { return std::string(which.param); });
+                         testing::Combine(testing::Values("kernels", "masks", "restarts", "tiles"),
+                                          testing::Bool()),
+                         [](const auto& which) {
+                           return std::string(std::get<0>(which.param)) +
+                                  (std::get<1>(which.param) ? "_in_windows" : "");
+                         });
 
 }  // namespace
 }  // namespace loft::engine

@@ -1,7 +1,9 @@
 // Runs a command under the engine and says on standard error what was counted: a tool for tests and
 // for looking at the engine alone.
 //
-//   loft_engine_try [-q] COMMAND...      with -q it keeps silent about counts
+//   loft_engine_try [-q] [-w] COMMAND...
+//
+// With -q it keeps silent about counts. With -w windows of the address stream could be opened.
 #include <fmt/format.h>
 #include <cstdio>
 #include <cstring>
@@ -18,10 +20,17 @@ int failed(const loft::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool quiet = argc > 1 && std::strcmp(argv[1], "-q") == 0;
-  const std::vector<std::string> command(argv + (quiet ? 2 : 1), argv + argc);
+  bool quiet = false;
+  bool windows = false;
+  int first = 1;
+  for (; first < argc && argv[first][0] == '-'; ++first) {
+    quiet = quiet || std::strcmp(argv[first], "-q") == 0;
+    windows = windows || std::strcmp(argv[first], "-w") == 0;
+  }
+  const std::vector<std::string> command(argv + first, argv + argc);
   auto run = loft::engine::Run::prepare(command);
   if (!run) return failed(run.error());
+  if (windows) run->shared().ask_for_stream(loft::engine::StreamMode::windows);
   if (const auto started = run->start(); !started) return failed(started.error());
   const auto end = run->wait();
   const auto& shared = run->shared();

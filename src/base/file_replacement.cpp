@@ -1,0 +1,101 @@
+#include "base/file_replacement.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/file.hpp"
+
+namespace loft {
+namespace {
+
+struct Target {
+  std::string path;  // what a link leads to
+  bool is_regular = true;
+  std::optional<struct stat> before;  // of the file that is replaced
+};
+
+Target target_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {path, true, std::nullopt};
+  if (!S_ISREG(status.st_mode)) return {path, false, std::nullopt};
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  return {error ? path : real.string(), true, status};
+}
+
+Result<std::string> random_name_beside(const std::string& path) {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    return failure_of_errno(errno, "choose a name beside '" + path + "'");
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  return path + ".new-" + digits;
+}
+
+// Gives the new file what the old one had. Where the group cannot be given away, its members get no
+// more than everybody gets: they are others than before.
+bool keep_owner_and_mode(const Fd& fd, const struct stat& before) {
+  mode_t mode = before.st_mode & 0777;
+  const bool same_owner = ::fchown(fd.get(), before.st_uid, before.st_gid) == 0;
+  if (!same_owner && ::fchown(fd.get(), static_cast<uid_t>(-1), before.st_gid) != 0)
+    mode &= 0707u | ((mode & 0007u) << 3);
+  return ::fchmod(fd.get(), mode) == 0;
+}
+
+}  // namespace
+
+Result<FileReplacement> FileReplacement::of(const std::string& path, mode_t mode) {
+  const Target target = target_of(path);
+  if (!target.is_regular) {
+    Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!fd.is_open()) return failure_of_errno(errno, "write to '" + path + "'");
+    return FileReplacement(std::move(fd), path, {});
+  }
+  LOFT_TRY(std::string beside, random_name_beside(target.path));
+  const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  Fd fd(::open(beside.c_str(), flags, target.before ? kForOwnerOnly : mode));
+  if (!fd.is_open()) return failure_of_errno(errno, "create '" + path + "'");
+  FileReplacement replacement(std::move(fd), target.path, std::move(beside));
+  if (target.before && !keep_owner_and_mode(replacement.fd_, *target.before))
+    return failure_of_errno(errno, "keep the mode of '" + path + "'");
+  return replacement;
+}
+
+FileReplacement::FileReplacement(FileReplacement&& other) noexcept
+    : fd_(std::move(other.fd_)),
+      path_(std::move(other.path_)),
+      beside_(std::exchange(other.beside_, {})) {}
+
+FileReplacement& FileReplacement::operator=(FileReplacement&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
+  std::swap(beside_, other.beside_);
+  return *this;
+}
+
+FileReplacement::~FileReplacement() {
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+}
+
+Result<void> FileReplacement::write(std::string_view text) { return write_all(fd_, text, path_); }
+
+Result<void> FileReplacement::commit() {
+  if (beside_.empty()) return {};
+  if (::fsync(fd_.get()) != 0 && errno != EINVAL)
+    return failure_of_errno(errno, "write '" + path_ + "'");
+  if (::rename(beside_.c_str(), path_.c_str()) != 0)
+    return failure_of_errno(errno, "replace '" + path_ + "'");
+  beside_.clear();
+  return {};
+}
+
+}  // namespace loft

@@ -1,0 +1,97 @@
+#include "core/models.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace loft::core {
+
+Models::Models(const MachineGeometry& geometry) : geometry_(geometry), caches_(geometry.caches) {}
+
+Step Models::execute(std::uint32_t number, const Instruction& instruction,
+                     std::span<const Touched> touched, bool is_taken, std::uint64_t target) {
+  Thread& thread = of(number);
+  Step step;
+  fetch(number, thread, instruction, step);
+  data_.clear();
+  for (const Touched& one : touched) touch(number, thread, instruction, one);
+  step.data = data_;
+  if (instruction.branch != BranchKind::none)
+    step.is_mispredicted =
+        thread.branches.execute({.kind = instruction.branch,
+                                 .address = instruction.address,
+                                 .target = target,
+                                 .is_taken = is_taken,
+                                 .next = instruction.address + instruction.length});
+  if (window_ != nullptr && number == recorded_) add_to_window(instruction, step, is_taken);
+  return step;
+}
+
+// Neighbours in one line are fetched together: a line counts once each time it is entered.
+void Models::fetch(std::uint32_t number, Thread& thread, const Instruction& instruction,
+                   Step& step) {
+  const std::uint64_t line = geometry_.caches.l1i.line;
+  const std::uint64_t size = std::max<std::uint64_t>(1, instruction.length);
+  const std::uint64_t last = (instruction.address + size - 1) / line;
+  if (last == thread.fetched_line && instruction.address / line == last) return;
+  thread.fetched_line = last;
+  step.code = thread.tlb.fetch(instruction.address, size);
+  step.fetch = caches_.fetch(number, instruction.address, size);
+}
+
+void Models::touch(std::uint32_t number, Thread& thread, const Instruction& instruction,
+                   const Touched& touched) {
+  WindowAccess access{.address = touched.address,
+                      .size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                          touched.size, std::numeric_limits<std::uint32_t>::max())),
+                      .is_store = touched.is_store,
+                      .is_past = touched.is_past};
+  access.translation = thread.tlb.data(touched.address, touched.size);
+  access.cache = touched.is_past ? caches_.store_past(number, touched.address, touched.size)
+                 : touched.is_store
+                     ? caches_.store(number, touched.address, touched.size, instruction.address)
+                     : caches_.load(number, touched.address, touched.size, instruction.address);
+  data_.push_back(access);
+}
+
+void Models::record(Window* window, std::uint32_t thread) {
+  window_ = window;
+  recorded_ = thread;
+  numbers_.clear();
+}
+
+void Models::add_to_window(const Instruction& instruction, const Step& step, bool is_taken) {
+  if (window_->executions.size() >= Window::kMostExecutions) return;
+  const auto [place, is_new] = numbers_.try_emplace(
+      instruction.address, static_cast<std::uint32_t>(window_->instructions.size()));
+  if (is_new) {
+    window_->instructions.push_back(instruction);
+    window_->blocks = std::max(window_->blocks, instruction.block + 1);
+  }
+  const std::size_t accesses =
+      std::min<std::size_t>(step.data.size(), std::numeric_limits<std::uint16_t>::max());
+  window_->executions.push_back(
+      {.instruction = place->second,
+       .first_access = static_cast<std::uint32_t>(window_->accesses.size()),
+       .accesses = static_cast<std::uint16_t>(accesses),
+       .is_taken = is_taken,
+       .is_mispredicted = step.is_mispredicted,
+       .fetched_from = step.fetch.level,
+       .code = step.code.served});
+  window_->accesses.insert(window_->accesses.end(), step.data.begin(),
+                           step.data.begin() + static_cast<std::ptrdiff_t>(accesses));
+}
+
+void Models::start_warm_up(Cache::Keep keep) {
+  caches_.start_warm_up(keep);
+  for (const auto& thread : threads_) thread->tlb.start_warm_up(keep);
+}
+
+void Models::reset_counts() {
+  caches_.reset_counts();
+  for (const auto& thread : threads_) {
+    thread->tlb.reset_counts();
+    thread->branches.reset_counts();
+  }
+}
+
+}  // namespace loft::core

@@ -1,0 +1,151 @@
+// The memory side of a timing run: ports, translation, store buffer, misses, bandwidths.
+#include <algorithm>
+
+#include "core/timing_run.hpp"
+
+namespace loft::core {
+namespace {
+
+constexpr std::uint64_t kLine = 64;
+constexpr std::uint64_t kGranule = 8;  // bytes: forwarding is looked up by words
+
+// How many words of an access are looked up, or marked as stored: those of the widest registers.
+constexpr std::uint64_t kMostGranules = 9;
+
+}  // namespace
+
+Level TimingRun::level_of(const Access& access) const {
+  switch (scenario_.unknown) {
+    case Unknown::nearest:
+      return access.nearest;
+    case Unknown::farthest:
+      return access.farthest;
+    case Unknown::as_modelled:
+      break;
+  }
+  return access.level;
+}
+
+Cycle TimingRun::translate(const WindowAccess& access, Cycle at) {
+  const Translation served = scenario_.unknown == Unknown::nearest ? access.translation.nearest
+                                                                   : access.translation.served;
+  if (served == Translation::first) return at;
+  if (served == Translation::second) return at + second_tlb_;
+  if (walk_ == 0) return at;
+  return walkers_.take(now_, at, walk_) + walk_;
+}
+
+Cycle TimingRun::load(const Instruction& instruction, const WindowAccess& access, Cycle at) {
+  at = start_on(Unit::load, Cluster::none, std::max(at, load_barrier_), 1);
+  if (is_bandwidth_limited_[0]) at = l1_loads_.take(now_, at, access.size);
+  at = translate(access, at);
+  const bool is_vector = instruction.vector_bits != 0;
+  const Cycle hit = level_latency_[0] + (is_vector ? vector_load_extra_ : 0);
+  if (const StoreRecord* from = last_store_to(access); from != nullptr && from->commit > at) {
+    const bool covers =
+        from->address <= access.address && access.address + access.size <= from->end;
+    // A load that needs more than the store has waits until the store is in the cache.
+    if (!covers) return from->commit + hit;
+    return std::max(at + hit, from->data + (is_vector ? forward_vector_ : forward_general_).next());
+  }
+  return std::max(at + hit, line_ready(access, at) + (is_vector ? vector_load_extra_ : 0));
+}
+
+Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
+  const std::uint64_t first = access.address / kLine;
+  const std::uint64_t last = (access.address + std::max(1u, access.size) - 1) / kLine;
+  const Level level = level_of(access.cache);
+  Cycle done = at + level_latency_[0];
+  if (access.cache.is_transfer) {
+    if (!has_sharing_) return done;
+    done = fill_buffers_.take(now_, at, transfer_) + transfer_;
+  } else if (level != Level::l1) {
+    done = fetch_line(access.cache, level, at);
+  } else {
+    if (filled(first).line == first) done = std::max(done, filled(first).ready);
+    if (filled(last).line == last) done = std::max(done, filled(last).ready);
+    if (access.cache.prefetched_from == Level::l1) return done;
+  }
+  if (access.cache.prefetched_from > level)
+    done = std::max(done, pass_prefetched(access.cache, level));
+  filled(first) = {first, done};
+  filled(last) = {last, done};
+  return done;
+}
+
+Cycle TimingRun::fetch_line(const Access& access, Level level, Cycle at) {
+  const Cycle latency = level_latency_[static_cast<std::size_t>(level)];
+  const auto bytes = static_cast<std::uint32_t>(access.lines * kLine);
+  at = fill_buffers_.take(now_, at, latency);
+  at = pass(level, Level::l1, at, bytes);
+  if (access.written_back > 0 && is_bandwidth_limited_[3])
+    dram_.take(now_, at, static_cast<std::uint32_t>(access.written_back * kLine));
+  return at + latency;
+}
+
+// A prefetched line has cost no time to wait for, but as much bandwidth as any other. When it was
+// asked for is not known: it may pass from the cycle on in which its user is issued.
+Cycle TimingRun::pass_prefetched(const Access& access, Level level) {
+  const auto bytes = static_cast<std::uint32_t>(access.lines * kLine);
+  const Cycle at = pass(access.prefetched_from, level, now_, bytes);
+  if (access.written_back > 0 && is_bandwidth_limited_[3] && level == Level::l1)
+    dram_.take(now_, at, static_cast<std::uint32_t>(access.written_back * kLine));
+  return at + level_latency_[static_cast<std::size_t>(level)];
+}
+
+// Through the links between two levels, from the lower one up.
+Cycle TimingRun::pass(Level from, Level to, Cycle at, std::uint32_t bytes) {
+  if (from == Level::memory && is_bandwidth_limited_[3]) at = dram_.take(now_, at, bytes);
+  if (from >= Level::l3 && to < Level::l3 && is_bandwidth_limited_[2])
+    at = l3_.take(now_, at, bytes);
+  if (from >= Level::l2 && to < Level::l2 && is_bandwidth_limited_[1])
+    at = l2_.take(now_, at, bytes);
+  return at;
+}
+
+Cycle TimingRun::store(const WindowAccess& access, Cycle at) {
+  at = start_on(Unit::store, Cluster::none, at, 1);
+  if (is_bandwidth_limited_[0]) at = l1_stores_.take(now_, at, access.size);
+  at = translate(access, at);
+  if (!access.is_past) return line_ready(access, at);
+  return is_bandwidth_limited_[3] ? dram_.take(now_, at, access.size) : at;
+}
+
+void TimingRun::keep_store(const WindowAccess& access, Cycle data, Cycle line) {
+  // Stores reach the cache in order, two in a cycle, after their instruction has left.
+  Cycle commit = std::max({last_leave_, line, last_commit_});
+  if (commit > last_commit_) committed_in_cycle_ = 0;
+  if (committed_in_cycle_ >= 2) {
+    ++commit;
+    committed_in_cycle_ = 0;
+  }
+  ++committed_in_cycle_;
+  last_commit_ = commit;
+  commits_[stored_ % commits_.size()] = commit;
+  stores_[stored_ % kStores] = {access.address, access.address + access.size, data, commit};
+  const std::uint64_t first = access.address / kGranule;
+  const std::uint64_t last = (access.address + std::max(1u, access.size) - 1) / kGranule;
+  for (std::uint64_t i = first; i <= last && i < first + kMostGranules; ++i)
+    granules_[i % kGranules] = {i, stored_};
+  ++stored_;
+}
+
+const TimingRun::StoreRecord* TimingRun::last_store_to(const WindowAccess& access) const {
+  const std::uint64_t first = access.address / kGranule;
+  const std::uint64_t last = (access.address + std::max(1u, access.size) - 1) / kGranule;
+  const StoreRecord* found = nullptr;
+  std::uint64_t latest = 0;
+  for (std::uint64_t i = first; i <= last && i < first + kMostGranules; ++i) {
+    const Granule& granule = granules_[i % kGranules];
+    if (granule.number != i || stored_ - granule.store > kStores) continue;
+    const StoreRecord& record = stores_[granule.store % kStores];
+    const bool overlaps =
+        record.address < access.address + access.size && access.address < record.end;
+    if (!overlaps || (found != nullptr && granule.store < latest)) continue;
+    found = &record;
+    latest = granule.store;
+  }
+  return found;
+}
+
+}  // namespace loft::core

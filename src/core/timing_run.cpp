@@ -1,0 +1,252 @@
+#include "core/timing_run.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace loft::core {
+namespace {
+
+constexpr Cycle kEndless = Cycle{1} << 40;
+constexpr Cycle kQueue = 8;  // cycles by which the front end runs ahead of issue
+
+Cycle whole(const Parameter& parameter) { return std::llround(parameter.value); }
+
+bool is_int(Op op) { return op >= Op::int_alu && op <= Op::int_div; }
+
+bool is_vector(Op op) { return op >= Op::fp_add && op <= Op::x87_slow; }
+
+}  // namespace
+
+TimingRun::TimingRun(const Window& window, const CoreParameters& core)
+    : window_(window),
+      core_(core),
+      leaves_(static_cast<std::size_t>(whole(core.reorder_window))),
+      commits_(static_cast<std::size_t>(whole(core.store_buffer))),
+      stores_(kStores),
+      granules_(kGranules),
+      filled_(kFilled) {}
+
+Timing TimingRun::run(const Scenario& scenario) {
+  prepare(scenario);
+  for (const Execution& execution : window_.executions)
+    execute(window_.instructions[execution.instruction], execution);
+  timing_.cycles = static_cast<std::uint64_t>(last_leave_);
+  return std::move(timing_);
+}
+
+void TimingRun::prepare(const Scenario& scenario) {
+  scenario_ = scenario;
+  const auto without = [&](Cause cause) { return scenario.without.has(cause); };
+  prepare_ops();
+  prepare_units();
+
+  const Cycle l1 = without(Cause::l1_latency) ? 0 : whole(core_.l1_latency);
+  level_latency_ = {l1, without(Cause::l2_latency) ? l1 : whole(core_.l2_latency),
+                    without(Cause::l3_latency) ? l1 : whole(core_.l3_latency),
+                    without(Cause::dram_latency) ? l1 : whole(core_.dram_latency)};
+  is_bandwidth_limited_ = {!without(Cause::l1_bandwidth), !without(Cause::l2_bandwidth),
+                           !without(Cause::l3_bandwidth), !without(Cause::dram_bandwidth)};
+  const bool is_wide = without(Cause::width);
+  issue_width_ = is_wide ? kEndless : whole(core_.issue_width);
+  retire_width_ = is_wide ? kEndless : whole(core_.retire_width);
+  front_width_ = is_wide ? kEndless : whole(core_.front_width);
+  taken_per_cycle_ = whole(core_.taken_per_cycle);
+  vector_load_extra_ = without(Cause::l1_latency) ? 0 : whole(core_.vector_load_extra);
+  fetch_ahead_ = whole(core_.fetch_ahead);
+  mispredict_penalty_ = whole(core_.mispredict_penalty);
+  second_tlb_ = without(Cause::tlb) ? 0 : whole(core_.second_tlb_latency);
+  walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);
+  transfer_ = whole(core_.transfer_latency);
+  atomic_ = whole(core_.atomic_latency);
+  forward_general_.set(without(Cause::store_forwarding) ? 0 : core_.forward_general.value);
+  forward_vector_.set(without(Cause::store_forwarding) ? 0 : core_.forward_vector.value);
+  vector_width_ = static_cast<int>(whole(core_.vector_width));
+  has_mispredictions_ = !without(Cause::mispredictions);
+  has_front_end_ = !without(Cause::front_end);
+  has_sharing_ = !without(Cause::sharing);
+  has_atomics_ = !without(Cause::atomics);
+
+  now_ = issued_in_cycle_ = front_ = delivered_ = taken_ = restart_ = 0;
+  last_leave_ = left_in_cycle_ = last_commit_ = committed_in_cycle_ = 0;
+  last_load_ = load_barrier_ = 0;
+  executed_ = stored_ = 0;
+  restarting_block_ = -1;
+  registers_.fill(0);
+  std::fill(leaves_.begin(), leaves_.end(), 0);
+  std::fill(commits_.begin(), commits_.end(), 0);
+  std::fill(granules_.begin(), granules_.end(), Granule{});
+  std::fill(filled_.begin(), filled_.end(), Filled{});
+  timing_.by_block.assign(window_.blocks, 0);
+}
+
+void TimingRun::prepare_ops() {
+  const auto without = [&](Cause cause) { return scenario_.without.has(cause); };
+  for (std::size_t i = 0; i < kOps; ++i) {
+    const auto op = static_cast<Op>(i);
+    const OpParameters& from = core_.ops[i];
+    const bool has_latency = !(is_int(op) && without(Cause::int_latency)) &&
+                             !(is_vector(op) && without(Cause::fp_latency));
+    const bool divides = from.unit == Unit::int_div || from.unit == Unit::fp_div;
+    ops_[i].unit = from.unit;
+    ops_[i].cluster = cluster_of(from.unit);
+    ops_[i].is_wide = is_vector(op);
+    ops_[i].latency.set(has_latency ? from.latency.value : 0);
+    ops_[i].occupancy.set(divides && without(Cause::divider) ? 1 : from.occupancy.value);
+  }
+}
+
+void TimingRun::prepare_units() {
+  const auto without = [&](Cause cause) { return scenario_.without.has(cause); };
+  for (std::size_t i = 0; i < kUnits; ++i) {
+    const auto unit = static_cast<Unit>(i);
+    const Cluster cluster = cluster_of(unit);
+    const bool divides = unit == Unit::int_div || unit == Unit::fp_div;
+    const Cause cause = divides                       ? Cause::divider
+                        : cluster == Cluster::vector  ? Cause::fp_ports
+                        : cluster == Cluster::integer ? Cause::int_ports
+                                                      : Cause::memory_ports;
+    is_limited_[i] = unit != Unit::none && !without(cause);
+    units_[i].reset(static_cast<int>(whole(core_.unit_count[i])));
+  }
+  is_cluster_limited_ = {false, !without(Cause::int_ports), !without(Cause::fp_ports)};
+  for (std::size_t i = 0; i < kClusters; ++i)
+    clusters_[i].reset(static_cast<int>(whole(core_.cluster_count[i])));
+  l1_loads_.reset(core_.l1_load_bandwidth.value);
+  l1_stores_.reset(core_.l1_store_bandwidth.value);
+  l2_.reset(core_.l2_bandwidth.value);
+  l3_.reset(core_.l3_bandwidth.value);
+  dram_.reset(core_.dram_bandwidth.value);
+  fill_buffers_.reset(static_cast<int>(whole(core_.fill_buffers)));
+  walkers_.reset(static_cast<int>(whole(core_.walkers)));
+}
+
+void TimingRun::execute(const Instruction& instruction, const Execution& execution) {
+  const std::span<const WindowAccess> accesses(window_.accesses.data() + execution.first_access,
+                                               execution.accesses);
+  bool has_store = false;
+  for (const WindowAccess& access : accesses) has_store |= access.is_store;
+  issue(instruction, execution, has_store);
+  const bool is_atomic = instruction.is_atomic && has_atomics_;
+
+  Cycle addressed = ready(instruction.address_registers, now_);
+  if (is_atomic) addressed = std::max({addressed, last_commit_, last_load_});
+  Cycle loaded = now_;
+  for (const WindowAccess& access : accesses)
+    if (!access.is_store) loaded = std::max(loaded, load(instruction, access, addressed));
+  last_load_ = std::max(last_load_, loaded);
+
+  Cycle finish = operate(instruction, ready(instruction.sources, loaded));
+  if (is_atomic) load_barrier_ = finish = finish + atomic_;
+  if (instruction.is_fence && has_atomics_)
+    load_barrier_ = finish = std::max({finish, last_commit_, last_load_});
+  for (Registers left = instruction.destinations; left != 0; left &= left - 1)
+    registers_[static_cast<std::size_t>(std::countr_zero(left))] = finish;
+
+  if (!has_store) {
+    leave(instruction, finish);
+  } else {
+    Cycle line = 0;
+    for (const WindowAccess& access : accesses)
+      if (access.is_store) line = std::max(line, store(access, addressed));
+    leave(instruction, finish);
+    for (const WindowAccess& access : accesses)
+      if (access.is_store) keep_store(access, finish, line);
+  }
+  if (execution.is_mispredicted && has_mispredictions_) {
+    restart_ = finish + mispredict_penalty_;
+    restarting_block_ = instruction.block;
+  }
+  if (instruction.op == Op::system) restart_ = std::max(restart_, finish);
+}
+
+// The cycle in which the front end delivers the instruction.
+Cycle TimingRun::deliver(const Execution& execution) {
+  if (!has_front_end_) return restart_;
+  Cycle at = std::max({front_, restart_, now_ - kQueue});
+  if (execution.fetched_from != Level::l1)
+    at += std::max<Cycle>(
+        0, level_latency_[static_cast<std::size_t>(execution.fetched_from)] - fetch_ahead_);
+  if (execution.code != Translation::first)
+    at += execution.code == Translation::walk ? walk_ : second_tlb_;
+  if (at == front_ && (delivered_ >= front_width_ || taken_ >= taken_per_cycle_)) ++at;
+  if (at > front_) delivered_ = taken_ = 0;
+  ++delivered_;
+  taken_ += execution.is_taken;
+  return front_ = at;
+}
+
+void TimingRun::issue(const Instruction& instruction, const Execution& execution, bool has_store) {
+  Cycle at = std::max(now_, deliver(execution));
+  at = std::max(at, leaves_[executed_ % leaves_.size()]);
+  if (has_store) at = std::max(at, commits_[stored_ % commits_.size()]);
+  if (at > now_) {
+    now_ = at;
+    issued_in_cycle_ = 0;
+  }
+  while (issued_in_cycle_ >= issue_width_) {
+    ++now_;
+    issued_in_cycle_ -= issue_width_;
+  }
+  issued_in_cycle_ += instruction.uops;
+}
+
+Cycle TimingRun::ready(Registers registers, Cycle at) const {
+  for (; registers != 0; registers &= registers - 1)
+    at = std::max(at, registers_[static_cast<std::size_t>(std::countr_zero(registers))]);
+  return at;
+}
+
+Cycle TimingRun::start_on(Unit unit, Cluster cluster, Cycle at, int cycles) {
+  const bool is_limited = is_limited_[static_cast<std::size_t>(unit)];
+  const bool is_cluster_limited = is_cluster_limited_[static_cast<std::size_t>(cluster)];
+  UnitCalendar& units = units_[static_cast<std::size_t>(unit)];
+  UnitCalendar& pipes = clusters_[static_cast<std::size_t>(cluster)];
+  // A divider works on its own: the pipe that starts it is free in the next cycle.
+  const int pipe_cycles = unit == Unit::fp_div || unit == Unit::int_div ? 1 : cycles;
+  for (;;) {
+    const Cycle unit_at = is_limited ? units.find(now_, at, cycles) : at;
+    const Cycle pipe_at = is_cluster_limited ? pipes.find(now_, unit_at, pipe_cycles) : unit_at;
+    if (pipe_at == unit_at) {
+      if (is_limited) units.take(unit_at, cycles);
+      if (is_cluster_limited) pipes.take(unit_at, pipe_cycles);
+      return unit_at;
+    }
+    at = pipe_at;
+  }
+}
+
+Cycle TimingRun::operate(const Instruction& instruction, Cycle at) {
+  if (instruction.op == Op::none) return at;
+  OpTable& op = ops_[static_cast<std::size_t>(instruction.op)];
+  if (instruction.op == Op::system) at = std::max(at, last_leave_);
+  auto cycles = static_cast<int>(op.occupancy.next());
+  if (op.is_wide && instruction.vector_bits > vector_width_)
+    cycles *= instruction.vector_bits / vector_width_;
+  at = start_on(op.unit, op.cluster, at, std::max(1, cycles));
+  return at + op.latency.next();
+}
+
+void TimingRun::leave(const Instruction& instruction, Cycle finish) {
+  Cycle at = std::max(finish, last_leave_);
+  if (at > last_leave_) left_in_cycle_ = 0;
+  if (left_in_cycle_ >= retire_width_) {
+    ++at;
+    left_in_cycle_ = 0;
+  }
+  ++left_in_cycle_;
+  Cycle taken = at - last_leave_;
+  if (restarting_block_ >= 0) {
+    const Cycle lost = std::clamp<Cycle>(restart_ - last_leave_, 0, taken);
+    timing_.by_block[static_cast<std::size_t>(restarting_block_)] +=
+        static_cast<std::uint64_t>(lost);
+    taken -= lost;
+    restarting_block_ = -1;
+  }
+  timing_.by_block[instruction.block] += static_cast<std::uint64_t>(taken);
+  last_leave_ = at;
+  leaves_[executed_ % leaves_.size()] = at;
+  ++executed_;
+}
+
+}  // namespace loft::core

@@ -1,0 +1,123 @@
+// One scenario of core/timing.hpp at work. Instructions are taken in program order; each is given
+// the cycles in which it is issued, starts, finishes and leaves.
+#pragma once
+
+#include <vector>
+
+#include "core/calendar.hpp"
+#include "core/timing.hpp"
+
+namespace loft::core {
+
+class TimingRun {
+ public:
+  TimingRun(const Window& window, const CoreParameters& core);
+  Timing run(const Scenario& scenario);
+
+ private:
+  // A number of cycles that need not be whole: rounded so that the sum over all uses is right.
+  class Duration {
+   public:
+    void set(double value) { *this = Duration{}, value_ = value; }
+    Cycle next() {
+      left_ += value_;
+      const auto whole = static_cast<Cycle>(left_);
+      left_ -= static_cast<double>(whole);
+      return whole;
+    }
+
+   private:
+    double value_ = 0;
+    double left_ = 0;
+  };
+  struct OpTable {
+    Unit unit = Unit::none;
+    Cluster cluster = Cluster::none;
+    bool is_wide = false;  // takes more cycles for vectors wider than the units
+    Duration latency, occupancy;
+  };
+  struct StoreRecord {
+    std::uint64_t address = 0, end = 0;
+    Cycle data = 0;    // when its data are there
+    Cycle commit = 0;  // when it reaches the cache
+  };
+  struct Granule {
+    std::uint64_t number = ~std::uint64_t{0};
+    std::uint64_t store = 0;
+  };
+  struct Filled {
+    std::uint64_t line = ~std::uint64_t{0};
+    Cycle ready = 0;
+  };
+
+  void prepare(const Scenario& scenario);
+  void prepare_ops();
+  void prepare_units();
+  void execute(const Instruction& instruction, const Execution& execution);
+
+  void issue(const Instruction& instruction, const Execution& execution, bool has_store);
+  Cycle deliver(const Execution& execution);
+  [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
+  Cycle start_on(Unit unit, Cluster cluster, Cycle at, int cycles);
+  Cycle operate(const Instruction& instruction, Cycle at);
+  void leave(const Instruction& instruction, Cycle finish);
+
+  Cycle load(const Instruction& instruction, const WindowAccess& access, Cycle at);
+  // When the store can go to the cache, once its data are there and it has left.
+  Cycle store(const WindowAccess& access, Cycle at);
+  void keep_store(const WindowAccess& access, Cycle data, Cycle line);
+  [[nodiscard]] const StoreRecord* last_store_to(const WindowAccess& access) const;
+  Cycle translate(const WindowAccess& access, Cycle at);
+  [[nodiscard]] Level level_of(const Access& access) const;
+  // When the line is in L1, for an access that asks at `at`.
+  Cycle line_ready(const WindowAccess& access, Cycle at);
+  Cycle fetch_line(const Access& access, Level level, Cycle at);
+  Cycle pass_prefetched(const Access& access, Level level);
+  Cycle pass(Level from, Level to, Cycle at, std::uint32_t bytes);
+  Filled& filled(std::uint64_t line) { return filled_[line % kFilled]; }
+
+  static constexpr std::size_t kStores = 1024;
+  static constexpr std::size_t kGranules = 4096;
+  static constexpr std::size_t kFilled = 4096;
+
+  const Window& window_;
+  const CoreParameters& core_;
+  Scenario scenario_;
+
+  // The scenario as tables.
+  std::array<OpTable, kOps> ops_;
+  std::array<bool, kUnits> is_limited_{};
+  std::array<bool, kClusters> is_cluster_limited_{};
+  std::array<Cycle, 4> level_latency_{};
+  std::array<bool, 4> is_bandwidth_limited_{};
+  Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
+  Cycle vector_load_extra_ = 0, fetch_ahead_ = 0, mispredict_penalty_ = 0;
+  Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0;
+  Duration forward_general_, forward_vector_;
+  int vector_width_ = 256;
+  bool has_mispredictions_ = true, has_front_end_ = true, has_sharing_ = true, has_atomics_ = true;
+
+  // The machine while it runs.
+  std::array<UnitCalendar, kUnits> units_;
+  std::array<UnitCalendar, kClusters> clusters_;
+  ByteCalendar<2> l1_loads_, l1_stores_;
+  ByteCalendar<4> l2_, l3_, dram_;
+  BufferCalendar fill_buffers_, walkers_;
+  Cycle now_ = 0;  // the cycle of issue
+  Cycle issued_in_cycle_ = 0;
+  Cycle front_ = 0, delivered_ = 0, taken_ = 0;
+  Cycle restart_ = 0;
+  Cycle last_leave_ = 0, left_in_cycle_ = 0;
+  Cycle last_commit_ = 0, committed_in_cycle_ = 0;
+  Cycle last_load_ = 0, load_barrier_ = 0;
+  std::uint64_t executed_ = 0, stored_ = 0;
+  std::array<Cycle, 64> registers_{};
+  std::vector<Cycle> leaves_, commits_;
+  std::vector<StoreRecord> stores_;
+  std::vector<Granule> granules_;
+  std::vector<Filled> filled_;
+  std::int64_t restarting_block_ = -1;
+  Timing timing_;
+};
+
+}  // namespace loft::core

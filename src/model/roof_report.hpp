@@ -1,0 +1,42 @@
+// One run under the roofs of a machine, with everything that a reader of its numbers must know:
+// what src/roof makes and views show.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/roof_points.hpp"
+#include "sample/counting.hpp"
+#include "sample/run_slice.hpp"
+
+namespace loft::model {
+
+struct ThreadName {
+  std::uint32_t tid = 0;
+  std::string name;
+};
+
+struct RoofReport {
+  std::string label;  // which of several runs; empty when there is one
+  std::vector<std::string> command;
+  int exit_status = 0;
+  double wall_seconds = 0;
+  double cpu_seconds = 0;
+  std::size_t threads = 0;
+  std::string counts_from;         // "virtual PMU, exact"
+  bool time_is_estimated = false;  // else measured, in a native run
+  std::string machine_identity;
+  std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
+  std::vector<std::string> notes;          // what a reader of the numbers must know
+  RoofChart chart;
+  // When each thread ran, by a clock that showed `start_time` when the run began.
+  std::vector<sample::RunSlice> schedule;
+  std::uint64_t start_time = 0;
+  std::vector<ThreadName> thread_names;
+
+  [[nodiscard]] const char* time_from() const {
+    return time_is_estimated ? "estimated" : "native run";
+  }
+};
+
+}  // namespace loft::model

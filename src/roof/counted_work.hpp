@@ -1,0 +1,54 @@
+// What a program did, as somebody counted it: the whole, its threads and its functions. Plain data,
+// the same whether the virtual PMU or counters of the machine told it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/roof_points.hpp"
+#include "sample/count.hpp"
+#include "sample/counting.hpp"
+
+namespace loft::roof {
+
+// Functions are the same when name and binary are, whatever address they had in either run. Two
+// that a binary has of one name are told apart by nothing that both runs know.
+struct FunctionKey {
+  std::string name;
+  std::string binary;
+
+  auto operator<=>(const FunctionKey&) const = default;
+};
+
+struct ThreadWork {
+  std::uint32_t tid = 0;
+  std::string name;
+  std::optional<model::Work> work;  // nothing: not counted
+};
+
+struct FunctionWork {
+  FunctionKey key;
+  std::optional<model::Work> work;
+};
+
+enum class CountedBy {
+  virtual_pmu,  // in a run of its own: threads have other numbers there
+  counters,     // of the machine, in the native run: threads and functions by their samples
+};
+
+struct CountedWork {
+  CountedBy by = CountedBy::virtual_pmu;
+  sample::Origin origin = sample::Origin::counted;  // of the total
+  std::optional<model::Work> total;
+  std::vector<ThreadWork> threads;  // each once, in the order in which they were made
+  std::vector<FunctionWork> functions;
+};
+
+// What the virtual PMU counted. A thread that became another program with exec was counted for each
+// of them; here it is one.
+[[nodiscard]] CountedWork counted_work(const sample::RunCounts& counted);
+
+}  // namespace loft::roof

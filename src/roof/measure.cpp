@@ -1,0 +1,144 @@
+#include "roof/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/text.hpp"
+#include "roof/repeat_streams.hpp"
+#include "roof/run_file.hpp"
+#include "roof/work_events.hpp"
+#include "source/perf_events/counting.hpp"
+#include "source/several_runs.hpp"
+#include "source/virtual/counting.hpp"
+#include "source/watch.hpp"
+
+namespace loft::roof {
+namespace {
+
+// A program that does other work in its second run gives wrong rates.
+Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& counted,
+                          const RepeatStreams& streams, const Target& target) {
+  if (!streams.note().empty()) native.notes.push_back(streams.note());
+  // A program may print its own timings; only a person can tell whether it did other work.
+  if (const auto difference = streams.difference())
+    native.notes.push_back(*difference +
+                           ": if it did other work, and did not just print other times, the rates "
+                           "are wrong");
+  if (counted.exit_status == native.exit_status) return {};
+  const std::string why =
+      fmt::format("it ended with status {} natively and {} under the virtual PMU",
+                  status_words(native.exit_status), status_words(counted.exit_status));
+  if (target.keep_going) {
+    native.notes.push_back("the two runs differ: " + why);
+    return {};
+  }
+  const std::string words(trim(streams.last_words()));
+  return failure(ErrorKind::invalid_input, "join the two runs of '" + target.command[0] + "'",
+                 why + (words.empty() ? "" : "; its last words were: " + words),
+                 "use --keep-going to take the counts all the same");
+}
+
+// What had to share a counter in the first run is counted again in others. Where the time went, and
+// how much of each event is whose, is still told by the samples of the first.
+Result<void> count_again(const Target& target, RepeatStreams& streams, NativeRun& first) {
+  source::CountRequest request;
+  request.command = target.command;
+  const auto& events = first.run->events();
+  request.events.assign(events.begin() + 1, events.end());  // the first is the time
+  for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
+  sample::RunCounts of_events = first.counts;
+  of_events.events.erase(of_events.events.begin());
+  const auto count = [&](source::CountRequest part) -> Result<sample::RunCounts> {
+    LOFT_TRY(part.streams, streams.second());
+    LOFT_TRY(const auto run, source::perf_events::prepare(part));
+    LOFT_TRY(auto counts, source::watch(*run, part, {}));
+    LOFT_CHECK(check_status(counts.exit_status, target));
+    return counts;
+  };
+  LOFT_TRY(auto joined,
+           source::count_in_several_runs(request, std::move(of_events), count, target.most_runs));
+  first.counts.events.resize(1);
+  std::ranges::move(joined.events, std::back_inserter(first.counts.events));
+  first.counts.notes = std::move(joined.notes);
+  return {};
+}
+
+// The program under the virtual PMU, with the events that a roofline needs.
+Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
+                                      StandardStreams streams) {
+  source::CountRequest request;
+  LOFT_TRY(request.events, virtual_events(work_event_names()));
+  request.command = command;
+  request.streams = streams;
+  request.split = source::Split::thread_functions;
+  LOFT_TRY(const auto run, source::virtual_pmu::prepare(request));
+  return source::watch(*run, request, {});
+}
+
+Result<NativeProfile> finish(NativeRun& run) {
+  LOFT_TRY(auto recording, run.run->finish());
+  return profile_of(std::move(run.counts), std::move(recording));
+}
+
+Result<void> keep(NativeRun& run, const Measured& measured, const model::Machine& machine) {
+  return run.run->keep(features_of(measured.native.counts, measured.counted, machine));
+}
+
+}  // namespace
+
+std::string status_words(int status) {
+  const char* name = status > 128 ? ::sigabbrev_np(status - 128) : nullptr;
+  if (name == nullptr) return std::to_string(status);
+  return fmt::format("{} (killed by SIG{})", status, name);
+}
+
+Result<void> check_status(int exit_status, const Target& target) {
+  if (exit_status == 0 || target.keep_going || !target.pids.empty()) return {};
+  return failure(ErrorKind::invalid_input, "place '" + target.command[0] + "' under its roof",
+                 fmt::format("it ended with status {}", status_words(exit_status)),
+                 "use --keep-going if that is what it should do");
+}
+
+Result<Measured> measure_by_counters(const Target& target, const WorkCounters& counters,
+                                     const model::Machine& machine) {
+  std::optional<RepeatStreams> streams;
+  if (target.most_runs > 1) {
+    LOFT_TRY(streams, RepeatStreams::prepare());
+  }
+  LOFT_TRY(NativeRun run, run_natively({.command = target.command,
+                                        .streams = streams ? streams->first() : StandardStreams{},
+                                        .pids = target.pids,
+                                        .events = counters.events(),
+                                        .file = target.file}));
+  LOFT_CHECK(check_status(run.counts.exit_status, target));
+  if (!target.pids.empty()) run.counts.command = {run.counts.target};
+  if (streams) LOFT_CHECK(count_again(target, *streams, run));
+  std::ranges::move(counters.notes(), std::back_inserter(run.counts.notes));
+  Measured measured;
+  LOFT_TRY(measured.native, finish(run));
+  measured.counted = counters.counted_in(measured.native);
+  LOFT_CHECK(keep(run, measured, machine));
+  return measured;
+}
+
+Result<Measured> measure_twice(const Target& target, const model::Machine& machine) {
+  LOFT_TRY(auto streams, RepeatStreams::prepare());
+  LOFT_TRY(
+      NativeRun run,
+      run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
+  LOFT_CHECK(check_status(run.counts.exit_status, target));
+  LOFT_TRY(const auto second, streams.second());
+  LOFT_TRY(const auto counts, run_counted(target.command, second));
+  LOFT_CHECK(check_second(run.counts, counts, streams, target));
+  if (target.most_runs > 1)
+    run.counts.notes.emplace_back(
+        "--runs was not needed: the virtual PMU counts everything in one run");
+  Measured measured;
+  measured.counted = counted_work(counts);
+  LOFT_TRY(measured.native, finish(run));
+  LOFT_CHECK(keep(run, measured, machine));
+  return measured;
+}
+
+}  // namespace loft::roof

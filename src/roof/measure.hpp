@@ -1,0 +1,43 @@
+// From a program to what it did and how long it took: in one run with counters of the machine, or
+// in two with the virtual PMU.
+//
+//   LOFT_TRY(const auto measured, measure_twice({.command = {"./app"}}, machine));
+//   const model::RoofReport report = report_of(measured, machine, {});       // roof/report.hpp
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/machine_model.hpp"
+#include "roof/counters.hpp"
+#include "roof/native.hpp"
+
+namespace loft::roof {
+
+struct Target {
+  std::vector<std::string> command;
+  std::vector<pid_t> pids;  // these instead, which run already; the command only says how long
+  unsigned most_runs = 1;   // so many runs at most, so that events need not share counters
+  bool keep_going = false;  // whatever the program's exit status is
+  std::string file;         // where the recording of the native run stays; empty: nowhere
+};
+
+struct Measured {
+  NativeProfile native;
+  CountedWork counted;
+};
+
+// The recording, where it is to stay, carries the work and the machine's roofs (roof/run_file.hpp).
+[[nodiscard]] Result<Measured> measure_by_counters(const Target& target,
+                                                   const WorkCounters& counters,
+                                                   const model::Machine& machine);
+[[nodiscard]] Result<Measured> measure_twice(const Target& target, const model::Machine& machine);
+
+// A status as a shell tells it, in words: "139 (killed by SIGSEGV)".
+[[nodiscard]] std::string status_words(int status);
+
+// A program that fails gives numbers of something else.
+[[nodiscard]] Result<void> check_status(int exit_status, const Target& target);
+
+}  // namespace loft::roof

@@ -1,0 +1,45 @@
+// A program run as it is, sampled for its time, and what its samples say.
+//
+//   LOFT_TRY(auto run, run_natively({.command = command}));
+//   LOFT_TRY(auto recording, run.run->finish());
+//   LOFT_TRY(const auto profile, profile_of(std::move(run.counts), std::move(recording)));
+//   const Joined joined = join(profile.times(), counted);        // roof/join.hpp
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/result.hpp"
+#include "roof/join.hpp"
+#include "sample/counting.hpp"
+#include "sample/named_profile.hpp"
+#include "source/file/profile_recording.hpp"
+#include "source/perf_events/sampling.hpp"
+
+namespace loft::roof {
+
+// A native run of a program, or a look at one that runs, with what was counted beside its time.
+struct NativeRun {
+  std::unique_ptr<source::perf_events::SamplingRun> run;
+  sample::RunCounts counts;
+};
+[[nodiscard]] Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& request);
+
+// How long it took, and where its time went.
+struct NativeProfile {
+  sample::RunCounts counts;  // the first event is task-clock
+  std::unique_ptr<source::Recording> recording;
+  source::ProfiledRecording profile;
+  std::uint64_t start = 0;  // of the recording's clock
+
+  [[nodiscard]] double cpu_seconds() const;
+  [[nodiscard]] FunctionKey function(std::uint32_t id) const;
+  [[nodiscard]] std::vector<model::ThreadName> threads() const;  // with their last names
+  [[nodiscard]] NativeTimes times() const;
+  // For views of call stacks; it refers to this profile.
+  [[nodiscard]] sample::NamedProfile named() const;
+};
+[[nodiscard]] Result<NativeProfile> profile_of(sample::RunCounts counts,
+                                               std::unique_ptr<source::Recording> recording);
+
+}  // namespace loft::roof

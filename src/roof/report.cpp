@@ -1,0 +1,90 @@
+#include "roof/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "source/file/schedule.hpp"
+
+namespace loft::roof {
+namespace {
+
+using model::RoofReport;
+using model::Scope;
+using model::Subject;
+
+void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
+                 std::vector<std::string>& notes) {
+  const auto count_functions = [&] {
+    return std::ranges::count(subjects, Scope::function, &Subject::scope);
+  };
+  const auto all = count_functions();
+  std::erase_if(subjects, [&](const Subject& subject) {
+    if (subject.scope == Scope::thread) return !wanted.threads;
+    return subject.scope == Scope::function && !wanted.functions.empty() &&
+           std::ranges::none_of(wanted.functions, [&](const std::string& name) {
+             return subject.name.find(name) != std::string::npos;
+           });
+  });
+  if (all > 0 && count_functions() == 0)
+    notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
+                                loft::join(wanted.functions, "' or '")));
+}
+
+void place(RoofReport& report, std::vector<Subject> subjects, const model::Machine& machine,
+           const Wanted& wanted) {
+  if (report.exit_status != 0)
+    report.notes.push_back("the program ended with status " + status_words(report.exit_status));
+  keep_wanted(subjects, wanted, report.notes);
+  report.machine_identity = machine.identity;
+  report.chart = model::place(machine, std::move(subjects), wanted.top);
+}
+
+}  // namespace
+
+RoofReport report_of(const Measured& measured, const model::Machine& machine,
+                     const Wanted& wanted) {
+  const NativeProfile& native = measured.native;
+  RoofReport report;
+  report.command = native.counts.command;
+  report.exit_status = native.counts.exit_status;
+  report.wall_seconds = to_seconds(native.counts.wall);
+  report.cpu_seconds = native.cpu_seconds();
+  report.threads = measured.counted.threads.size();
+  report.counts_from =
+      measured.counted.by == CountedBy::counters ? "hardware counters" : "virtual PMU, exact";
+  report.energy = native.counts.energy;
+  report.notes = native.counts.notes;
+  report.schedule = source::read_schedule(*native.recording);
+  report.start_time = native.start;
+  report.thread_names = native.threads();
+  Joined joined = join(native.times(), measured.counted);
+  std::ranges::move(joined.notes, std::back_inserter(report.notes));
+  place(report, std::move(joined.subjects), machine, wanted);
+  return report;
+}
+
+RoofReport report_of(CountedRun run, const model::Machine& machine, const Wanted& wanted) {
+  RoofReport report;
+  report.command = std::move(run.command);
+  report.exit_status = run.exit_status;
+  report.wall_seconds = run.wall_seconds;
+  report.cpu_seconds = run.cpu_seconds;
+  report.threads = run.threads;
+  report.counts_from = "virtual PMU, exact";
+  report.time_is_estimated = true;
+  report.notes = std::move(run.notes);
+  place(report, std::move(run.subjects), machine, wanted);
+  return report;
+}
+
+model::Machine roofs_of_memory(model::Machine machine) {
+  std::erase_if(machine.roofs, [](const model::Roof& roof) {
+    return roof.kind == model::RoofKind::bandwidth && roof.level != "DRAM";
+  });
+  return machine;
+}
+
+}  // namespace loft::roof

@@ -1,0 +1,30 @@
+// A measured run under the roofs of a machine: what views show.
+//
+//   LOFT_TRY(const auto measured, measure_twice(target, machine));
+//   const model::RoofReport report = report_of(measured, machine, {.top = 8});
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/roof_report.hpp"
+#include "roof/measure.hpp"
+#include "roof/virtual_recording.hpp"
+
+namespace loft::roof {
+
+struct Wanted {
+  std::vector<std::string> functions;  // only those with one of these in their name; empty: all
+  bool threads = false;                // each thread, too
+  std::size_t top = 8;                 // so many functions by themselves, the others together
+};
+
+[[nodiscard]] model::RoofReport report_of(const Measured& measured, const model::Machine& machine,
+                                          const Wanted& wanted);
+[[nodiscard]] model::RoofReport report_of(CountedRun run, const model::Machine& machine,
+                                          const Wanted& wanted);
+
+// With the bytes that memory moves, memory's bandwidth is the only one that bounds.
+[[nodiscard]] model::Machine roofs_of_memory(model::Machine machine);
+
+}  // namespace loft::roof

@@ -1,0 +1,235 @@
+#include "roof/run_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "event/recording_schema.hpp"
+#include "machine/file.hpp"
+
+namespace loft::roof {
+namespace {
+
+using event::recording::kMachineSection;
+using event::recording::kWorkSection;
+using model::Work;
+using nlohmann::ordered_json;
+using sample::Origin;
+
+constexpr std::string_view kSchema = "loft.work/2";
+
+// The numbers of a piece of work, each by its name in the file.
+template <class W, class Visit>
+void visit(W& work, const Visit& number) {
+  number("flops_sp", work.flops_sp);
+  number("flops_dp", work.flops_dp);
+  number("flops_fma", work.flops_fma);
+  number("bytes", work.bytes);
+  number("scalar", work.widths.scalar);
+  number("bits128", work.widths.bits128);
+  number("bits256", work.widths.bits256);
+  number("bits512", work.widths.bits512);
+}
+
+ordered_json json_of(const std::optional<Work>& work) {
+  if (!work) return nullptr;
+  ordered_json json;
+  visit(*work, [&](const char* name, double value) { json[name] = value; });
+  json["instructions"] =
+      work->instructions ? ordered_json(*work->instructions) : ordered_json(nullptr);
+  return json;
+}
+
+// Reads fields of a text that anybody may have written; the first that is wrong is kept.
+class Fields {
+ public:
+  explicit Fields(const ordered_json& json) : json_(json) {}
+
+  template <class T>
+  T get(const char* name) {
+    if (const ordered_json* found = find(name)) {
+      try {
+        return found->get<T>();
+      } catch (const nlohmann::json::exception&) {
+      }
+    }
+    note(name);
+    return T{};
+  }
+
+  // A number that is not below zero.
+  double amount(const char* name) {
+    const auto value = get<double>(name);
+    if (!(value >= 0)) note(name);
+    return value;
+  }
+
+  std::optional<Work> work(const char* name) {
+    const ordered_json* found = find(name);
+    if (found == nullptr) note(name);
+    if (found == nullptr || found->is_null()) return std::nullopt;
+    Fields parts(*found);
+    Work work;
+    visit(work, [&](const char* part, double& value) { value = parts.amount(part); });
+    const ordered_json* instructions = parts.find("instructions");
+    work.instructions.reset();
+    if (instructions != nullptr && !instructions->is_null())
+      work.instructions = parts.amount("instructions");
+    if (!parts.wrong().empty()) note(parts.wrong());
+    return work;
+  }
+
+  [[nodiscard]] const ordered_json* find(const char* name) const {
+    const auto found = json_.is_object() ? json_.find(name) : json_.end();
+    return json_.is_object() && found != json_.end() ? &*found : nullptr;
+  }
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+
+ private:
+  void note(const std::string& name) {
+    if (wrong_.empty()) wrong_ = name;
+  }
+
+  const ordered_json& json_;
+  std::string wrong_;
+};
+
+Failure damaged(const std::string& path, const std::string& field) {
+  return failure(ErrorKind::malformed, "read '" + path + "'",
+                 "its section of counts is damaged at '" + field + "'", "record it again");
+}
+
+ordered_json json_of(const sample::EnergyUsed& used) {
+  std::vector<std::pair<double, double>> over_time;
+  for (const sample::EnergySeen& seen : used.over_time)
+    over_time.emplace_back(seen.seconds, seen.joules);
+  return {{"meter", used.meter},
+          {"joules", used.joules},
+          {"kind", to_string(used.origin)},
+          {"over_time", over_time},
+          {"gpu", used.is_gpu}};
+}
+
+sample::EnergyUsed read_energy(Fields& part) {
+  sample::EnergyUsed used{
+      part.get<std::string>("meter"), part.get<double>("joules"), {}, part.get<bool>("gpu")};
+  for (const auto& [seconds, joules] :
+       part.get<std::vector<std::pair<double, double>>>("over_time"))
+    used.over_time.push_back({seconds, joules});
+  if (part.get<std::string>("kind") == to_string(Origin::modelled)) used.origin = Origin::modelled;
+  return used;
+}
+
+void read_native(Fields& fields, sample::RunCounts& native) {
+  native.command = fields.get<std::vector<std::string>>("command");
+  native.target = loft::join(native.command, " ");
+  native.exit_status = fields.get<int>("exit");
+  native.wall = Nanoseconds(fields.get<std::int64_t>("wall_ns"));
+  sample::CountedEvent clock;
+  clock.name = "task-clock";
+  clock.unit = "ns";
+  clock.total = sample::Count::exact(fields.get<std::uint64_t>("task_clock_ns"));
+  native.events = {clock};
+  native.notes = fields.get<std::vector<std::string>>("notes");
+}
+
+void read_counted(Fields& fields, CountedWork& counted) {
+  const auto by = fields.get<std::string>("source");
+  counted.by = by == "perf_events" ? CountedBy::counters : CountedBy::virtual_pmu;
+  const auto kind = fields.get<std::string>("kind");
+  for (const auto origin : {Origin::scaled, Origin::modelled, Origin::missing})
+    if (kind == to_string(origin)) counted.origin = origin;
+  counted.total = fields.work("total");
+}
+
+// Each element of a list, read by `read`; the name of the first field that is wrong.
+template <class Read>
+std::string read_each(Fields& fields, const char* name, const Read& read) {
+  for (const ordered_json& each : fields.get<ordered_json>(name)) {
+    Fields part(each);
+    read(part);
+    if (!part.wrong().empty()) return part.wrong();
+  }
+  return {};
+}
+
+const std::string* find_feature(const source::Recording& recording, std::uint32_t bit) {
+  for (const auto& [number, bytes] : recording.metadata().other_features)
+    if (number == bit) return &bytes;
+  return nullptr;
+}
+
+std::vector<std::byte> to_bytes(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+std::string work_json(const sample::RunCounts& native, const CountedWork& counted) {
+  ordered_json json{{"schema", kSchema},
+                    {"command", native.command},
+                    {"exit", native.exit_status},
+                    {"wall_ns", native.wall.count()},
+                    {"task_clock_ns", native.events.front().total.raw},
+                    {"source", counted.by == CountedBy::counters ? "perf_events" : "virtual"},
+                    {"kind", to_string(counted.origin)},
+                    {"notes", native.notes},
+                    {"energy", ordered_json::array()},
+                    {"total", json_of(counted.total)},
+                    {"threads", ordered_json::array()},
+                    {"functions", ordered_json::array()}};
+  for (const sample::EnergyUsed& used : native.energy) json["energy"].push_back(json_of(used));
+  for (const ThreadWork& thread : counted.threads)
+    json["threads"].push_back(
+        {{"tid", thread.tid}, {"comm", thread.name}, {"work", json_of(thread.work)}});
+  for (const FunctionWork& function : counted.functions)
+    json["functions"].push_back({{"name", function.key.name},
+                                 {"binary", function.key.binary},
+                                 {"work", json_of(function.work)}});
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+Result<void> read_work(const std::string& where, const std::string& text, KeptRun& kept) {
+  const auto json = ordered_json::parse(text, nullptr, false);
+  Fields fields(json);
+  if (fields.get<std::string>("schema") != kSchema) return damaged(where, "schema");
+  read_native(fields, kept.native);
+  read_counted(fields, kept.counted);
+  std::string wrong = read_each(
+      fields, "energy", [&](Fields& part) { kept.native.energy.push_back(read_energy(part)); });
+  if (wrong.empty())
+    wrong = read_each(fields, "threads", [&](Fields& part) {
+      kept.counted.threads.push_back(
+          {part.get<std::uint32_t>("tid"), part.get<std::string>("comm"), part.work("work")});
+    });
+  if (wrong.empty())
+    wrong = read_each(fields, "functions", [&](Fields& part) {
+      kept.counted.functions.push_back(
+          {{part.get<std::string>("name"), part.get<std::string>("binary")}, part.work("work")});
+    });
+  if (wrong.empty()) wrong = fields.wrong();
+  if (!wrong.empty()) return damaged(where, wrong);
+  return {};
+}
+
+Features features_of(const sample::RunCounts& native, const CountedWork& counted,
+                     const model::Machine& machine) {
+  return {{kWorkSection, to_bytes(work_json(native, counted))},
+          {kMachineSection, to_bytes(machine::to_json(machine))}};
+}
+
+Result<KeptRun> read_run(const source::Recording& recording) {
+  const std::string& path = recording.summary().path;
+  const std::string* work = find_feature(recording, kWorkSection);
+  const std::string* machine = find_feature(recording, kMachineSection);
+  if (work == nullptr || machine == nullptr)
+    return failure(ErrorKind::unsupported, "draw a roofline of '" + path + "'",
+                   "it holds no operations and bytes",
+                   "record it with: loft roof -o " + path + " -- CMD");
+  KeptRun kept;
+  LOFT_CHECK(read_work(path, *work, kept));
+  LOFT_TRY(kept.machine, machine::from_json(*machine, path));
+  return kept;
+}
+
+}  // namespace loft::roof

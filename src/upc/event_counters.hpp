@@ -1,0 +1,57 @@
+// The part of the unit that works in every cycle: input multiplexers, edge detection, low-order
+// counters and their carry-out.
+//
+// All counters advance at once: bit k of every counter's low part is one bit of a plane, 256
+// counters to a block, so that an increment is a ripple through the planes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "upc/geometry.hpp"
+
+namespace loft::upc {
+
+class EventCounters {
+ public:
+  explicit EventCounters(const Geometry& sizes);
+
+  // One cycle. `inputs` has Geometry::input_words words. What carried out is in carry_out()
+  // afterwards. The counter `written` (or none, kNoCounter) counts nothing in this cycle.
+  static constexpr unsigned kNoCounter = ~0u;
+  void step(std::span<const std::uint64_t> inputs, bool run, unsigned written);
+
+  [[nodiscard]] const std::vector<std::uint64_t>& carry_out() const { return carry_out_; }
+  [[nodiscard]] bool any_carry_out() const { return any_carry_out_; }
+
+  [[nodiscard]] std::uint64_t low(unsigned counter) const;
+  void set_low(unsigned counter, std::uint64_t value);
+
+  // Takes effect in the next cycle, which counts no edge: there is no earlier sample of the input.
+  void set_mode(unsigned counter, Mode mode, unsigned input);
+
+ private:
+  // One bit for each of 256 counters. The compiler makes of it what the processor has.
+  using Block = std::uint64_t __attribute__((vector_size(8 * kBlockWords)));
+  struct BlockState {
+    Block inverted{};   // falling edge and low level
+    Block edge{};       // either edge
+    Block before{};     // the chosen input in the cycle before
+    Block no_before{};  // counters without one
+    Block present{};    // the last block may be partly used
+  };
+
+  void count(std::size_t block, const Block& counted);
+
+  std::size_t blocks_;
+  unsigned inputs_;  // per counter
+  unsigned low_bits_;
+  std::vector<BlockState> states_;
+  std::vector<Block> planes_;  // [block][bit]: the low parts
+  std::vector<Block> chosen_;  // [block][input]: which counters look at this input
+  std::vector<std::uint64_t> carry_out_;
+  bool any_carry_out_ = false;
+};
+
+}  // namespace loft::upc

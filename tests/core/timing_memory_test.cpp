@@ -1,0 +1,284 @@
+// Windows bound by memory whose cycles are known.
+#include <gtest/gtest.h>
+
+#include "core/timing.hpp"
+#include "core/window_builder.hpp"
+
+namespace loft::core {
+namespace {
+
+constexpr std::uint64_t kRuns = 2000;
+
+class TimingMemory : public testing::Test {
+ protected:
+  double per_run(CauseSet without = {}, Unknown unknown = Unknown::as_modelled) const {
+    const auto timing = time_window(builder.window, core, {without, unknown});
+    EXPECT_TRUE(timing);
+    return static_cast<double>(timing->cycles) / kRuns;
+  }
+  void expect_bound_by(std::initializer_list<Cause> bounds) const {
+    const auto result = what_if(builder.window, core);
+    ASSERT_TRUE(result);
+    for (std::size_t i = 0; i < kCauses; ++i) {
+      const auto cause = static_cast<Cause>(i);
+      const bool is_bound = std::find(bounds.begin(), bounds.end(), cause) != bounds.end();
+      EXPECT_EQ(result->gain(cause) > 1.1, is_bound)
+          << to_string(cause) << " gains " << result->gain(cause);
+    }
+  }
+  void expect_near(double value, double expected) const {
+    EXPECT_NEAR(value, expected, 0.04 * expected + 0.01);
+  }
+  // Each load's address is the result of the one before it.
+  void chase(Level level) {
+    const auto load =
+        builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+    for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(load, {load_from(level, i * 4096)});
+  }
+  // Loads that need nothing, each from a line of its own.
+  void independent(Level level, std::uint32_t size = 8, std::uint16_t vector_bits = 0) {
+    const auto load = builder.add({.vector_bits = vector_bits, .destinations = vector_reg(0)});
+    for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(load, {load_from(level, i * 64, size)});
+  }
+
+  WindowBuilder builder;
+  CoreParameters core = *core_parameters("zen3");
+};
+
+TEST_F(TimingMemory, PointerChaseInEachLevel) {
+  const std::pair<Level, Cause> levels[] = {{Level::l1, Cause::l1_latency},
+                                            {Level::l2, Cause::l2_latency},
+                                            {Level::l3, Cause::l3_latency},
+                                            {Level::memory, Cause::dram_latency}};
+  const double latencies[] = {4, 14, 46, 300};
+  // Ports; latency of L1, twice; the bandwidth of memory.
+  const double without[] = {1 / 3.0, 4, 4, 64 / 8.0};
+  for (const auto& [level, cause] : levels) {
+    builder = {};
+    chase(level);
+    expect_near(per_run(), latencies[static_cast<std::size_t>(level)]);
+    expect_near(per_run(cause), without[static_cast<std::size_t>(level)]);
+    expect_bound_by({cause});
+  }
+}
+
+TEST_F(TimingMemory, AChaseBetweenOtherWorkDoesNotHoldItUp) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  const auto add =
+      builder.add({.op = Op::fp_add, .sources = vector_reg(0), .destinations = vector_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(load, {load_from(Level::l2, i * 4096)});
+    for (int k = 0; k < 6; ++k) builder.run(add);
+  }
+  expect_near(per_run(), 18);  // six additions of three cycles
+  expect_bound_by({Cause::fp_latency});
+}
+
+TEST_F(TimingMemory, IndependentMissesOverlapAsTheFillBuffersAllow) {
+  ASSERT_TRUE(set_parameter(core, "dram_bandwidth", 64, Origin::assumed));
+  independent(Level::memory);
+  expect_near(per_run(), 300 / 24.0);
+  expect_bound_by({Cause::dram_latency});
+  ASSERT_TRUE(set_parameter(core, "fill_buffers", 12, Origin::assumed));
+  expect_near(per_run(), 300 / 12.0);
+}
+
+TEST_F(TimingMemory, BandwidthOfEachLevel) {
+  ASSERT_TRUE(set_parameter(core, "fill_buffers", 200, Origin::assumed));
+  independent(Level::l2);
+  expect_near(per_run(), 64 / 32.0);
+  expect_bound_by({Cause::l2_bandwidth});
+  builder = {};
+  independent(Level::l3);
+  expect_near(per_run(), 64 / 20.0);
+  expect_bound_by({Cause::l3_bandwidth});
+  expect_near(per_run(Cause::l3_bandwidth), 2);
+}
+
+TEST_F(TimingMemory, PrefetchedStreamIsBoundByBandwidthAndNotByLatency) {
+  const auto load = builder.add({.destinations = general_reg(1)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::l1, i * 8);
+    if (i % 8 == 0) {
+      access = load_from(Level::l2, i * 8);
+      access.cache.prefetched_from = Level::memory;
+    }
+    builder.run(load, {access});
+  }
+  expect_near(per_run(), 8 / 8.0);  // 8 bytes a cycle
+  expect_near(per_run(Cause::dram_bandwidth), 8 / 20.0);
+  expect_bound_by({Cause::dram_bandwidth});
+}
+
+TEST_F(TimingMemory, WrittenBackLinesTakeTheirShareOfTheBandwidth) {
+  ASSERT_TRUE(set_parameter(core, "dram_latency", 50, Origin::assumed));
+  const auto store = builder.add({});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = store_to(i * 64);
+    access.cache.level = access.cache.nearest = access.cache.farthest = Level::memory;
+    access.cache.written_back = 1;
+    builder.run(store, {access});
+  }
+  expect_near(per_run(), 2 * 64 / 8.0);
+  expect_bound_by({Cause::dram_bandwidth});
+}
+
+TEST_F(TimingMemory, StoresPastTheCachesNeedHalfOfThat) {
+  const auto store = builder.add({});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = store_to(i * 64, 64);
+    access.is_past = true;
+    access.cache.level = access.cache.nearest = access.cache.farthest = Level::memory;
+    builder.run(store, {access});
+  }
+  expect_near(per_run(), 64 / 8.0);
+}
+
+TEST_F(TimingMemory, HitsInALineUnderWayWaitForIt) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    const auto independent_load = i == 0 ? builder.add({.destinations = general_reg(0)}) : 1;
+    builder.run(independent_load, {load_from(Level::memory, i * 64)});
+    builder.run(load, {load_from(Level::l1, i * 64 + 8)});
+  }
+  const Timing timing =
+      *time_window({builder.window.instructions,
+                    {builder.window.executions.begin(), builder.window.executions.begin() + 2},
+                    builder.window.accesses,
+                    1},
+                   core);
+  EXPECT_EQ(timing.cycles, 300u + 4);
+}
+
+TEST_F(TimingMemory, LoadsFromL1AreBoundByPorts) {
+  independent(Level::l1);
+  expect_near(per_run(), 1 / 3.0);
+  expect_near(per_run(Cause::memory_ports), 1 / 6.0);
+  expect_bound_by({Cause::memory_ports});
+}
+
+TEST_F(TimingMemory, WideLoadsFromL1AreBoundByItsBandwidth) {
+  independent(Level::l1, 32, 256);
+  expect_near(per_run(), 0.5);
+  expect_near(per_run(Cause::l1_bandwidth), 1 / 3.0);
+  expect_bound_by({Cause::l1_bandwidth});
+}
+
+TEST_F(TimingMemory, PageWalksGoOnInParallel) {
+  const auto load = builder.add({.destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::l1, i * 4096);
+    access.translation = {Translation::walk, Translation::walk};
+    builder.run(load, {access});
+  }
+  expect_near(per_run(), 40 / 6.0);
+  expect_bound_by({Cause::tlb});
+}
+
+TEST_F(TimingMemory, WalksOfAChainFollowEachOther) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::l1, i * 4096);
+    access.translation = {Translation::walk, Translation::walk};
+    builder.run(load, {access});
+  }
+  expect_near(per_run(), 44);
+  expect_near(per_run(Cause::tlb), 4);
+}
+
+// load x; operate; store x
+void through_memory(WindowBuilder& builder, Op op, std::uint16_t bits, std::uint32_t stored = 8) {
+  const Registers value = bits == 0 ? general_reg(0) : vector_reg(0);
+  const auto load = builder.add({.vector_bits = bits, .destinations = value});
+  const auto operate =
+      builder.add({.op = op, .vector_bits = bits, .sources = value, .destinations = value});
+  const auto store = builder.add({.vector_bits = bits, .sources = value});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(load, {load_from(Level::l1, 0x1000)});
+    builder.run(operate);
+    builder.run(store, {store_to(0x1000, stored)});
+  }
+}
+
+TEST_F(TimingMemory, ChainThroughMemoryOfVectors) {
+  through_memory(builder, Op::fp_add, 64);
+  expect_near(per_run(), 3 + 9.5);
+  expect_near(per_run(Cause::store_forwarding), 3);
+  expect_bound_by({Cause::store_forwarding, Cause::fp_latency});
+}
+
+TEST_F(TimingMemory, ChainThroughMemoryOfGeneralRegisters) {
+  through_memory(builder, Op::int_alu, 0);
+  expect_near(per_run(), 2);
+  expect_near(per_run(Cause::store_forwarding), 1);
+}
+
+TEST_F(TimingMemory, ALoadLargerThanTheStoreWaitsForTheCache) {
+  through_memory(builder, Op::int_alu, 0, 4);
+  expect_near(per_run(), 4 + 1);  // a hit in L1 after the store is there
+}
+
+TEST_F(TimingMemory, StoresElsewhereForwardNothing) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  const auto store = builder.add({.sources = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(load, {load_from(Level::l1, 0x1000)});
+    builder.run(store, {store_to(0x1008)});
+  }
+  expect_near(per_run(), 4);
+  expect_near(per_run(Cause::store_forwarding), 4);
+}
+
+TEST_F(TimingMemory, StoresThatMissFillTheStoreBuffer) {
+  ASSERT_TRUE(set_parameter(core, "dram_bandwidth", 64, Origin::assumed));
+  ASSERT_TRUE(set_parameter(core, "store_buffer", 4, Origin::assumed));
+  const auto store = builder.add({});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = store_to(i * 64);
+    access.cache.level = access.cache.nearest = access.cache.farthest = Level::memory;
+    builder.run(store, {access});
+  }
+  expect_near(per_run(), 300 / 4.0);
+}
+
+TEST_F(TimingMemory, LinesOfOtherThreads) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::l3, 0x1000);
+    access.cache.is_transfer = true;
+    builder.run(load, {access});
+  }
+  expect_near(per_run(), 110);
+  expect_near(per_run(Cause::sharing), 4);
+  expect_bound_by({Cause::sharing});
+}
+
+TEST_F(TimingMemory, AtomicsFollowEachOther) {
+  const auto add = builder.add({.op = Op::int_alu, .is_atomic = true, .destinations = kFlags});
+  for (std::uint64_t i = 0; i < kRuns; ++i)
+    builder.run(add, {load_from(Level::l1, i % 64 * 64), store_to(i % 64 * 64)});
+  expect_near(per_run(), 4 + 1 + 18);
+  EXPECT_LT(per_run(Cause::atomics), 1);
+  expect_bound_by({Cause::atomics, Cause::l1_latency});
+}
+
+TEST_F(TimingMemory, UnknownLinesAreTimedBothWays) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::memory, i * 4096);
+    access.cache.nearest = Level::l2;
+    builder.run(load, {access});
+  }
+  expect_near(per_run(), 300);
+  expect_near(per_run({}, Unknown::farthest), 300);
+  expect_near(per_run({}, Unknown::nearest), 14);
+}
+
+}  // namespace
+}  // namespace loft::core
