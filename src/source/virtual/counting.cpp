@@ -11,6 +11,7 @@
 #include "source/virtual/blocks.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/region.hpp"
+#include "source/virtual/windows.hpp"
 #endif
 
 namespace loft::source::virtual_pmu {
