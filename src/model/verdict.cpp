@@ -242,6 +242,26 @@ std::string_view id_of(const Why& why) {
   return "";
 }
 
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::limited:
+      return "limited";
+    case Outcome::balanced:
+      return "balanced";
+    case Outcome::unexplained:
+      return "unexplained";
+    case Outcome::unclear:
+      return "unclear";
+    case Outcome::system:
+      return "system";
+    case Outcome::waiting:
+      return "waiting";
+    case Outcome::not_seen:
+      break;
+  }
+  return "not_seen";
+}
+
 std::string words_of(const Why& why) {
   switch (why.outcome) {
     case Outcome::limited:

@@ -109,6 +109,8 @@ struct Why {
 
 // "dram_latency", "balanced", "system", "unknown"; empty where there is no verdict.
 [[nodiscard]] std::string_view id_of(const Why& why);
+// "limited", "balanced", "unexplained", "unclear", "not_seen", "system", "waiting"
+[[nodiscard]] std::string_view to_string(Outcome outcome);
 // For a column of a table: "waits for DRAM", "balanced", "not explained".
 [[nodiscard]] std::string words_of(const Why& why);
 // "waits for DRAM"

@@ -19,13 +19,18 @@ using source::virtual_pmu::KeptWindow;
 // Parameters by which a verdict is tried: each is moved by so much, both ways.
 constexpr double kMove = 0.3;
 constexpr std::string_view kTried[] = {
-    "issue_width",  "reorder_window", "l1_latency",     "l2_latency",     "l3_latency",
-    "dram_latency", "l2_bandwidth",   "l3_bandwidth",   "dram_bandwidth", "fill_buffers",
+    "issue_width",  "reorder_window", "l1_latency",      "l2_latency",        "l3_latency",
+    "dram_latency", "l2_bandwidth",   "l3_bandwidth",    "dram_bandwidth",    "fill_buffers",
     "walk_latency", "forward_vector", "forward_general", "mispredict_penalty"};
 // Windows of a function that are timed again for it, and causes that are tried in each.
 constexpr std::size_t kTriedWindows = 3;
 constexpr std::size_t kTriedCauses = 4;
 constexpr std::size_t kPairedCauses = 5;
+
+// The name of all code of the kernel.
+constexpr std::string_view kKernel = "[kernel]";
+// A run that waits, or is in the kernel, for more of its time is limited by that.
+constexpr double kMuch = 0.5;
 
 // What a window's blocks take in one scenario, added up by function.
 using ByFunction = std::vector<double>;
@@ -49,9 +54,9 @@ void add_facts(const KeptWindow& kept, std::vector<TimedPart>& parts) {
     met.branches += instruction.branch != core::BranchKind::none;
     met.mispredicted += execution.is_mispredicted;
     met.fetch_misses += execution.fetched_from != core::Level::l1;
-    met.divisions += instruction.op == core::Op::int_div ||
-                     (instruction.op >= core::Op::fp_div_single &&
-                      instruction.op <= core::Op::fp_sqrt_double);
+    met.divisions +=
+        instruction.op == core::Op::int_div ||
+        (instruction.op >= core::Op::fp_div_single && instruction.op <= core::Op::fp_sqrt_double);
     for (std::size_t i = 0; i < execution.accesses; ++i) {
       const core::WindowAccess& access = window.accesses[execution.first_access + i];
       met.walks += access.translation.served == core::Translation::walk;
@@ -68,9 +73,8 @@ void add_facts(const KeptWindow& kept, std::vector<TimedPart>& parts) {
 std::vector<Cause> strongest(const TimedPart& part, std::size_t count) {
   std::vector<Cause> causes;
   for (std::size_t i = 0; i < core::kCauses; ++i) causes.push_back(static_cast<Cause>(i));
-  std::ranges::stable_sort(causes, {}, [&](Cause cause) {
-    return part.without[static_cast<std::size_t>(cause)];
-  });
+  std::ranges::stable_sort(
+      causes, {}, [&](Cause cause) { return part.without[static_cast<std::size_t>(cause)]; });
   causes.resize(std::min(count, causes.size()));
   return causes;
 }
@@ -159,7 +163,8 @@ core::MachineGeometry geometry_of(const model::Machine& machine) {
   auto geometry = core::find_machine(core ? core->base : "zen3").value();
   for (const model::Cache& cache : machine.topology.caches) {
     core::CacheGeometry* found = nullptr;
-    if (cache.level == 1) found = cache.type == "Instruction" ? &geometry.caches.l1i : &geometry.caches.l1d;
+    if (cache.level == 1)
+      found = cache.type == "Instruction" ? &geometry.caches.l1i : &geometry.caches.l1d;
     if (cache.level == 2) found = &geometry.caches.l2;
     if (cache.level == 3) found = &geometry.caches.l3;
     if (found == nullptr || cache.bytes == 0 || cache.ways == 0 || cache.line == 0) continue;
@@ -174,7 +179,8 @@ core::MachineGeometry geometry_of(const model::Machine& machine) {
   if (share != nullptr && share->verdict != model::Verdict::unavailable) {
     core::CacheGeometry l3 = geometry.caches.l3;
     const double per_way = l3.line * l3.ways;
-    l3.bytes = static_cast<std::uint64_t>(std::max(1.0, std::floor(share->value / per_way)) * per_way);
+    l3.bytes =
+        static_cast<std::uint64_t>(std::max(1.0, std::floor(share->value / per_way)) * per_way);
     if (l3.exists() && core::check(l3, "L3")) geometry.caches.l3 = l3;
   }
   return geometry;
@@ -231,18 +237,33 @@ Result<Account> account_of(
   return account;
 }
 
-void explain(const Account& account, double frequency_hz, std::vector<model::Subject>& subjects) {
+void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects) {
+  double in_kernel = 0;
   for (model::Subject& subject : subjects) {
-    if (subject.scope != model::Scope::function || !subject.work) continue;
+    if (subject.scope != model::Scope::function) continue;
+    if (subject.name == kKernel) {
+      in_kernel += subject.share_of_time;
+      subject.why = model::judge_system(subject.share_of_time);
+      continue;
+    }
     const auto found = account.functions.find({subject.name, subject.binary});
-    if (found == account.functions.end()) continue;
+    if (!subject.work || found == account.functions.end()) continue;
     model::MeasuredPart measured;
     const auto instructions = subject.work->instructions;
     // Seconds are of elapsed time: so many threads ran meanwhile.
     if (instructions && *instructions > 0 && subject.seconds > 0)
       measured.cycles_per_instruction =
-          subject.seconds * subject.concurrency * frequency_hz / *instructions;
+          subject.seconds * subject.concurrency * clock.frequency_hz / *instructions;
     subject.why = model::judge(found->second, measured);
+  }
+  for (model::Subject& subject : subjects) {
+    if (subject.scope != model::Scope::run || !(clock.wall_seconds > 0)) continue;
+    const double waiting = 1 - subject.seconds / clock.wall_seconds;
+    if (waiting > kMuch) {
+      subject.why = model::judge_waiting(waiting);
+    } else if (in_kernel > kMuch) {
+      subject.why = model::judge_system(in_kernel);
+    }
   }
 }
 

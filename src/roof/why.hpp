@@ -4,7 +4,7 @@
 //   source::virtual_pmu::WindowKeeper keeper(geometry_of(machine));
 //   ... the run under the virtual PMU ...
 //   LOFT_TRY(const Account account, account_of(keeper, machine));
-//   explain(account, machine.frequency_hz, subjects);            // sets Subject::why
+//   explain(account, {machine.frequency_hz, wall}, subjects);     // sets Subject::why
 #pragma once
 
 #include <map>
@@ -41,7 +41,12 @@ struct Account {
 void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CoreParameters& core,
                 std::vector<model::TimedPart>& by_function);
 
-// Judges every function among the subjects that has a time and instructions.
-void explain(const Account& account, double frequency_hz, std::vector<model::Subject>& subjects);
+struct Clock {
+  double frequency_hz = 0;  // of the core
+  double wall_seconds = 0;  // of the run
+};
+// Judges every function among the subjects that has a time and instructions, the kernel, and a run
+// that hardly runs or hardly leaves the kernel.
+void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects);
 
 }  // namespace loft::roof

@@ -14,45 +14,70 @@ Op op_of(const engine::StaticInstruction& fixed) {
   switch (fixed.latency) {
     case LatencyClass::none:
     case LatencyClass::move:
-    case LatencyClass::fence: return Op::none;
-    case LatencyClass::int_shift: return Op::int_shift;
-    case LatencyClass::int_bit: return Op::int_bits;
-    case LatencyClass::int_mul: return Op::int_mul;
-    case LatencyClass::int_div: return Op::int_div;
-    case LatencyClass::branch: return Op::branch;
+    case LatencyClass::fence:
+      return Op::none;
+    case LatencyClass::int_shift:
+      return Op::int_shift;
+    case LatencyClass::int_bit:
+      return Op::int_bits;
+    case LatencyClass::int_mul:
+      return Op::int_mul;
+    case LatencyClass::int_div:
+      return Op::int_div;
+    case LatencyClass::branch:
+      return Op::branch;
     case LatencyClass::fp_add:
-    case LatencyClass::fp_horizontal: return Op::fp_add;
+    case LatencyClass::fp_horizontal:
+      return Op::fp_add;
     case LatencyClass::fp_mul:
-    case LatencyClass::fp_approximate: return Op::fp_mul;
-    case LatencyClass::fp_fma: return Op::fp_fma;
-    case LatencyClass::fp_div: return is_single ? Op::fp_div_single : Op::fp_div_double;
-    case LatencyClass::fp_sqrt: return is_single ? Op::fp_sqrt_single : Op::fp_sqrt_double;
-    case LatencyClass::fp_compare: return Op::fp_compare;
+    case LatencyClass::fp_approximate:
+      return Op::fp_mul;
+    case LatencyClass::fp_fma:
+      return Op::fp_fma;
+    case LatencyClass::fp_div:
+      return is_single ? Op::fp_div_single : Op::fp_div_double;
+    case LatencyClass::fp_sqrt:
+      return is_single ? Op::fp_sqrt_single : Op::fp_sqrt_double;
+    case LatencyClass::fp_compare:
+      return Op::fp_compare;
     case LatencyClass::fp_convert:
-    case LatencyClass::fp_round: return Op::fp_convert;
-    case LatencyClass::vector_simple: return Op::vector_int;
-    case LatencyClass::vector_mul: return Op::vector_int_mul;
-    case LatencyClass::vector_shift: return Op::vector_shift;
+    case LatencyClass::fp_round:
+      return Op::fp_convert;
+    case LatencyClass::vector_simple:
+      return Op::vector_int;
+    case LatencyClass::vector_mul:
+      return Op::vector_int_mul;
+    case LatencyClass::vector_shift:
+      return Op::vector_shift;
     case LatencyClass::vector_shuffle:
     case LatencyClass::lane_crossing:
     case LatencyClass::gather:
-    case LatencyClass::scatter: return Op::vector_shuffle;
+    case LatencyClass::scatter:
+      return Op::vector_shuffle;
     case LatencyClass::vector_to_general:
-    case LatencyClass::mask: return Op::vector_to_int;
-    case LatencyClass::general_to_vector: return Op::int_to_vector;
+    case LatencyClass::mask:
+      return Op::vector_to_int;
+    case LatencyClass::general_to_vector:
+      return Op::int_to_vector;
     case LatencyClass::x87_add:
     case LatencyClass::x87_mul:
-    case LatencyClass::x87_other: return Op::x87;
-    case LatencyClass::transcendental: return Op::x87_slow;
-    case LatencyClass::crypto: return Op::crypto;
+    case LatencyClass::x87_other:
+      return Op::x87;
+    case LatencyClass::transcendental:
+      return Op::x87_slow;
+    case LatencyClass::crypto:
+      return Op::crypto;
     case LatencyClass::tile:
-    case LatencyClass::string: return Op::microcode;
-    case LatencyClass::system: return Op::system;
+    case LatencyClass::string:
+      return Op::microcode;
+    case LatencyClass::system:
+      return Op::system;
     case LatencyClass::int_simple:
     case LatencyClass::lea_slow:
     case LatencyClass::atomic:
     case LatencyClass::other:
-    case LatencyClass::count_: break;
+    case LatencyClass::count_:
+      break;
   }
   return Op::int_alu;
 }
@@ -62,13 +87,20 @@ core::BranchKind branch_of(engine::BranchKind kind) {
   using To = core::BranchKind;
   switch (kind) {
     case From::conditional:
-    case From::loop: return To::conditional;
-    case From::jump: return To::jump;
-    case From::call: return To::call;
-    case From::indirect_jump: return To::indirect_jump;
-    case From::indirect_call: return To::indirect_call;
-    case From::ret: return To::ret;
-    default: return To::none;
+    case From::loop:
+      return To::conditional;
+    case From::jump:
+      return To::jump;
+    case From::call:
+      return To::call;
+    case From::indirect_jump:
+      return To::indirect_jump;
+    case From::indirect_call:
+      return To::indirect_call;
+    case From::ret:
+      return To::ret;
+    default:
+      return To::none;
   }
 }
 

@@ -116,8 +116,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
       touched_.clear();
       for (; touch < ran.touches.size() && ran.touches[touch].instruction == i; ++touch) {
         const engine::StreamTouch& each = ran.touches[touch];
-        const bool is_past =
-            each.is_store && ran.block->instructions()[i].is_non_temporal;
+        const bool is_past = each.is_store && ran.block->instructions()[i].is_non_temporal;
         touched_.push_back({each.address | thread.process, each.size, each.is_store, is_past});
       }
       const bool is_last = i + 1 == instructions.size();
@@ -142,7 +141,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
   core::Models models_;
   engine::Shared* shared_ = nullptr;
   std::optional<engine::StreamReader> reader_;
-  std::unordered_map<std::uint32_t, Thread> threads_;                        // by slot
+  std::unordered_map<std::uint32_t, Thread> threads_;                         // by slot
   std::unordered_map<std::uint32_t, std::vector<core::Instruction>> blocks_;  // by number
   std::vector<core::Touched> touched_;
   std::mt19937_64 random_{1};
