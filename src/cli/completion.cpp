@@ -19,7 +19,7 @@ struct Flag {
 std::vector<Flag> flags_of(const CLI::App& app) {
   std::vector<Flag> flags;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) continue;
+    if (option->get_positional() || option->get_group().empty()) continue;
     for (const std::string& name : option->get_lnames())
       flags.push_back({"--" + name, option->get_description()});
     for (const std::string& name : option->get_snames())

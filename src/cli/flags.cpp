@@ -53,6 +53,11 @@ Option Option::excludes(Option other) {
   return *this;
 }
 
+Option Option::hide() {
+  option_->group("");
+  return *this;
+}
+
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
   return Command(app_->add_subcommand(name, description));
 }
