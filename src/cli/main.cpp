@@ -24,6 +24,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_report,
     add_compare,
     add_roof,
+    add_upc,
     add_completion,
 };
 // clang-format on

@@ -128,7 +128,13 @@ std::string shown(const metric::Library& library, const metric::Definition& defi
     return text;
   }
   line("unit", program->unit().text.empty() ? "none" : program->unit().text);
-  line("events", join(program->inputs(), ", "));
+  std::vector<std::string> events;
+  std::vector<std::string> unset;
+  for (const std::string& name : program->inputs())
+    (metric::looks_like_machine_constant(name) ? unset : events).push_back(name);
+  line("events", join(events, ", "));
+  for (const std::string& name : unset)
+    line("constant", name + " is not known: 'loft machine' measures it, --define sets it");
   for (const metric::Constant& constant : program->constants())
     line("constant", fmt::format("{} = {} ({})", constant.name,
                                  metric::format_value(constant.value.as_double(),

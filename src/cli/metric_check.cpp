@@ -10,6 +10,7 @@
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
+#include "event/pfm.hpp"
 #include "metric/check.hpp"
 #include "metric/reader.hpp"
 
@@ -73,7 +74,7 @@ Result<int> run_check(const CheckFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_TRY(metric::Library library, load_metrics(flags.metrics, terminal));
   event::ResolverOptions options = known_names();
-  options.pretended_pmu = flags.cpu;
+  LOFT_TRY(options.pretended_pmu, event::core_pmu_of(flags.cpu));
   event::Resolver resolver(std::move(options));
   Report report;
   std::vector<metric::MetricFile> files;

@@ -30,14 +30,12 @@ struct EvalFlags {
 // The names given, or all metrics that these counts suffice for.
 Result<std::vector<metric::Program>> chosen(const EvalFlags& flags, const metric::Library& library,
                                             const metric::Available& available) {
-  std::vector<std::string> names;
-  for (const std::string& list : flags.names)
-    for (const std::string_view name : split(list, ',')) names.emplace_back(name);
+  const std::vector<std::string> names = split_names(flags.names);
   if (!names.empty()) return metric::compile_all(library, names, available);
   std::vector<metric::Program> programs;
   for (const std::string& name : library.names()) {
     auto program = metric::compile(library, name, available);
-    if (program && !program->inputs().empty() && std::ranges::all_of(program->inputs(), available))
+    if (program && std::ranges::all_of(program->inputs(), available))
       programs.push_back(*std::move(program));
   }
   if (programs.empty())

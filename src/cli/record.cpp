@@ -108,8 +108,8 @@ Result<std::vector<event::Event>> events_of(const std::string& list, const Metri
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(is_virtual(flags)));
   request.events_may_be_missing = flags.events.empty();
-  const std::string defaults =
-      is_virtual(flags) ? roof::work_and_engine_event_names() : std::string(kDefaultEvents);
+  const std::string defaults = is_virtual(flags) ? roof::work_and_engine_event_names() + ",flops"
+                                                 : std::string(kDefaultEvents);
   const std::string all = flags.events.empty() ? defaults : join(flags.events, ",");
   const auto sets = split(all, ';');
   if (sets.size() > 1 && is_virtual(flags))

@@ -89,9 +89,6 @@ Result<void> check(const StatFlags& flags) {
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
-  if (flags.per_thread && flags.interval_ms > 0 && flags.pids.empty())
-    return usage("the threads of a started program are known when they end, not per interval",
-                 "leave out -I or --per-thread, or attach with -p");
   return {};
 }
 
@@ -185,6 +182,7 @@ class Counter {
   Counter(const StatFlags& flags, const metric::Request& names, Format format, Terminal& terminal)
       : names_(names), terminal_(terminal) {
     options_.only = asked_source(flags);
+    options_.with_energy = true;
     options_.on_incomplete = [this](const Error& why) { incomplete_ = why; };
     options_.streams = [this](bool is_first) { return streams(is_first); };
     if (flags.interval_ms > 0) {

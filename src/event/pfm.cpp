@@ -229,4 +229,20 @@ Result<PfmPmu> Pfm::find_pmu(std::string_view name) const {
                               : "did you mean " + join(near, ", ") + "?");
 }
 
+int PfmPmu::counters_with_smt() const {
+  static constexpr std::string_view kShared[] = {"snb", "ivb", "hsw", "bdw", "skl", "skx", "clx"};
+  constexpr int kOfThread = 4;
+  const bool is_shared = core && std::ranges::any_of(kShared, [&](std::string_view family) {
+                           return name.starts_with(family);
+                         });
+  return is_shared ? std::min(counters, kOfThread) : counters;
+}
+
+Result<std::string> core_pmu_of(const std::string& cpu) {
+  if (cpu.empty()) return std::string();
+  LOFT_TRY(const auto pfm, Pfm::instance());
+  LOFT_TRY(const auto pmu, pfm->find_pmu(cpu));
+  return pmu.name;
+}
+
 }  // namespace loft::event

@@ -25,6 +25,9 @@ struct PfmPmu {
   bool core = false;        // counts tasks, as against uncore
   int counters = 0;         // general-purpose ones
   int fixed_counters = 0;
+  // Intel's cores from Sandy Bridge to Cascade Lake have 8, of which each of two hardware threads
+  // gets 4. libpfm4 gives the 8.
+  [[nodiscard]] int counters_with_smt() const;
 };
 
 struct PfmEvent {
@@ -66,5 +69,9 @@ class Pfm {
   bool with_absent_ = false;  // libpfm4 reads this from the environment, at its start alone
   std::vector<PfmPmu> pmus_;
 };
+
+// The core PMU of a CPU that --cpu names, as ResolverOptions::pretended_pmu takes it; empty for
+// none.
+[[nodiscard]] Result<std::string> core_pmu_of(const std::string& cpu);
 
 }  // namespace loft::event

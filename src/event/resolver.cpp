@@ -152,8 +152,11 @@ Result<Resolver::Events> Resolver::with_colon(std::string_view name) {
     return traced;
   }
   LOFT_TRY(auto events, pfm_name(name));
-  // Nobody knows the name. When tracefs could not be asked, that is what there is to say.
-  if (events.empty() && traced.error().kind != ErrorKind::not_found) return traced;
+  // Nobody knows the name. When tracefs could not be asked, that is what there is to say, unless it
+  // is written as vendors write events: groups of tracepoints have small letters.
+  const bool may_be_traced =
+      std::ranges::none_of(head, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (events.empty() && may_be_traced && traced.error().kind != ErrorKind::not_found) return traced;
   return events;
 }
 

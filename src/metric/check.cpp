@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <unordered_map>
+
+#include "metric/compile.hpp"
 
 namespace loft::metric {
 namespace {
@@ -12,14 +16,117 @@ namespace {
 // Values in expect lines are written by people: six digits are meant.
 constexpr double kTolerance = 1e-6;
 
+// Compiles each definition once, with the definitions that it names as inputs of known dimension:
+// the time is linear in the size of the library, however metrics nest.
+class Singles {
+ public:
+  struct Single {
+    Result<Program> program = failure(ErrorKind::limit, "", "");
+    std::size_t depth = 0;  // of definitions that nest in it
+  };
+
+  explicit Singles(const Library& library) : library_(library) {}
+
+  const Single& of(const Definition& root) {
+    std::vector<Frame> stack;
+    if (!done_.contains(&root)) stack.push_back(open(root));
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      if (frame.next == frame.needed.size()) {
+        finish(frame);
+        stack.pop_back();
+        continue;
+      }
+      const Definition& needed = *frame.needed[frame.next++];
+      if (done_.contains(&needed)) continue;
+      if (open_.contains(&needed)) {
+        refuse_circle(stack, needed);
+        continue;
+      }
+      stack.push_back(open(needed));
+    }
+    return done_.at(&root);
+  }
+
+ private:
+  struct Frame {
+    const Definition* definition = nullptr;
+    std::vector<const Definition*> needed;
+    std::size_t next = 0;
+    std::string problem;
+  };
+
+  // The definition behind a name; none behind constants and events. An alias is the event.
+  [[nodiscard]] const Definition* nested(const std::string& name) const {
+    if (library_.find_constant(name) != nullptr) return nullptr;
+    const auto variants = library_.find(name);
+    const bool is_metric = std::ranges::any_of(
+        variants, [](const Definition* variant) { return variant->kind != DefinitionKind::alias; });
+    return is_metric ? variants.front() : nullptr;
+  }
+
+  Frame open(const Definition& definition) {
+    open_.insert(&definition);
+    Frame frame{&definition, {}, 0, {}};
+    for (const std::string& name : definition.formula.names)
+      if (const Definition* needed = nested(name)) frame.needed.push_back(needed);
+    return frame;
+  }
+
+  static void refuse_circle(std::vector<Frame>& stack, const Definition& again) {
+    constexpr std::size_t kLongestPath = 20;
+    const auto first = std::ranges::find(stack, &again, &Frame::definition);
+    std::string path;
+    std::size_t shown = 0;
+    for (auto frame = first; frame != stack.end(); ++frame)
+      if (++shown <= kLongestPath) path += frame->definition->name + " -> ";
+    if (shown > kLongestPath) path += fmt::format("({} more) -> ", shown - kLongestPath);
+    for (auto frame = first; frame != stack.end(); ++frame)
+      frame->problem = fmt::format("its definition leads back to itself: {}{}; break the circle",
+                                   path, again.name);
+  }
+
+  void finish(Frame& frame) {
+    const Definition& definition = *frame.definition;
+    open_.erase(&definition);
+    Single single;
+    Choices choices;
+    for (const std::string& name : definition.formula.names) {
+      if (const Constant* constant = library_.find_constant(name)) {
+        choices[name] = {nullptr, constant, true, nullptr};
+        continue;
+      }
+      const Definition* needed = nested(name);
+      const auto known = needed == nullptr ? done_.end() : done_.find(needed);
+      if (known == done_.end()) continue;
+      single.depth = std::max(single.depth, known->second.depth + 1);
+      const auto& program = known->second.program;
+      choices[name] = {nullptr, nullptr, true, program ? &program->dimension() : &unknown_};
+      if (!program && needed->place.file != definition.place.file && frame.problem.empty())
+        frame.problem = fmt::format("it needs '{}', which is wrong: {}", name, program.error().why);
+    }
+    if (single.depth >= kDeepestNesting && frame.problem.empty())
+      frame.problem = fmt::format("more than {} definitions nest in each other", kDeepestNesting);
+    single.program = frame.problem.empty()
+                         ? compile_one(library_, definition, choices)
+                         : Result<Program>(failure(ErrorKind::invalid_input, "", frame.problem));
+    done_.emplace(&definition, std::move(single));
+  }
+
+  const Library& library_;
+  std::set<const Definition*> open_;
+  std::unordered_map<const Definition*, Single> done_;
+  const std::optional<Dimension> unknown_;
+};
+
 class Checker {
  public:
   Checker(const Library& library, const EventTest& is_event)
-      : library_(library), is_event_(is_event) {}
+      : library_(library), is_event_(is_event), singles_(library) {}
 
   void definition(const Definition& definition) {
     ++result_.definitions;
-    const auto program = compile(library_, definition);
+    const Result<Program>& program = singles_.of(definition).program;
     if (!program) {
       complain(
           definition, Severity::error,
@@ -43,9 +150,7 @@ class Checker {
   void names(const Definition& definition, const Program& program) {
     if (!is_event_) return;
     for (const std::string& name : program.inputs()) {
-      if (name == "time" ||
-          std::ranges::find(definition.formula.names, name) == definition.formula.names.end())
-        continue;
+      if (name == "time" || !library_.find(name).empty()) continue;
       const auto [known, is_new] = reasons_.try_emplace(name);
       if (is_new) known->second = is_event_(name);
       if (!known->second.empty())
@@ -109,6 +214,7 @@ class Checker {
 
   const Library& library_;
   const EventTest& is_event_;
+  Singles singles_;
   std::map<std::string, std::string> reasons_;  // of names that are no events
   CheckResult result_;
 };

@@ -16,6 +16,9 @@ struct Frame {
   std::size_t next = 0;
   bool complete = true;  // all names of this variant so far are available
   bool touched_open_alias = false;
+  std::size_t available = 0;  // names of this variant that are
+  std::size_t nearest = 0;    // the variant with the largest share of available names so far
+  double nearest_share = -1;
 };
 
 class Chooser {
@@ -32,6 +35,7 @@ class Chooser {
         const std::string& needed = formula.names[frame.next];
         if (const auto known = done_.find(needed); known != done_.end()) {
           frame.complete = frame.complete && known->second.available;
+          if (known->second.available) ++frame.available;
           ++frame.next;
         } else {
           LOFT_CHECK(visit(needed));
@@ -45,7 +49,10 @@ class Chooser {
 
  private:
   void open(const std::string& name, std::vector<const Definition*> variants) {
-    stack_.push_back({name, std::move(variants), 0, 0, true, false});
+    Frame frame;
+    frame.name = name;
+    frame.variants = std::move(variants);
+    stack_.push_back(std::move(frame));
     open_.insert(name);
   }
 
@@ -61,9 +68,13 @@ class Chooser {
       done_[name] = {nullptr, constant, true};
       return {};
     }
-    Frame frame{name, library_.find(name), 0, 0, true, false};
+    Frame frame;
+    frame.variants = library_.find(name);
     if (frame.variants.empty() || (is_alias(frame) && available_(name))) {
       done_[name] = {nullptr, nullptr, available_(name)};
+    } else if (stack_.size() >= kDeepestNesting) {
+      return failure(ErrorKind::limit, fmt::format("use the metric '{}'", stack_.front().name),
+                     fmt::format("more than {} definitions nest in each other", kDeepestNesting));
     } else {
       open(name, std::move(frame.variants));
     }
@@ -93,9 +104,16 @@ class Chooser {
   void finish_variant() {
     Frame& frame = stack_.back();
     const bool last = frame.variant + 1 == frame.variants.size();
+    const auto names = static_cast<double>(frame.variants[frame.variant]->formula.names.size());
+    if (const double share = static_cast<double>(frame.available) / std::max(names, 1.0);
+        share > frame.nearest_share) {
+      frame.nearest = frame.variant;
+      frame.nearest_share = share;
+    }
     if (!frame.complete && !last) {
       ++frame.variant;
       frame.next = 0;
+      frame.available = 0;
       frame.complete = true;
       return;
     }
@@ -103,7 +121,7 @@ class Chooser {
     const bool alias = is_alias(frame);
     const Definition* chosen = frame.complete ? frame.variants[frame.variant]
                                : alias        ? nullptr
-                                              : frame.variants[0];
+                                              : frame.variants[frame.nearest];
     if (frame.complete || !frame.touched_open_alias)
       done_[frame.name] = {chosen, nullptr, frame.complete};
     const bool complete = frame.complete;

@@ -58,6 +58,7 @@ class Compiler {
     program_.model_error_ = root.error;
     program_.result_ = registers_.at(&root);
     program_.unit_ = unit_of(root);
+    program_.dimension_ = dimensions_[program_.result_];
     return std::move(program_);
   }
 
@@ -90,7 +91,7 @@ class Compiler {
       if (step.op == Op::number) {
         stack.push_back(literal(formula.numbers[step.index], definition.checks_units, i));
       } else if (step.op == Op::name) {
-        stack.push_back(name(formula.names[step.index], i));
+        stack.push_back(name(formula.names[step.index], definition.checks_units, i));
       } else {
         LOFT_TRY(const auto result, operation(definition, step, i, stack));
         stack.push_back(result);
@@ -113,7 +114,23 @@ class Compiler {
                dimension, step);
   }
 
-  std::uint32_t name(const std::string& name, std::size_t step) {
+  // Formulas of other tools carry no units: there an event has the number that counting it shows,
+  // nanoseconds and not seconds.
+  std::uint32_t name(const std::string& name, bool checks_units, std::size_t step) {
+    const std::uint32_t base = in_base_units_of(name, step);
+    const Unit* unit = program_.code_[base].op == Op::name ? library_.event_unit(name) : nullptr;
+    if (checks_units || unit == nullptr || unit->factor == 1) return base;
+    if (const auto known = in_own_unit_.find(name); known != in_own_unit_.end())
+      return known->second;
+    program_.literals_.push_back(Number::real(1 / unit->factor));
+    const auto literal = static_cast<std::uint32_t>(program_.literals_.size() - 1);
+    const std::uint32_t factor = add({Op::number, literal, 0, 0}, MaybeDimension{}, step);
+    const std::uint32_t made = add({Op::multiply, base, factor, 0}, MaybeDimension{}, step);
+    in_own_unit_.emplace(name, made);
+    return made;
+  }
+
+  std::uint32_t in_base_units_of(const std::string& name, std::size_t step) {
     const auto choice = choices_.find(name);
     if (choice != choices_.end() && choice->second.definition != nullptr)
       return registers_.at(choice->second.definition);
@@ -129,9 +146,12 @@ class Compiler {
                  dimension, step);
     } else {
       const Unit* unit = library_.event_unit(name);
+      MaybeDimension dimension = unit == nullptr ? Dimension{} : unit->dimension;
+      if (choice != choices_.end() && choice->second.gives != nullptr)
+        dimension = *choice->second.gives;
       program_.inputs_.push_back(name);
       made = add({Op::name, static_cast<std::uint32_t>(program_.inputs_.size() - 1), 0, 0},
-                 unit == nullptr ? Dimension{} : unit->dimension, step);
+                 std::move(dimension), step);
     }
     named_.emplace(name, made);
     return made;
@@ -191,6 +211,7 @@ class Compiler {
   std::vector<Program::Source::Origin> origins_;
   std::unordered_map<const Definition*, std::uint32_t> registers_;
   std::unordered_map<std::string, std::uint32_t> named_;
+  std::unordered_map<std::string, std::uint32_t> in_own_unit_;
   std::size_t source_index_ = 0;
 };
 
@@ -208,6 +229,11 @@ Result<Program> compile_variants(const Library& library, const std::string& name
 }
 
 }  // namespace
+
+Result<Program> compile_one(const Library& library, const Definition& definition,
+                            const Choices& choices) {
+  return Compiler(library, choices).run(definition);
+}
 
 Result<Program> compile(const Library& library, const std::string& name,
                         const Available& available) {

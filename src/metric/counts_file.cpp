@@ -39,8 +39,8 @@ sample::Origin origin_of(std::string_view kind) {
   return sample::Origin::counted;
 }
 
-// What loft stat writes: scope,part,event,value,unit,kind,running,why. Two columns of a name and a
-// value are the same without the rest.
+// What loft stat writes: scope,part,event,value,unit,kind,running,why. A header "name,value" is the
+// same without the rest.
 Result<CountsFile> read_long(const std::string& file_name, const std::vector<Line>& lines,
                              std::size_t name, std::size_t value) {
   const std::vector<std::string>& header = lines[0].fields;
@@ -60,6 +60,24 @@ Result<CountsFile> read_long(const std::string& file_name, const std::vector<Lin
     if (quantity.origin == sample::Origin::missing && !field(why).empty())
       quantity.why = field(why);
     file.total.add(std::string(field(name)), std::move(quantity));
+  }
+  return file;
+}
+
+// Lines of a name and a value, without a header.
+bool are_pairs(const std::vector<Line>& lines) {
+  return std::ranges::all_of(lines, [](const Line& line) {
+    return line.fields.size() == 2 && !parse_number(line.fields[0]) &&
+           (parse_number(line.fields[1]) || line.fields[1].empty());
+  });
+}
+
+Result<CountsFile> read_pairs(const std::string& file_name, const std::vector<Line>& lines) {
+  CountsFile file;
+  file.format = "name,value";
+  for (const Line& line : lines) {
+    if (line.fields[0].empty()) return bad_counts(file_name, line.number, "an event has no name");
+    file.total.add(line.fields[0], quantity_of(line.fields[1], {}, sample::Origin::counted));
   }
   return file;
 }
@@ -167,6 +185,7 @@ Result<CountsFile> read_counts(const std::string& file_name, std::string_view te
   if (looks_like_perf(csv_fields(first, separator)))
     return read_perf_counts(file_name, text, separator);
   const auto lines = lines_of(text, separator);
+  if (!lines.empty() && are_pairs(lines)) return read_pairs(file_name, lines);
   if (lines.size() < 2)
     return bad_counts(file_name, 1, "a header and at least one row were expected");
   const std::vector<std::string>& header = lines[0].fields;

@@ -4,8 +4,8 @@
 //   program.evaluate(file.total)
 //
 // Understood are: what `loft stat` writes as CSV or JSON; `perf stat -x` (any separator, with -I
-// too); `likwid-perfctr -O`; two columns name,value; and tables with one column for each event and
-// one row for each slice, program or block.
+// too); `likwid-perfctr -O`; lines of a name and a value; and tables with one column for each event
+// and one row for each slice, program or block.
 #pragma once
 
 #include <string>

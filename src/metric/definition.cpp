@@ -69,4 +69,8 @@ void MetricFile::define(Constant constant, unsigned line) {
   constants.push_back(std::move(constant));
 }
 
+bool looks_like_machine_constant(std::string_view name) {
+  return name.ends_with("_lat") || name.ends_with("_bw") || name.ends_with("_hz");
+}
+
 }  // namespace loft::metric

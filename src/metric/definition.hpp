@@ -59,6 +59,9 @@ struct Definition {
   Place place;
 };
 
+// Whether a name is written like those that `loft machine` gives: L1_lat, DRAM_bw, tsc_hz.
+bool looks_like_machine_constant(std::string_view name);
+
 struct Constant {
   std::string name;
   Number value;  // in base units

@@ -17,10 +17,6 @@ struct Register {
   std::size_t problem = 0;  // 0 is none
 };
 
-bool is_of_a_machine(std::string_view name) {
-  return name.ends_with("_lat") || name.ends_with("_bw") || name.ends_with("_hz");
-}
-
 std::optional<Number> bits(Op op, const Number& a, const Number& b) {
   const auto fits = [](const Number& n) {
     return n.is_integer() && n.as_integer() >= 0 && n.as_integer() <= Wide{UINT64_MAX};
@@ -91,8 +87,9 @@ Value Program::evaluate(std::span<const Quantity> operands) const {
     if (quantity.origin != sample::Origin::missing)
       return Register{quantity.value, quantity.origin, 0};
     if (!quantity.why.empty()) return fail(fmt::format("'{}' is missing: {}", name, quantity.why));
-    return fail(fmt::format("'{}' was not counted and is no constant{}", name,
-                            is_of_a_machine(name) ? " ('loft machine' measures it)" : ""));
+    return fail(
+        fmt::format("'{}' was not counted and is no constant{}", name,
+                    looks_like_machine_constant(name) ? " ('loft machine' measures it)" : ""));
   };
   const auto binary = [&](std::size_t i, const Register& a, const Register& b) {
     if (a.problem != 0) return a;

@@ -18,7 +18,7 @@
 namespace loft::metric {
 
 // Later ones win.
-enum class Tier { shared, machine, user, environment, command };
+enum class Tier { shared, machine, user, papi, environment, command };
 
 class Library {
  public:

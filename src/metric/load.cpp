@@ -97,6 +97,9 @@ Result<Library> load_library(const LoadOptions& options) {
   if (options.personal) {
     const std::string own = join_path(config_directory(), "metrics");
     if (file_exists(own)) load_path(library, own, Tier::user);
+    // PAPI's own variable names one file; ours comes after it and may replace what it defines.
+    const char* of_papi = std::getenv("PAPI_USER_EVENTS_FILE");
+    if (of_papi != nullptr && *of_papi != '\0') load_path(library, of_papi, Tier::papi);
     const char* listed = std::getenv("LOFT_METRICS");
     for (const std::string_view path : split(listed == nullptr ? "" : listed, ':'))
       if (!path.empty()) load_path(library, std::string(path), Tier::environment);

@@ -3,9 +3,9 @@
 //   LOFT_TRY(const Library library, load_library({.files = files, .defines = defines}));
 //
 // Looked up, later ones winning: share/metrics; the machine's constants (added by the caller);
-// $XDG_CONFIG_HOME/loft/metrics; $LOFT_METRICS (files and folders, separated by colons); files
-// named on the command line. A file that is missing or wrong is a diagnostic of the library: all
-// others stay usable.
+// $XDG_CONFIG_HOME/loft/metrics; PAPI's $PAPI_USER_EVENTS_FILE; $LOFT_METRICS (files and folders,
+// separated by colons); files named on the command line. A file that is missing or wrong is a
+// diagnostic of the library: all others stay usable.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct LoadOptions {
   std::vector<std::string> files;    // --metrics
   std::vector<std::string> defines;  // --define NAME=VALUE
   bool shared = true;                // what is installed with loft
-  bool personal = true;              // the user's own folder and $LOFT_METRICS
+  bool personal = true;              // the user's own folder and the two variables
 };
 
 // Only a wrong --define fails.

@@ -53,6 +53,8 @@ class Program {
   [[nodiscard]] const std::vector<std::string>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<Constant>& constants() const { return constants_; }
   [[nodiscard]] const Unit& unit() const { return unit_; }
+  // What its formula gives; nothing where formulas without units leave it open.
+  [[nodiscard]] const std::optional<Dimension>& dimension() const { return dimension_; }
   [[nodiscard]] bool is_model() const { return is_model_; }
   // Of a model: half of its 95 % interval, in base units.
   [[nodiscard]] const std::optional<double>& model_error() const { return model_error_; }
@@ -92,13 +94,15 @@ class Program {
   std::vector<std::string> inputs_;
   std::vector<Constant> constants_;
   Unit unit_;
+  std::optional<Dimension> dimension_;
   bool is_model_ = false;
   std::optional<double> model_error_;
   std::shared_ptr<const Source> source_;
 };
 
 // Errors: an unknown metric, a cycle (with its path), units that do not fit, too large a whole.
-// Where no variant has all its events, the first is compiled and its values say what is missing.
+// Where no variant has all its events, the one with most of them is compiled, and its values say
+// what is missing.
 [[nodiscard]] Result<Program> compile(const Library& library, const std::string& name,
                                       const Available& available = everything_is_available);
 [[nodiscard]] Result<Program> compile(const Library& library, const Definition& definition,

@@ -14,6 +14,16 @@ double base_scale(const sample::CountedEvent& event) {
   return event.scale * (unit ? unit->factor : 1);
 }
 
+// On whole CPUs the clocks of tasks run while nothing does.
+bool runs_while_idle(const sample::CountedEvent& event) {
+  return event.whole_machine && (event.id.meaning == event::Meaning::task_clock ||
+                                 event.id.meaning == event::Meaning::cpu_clock);
+}
+
+Quantity idle_clock() {
+  return Quantity::missing("on whole CPUs this clock also runs while they are idle");
+}
+
 // Under the virtual PMU the program runs slower than it is: no rate follows from its time.
 Quantity time_of(const sample::RunCounts& run, double seconds) {
   if (run.has_engine_time())
@@ -71,7 +81,9 @@ BoundCounts bound(const Request& request, const sample::RunCounts& run,
                   std::span<const sample::Count> counts, Quantity time) {
   std::vector<Quantity> events;
   for (std::size_t i = 0; i < run.events.size(); ++i)
-    events.push_back(Quantity::of(counts[i], base_scale(run.events[i])));
+    events.push_back(runs_while_idle(run.events[i])
+                         ? idle_clock()
+                         : Quantity::of(counts[i], base_scale(run.events[i])));
   return {request, std::move(events), std::move(time)};
 }
 
@@ -131,6 +143,7 @@ std::vector<std::optional<Interval>> event_intervals(const sample::RunCounts& ru
 }  // namespace
 
 Quantity quantity_of(const sample::CountedEvent& event) {
+  if (runs_while_idle(event)) return idle_clock();
   Quantity quantity = Quantity::of(event.total, base_scale(event));
   if (event.spread && event.total.is_available())
     quantity.value = Number::real(event.spread->mean * base_scale(event));

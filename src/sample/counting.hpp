@@ -54,6 +54,9 @@ struct IntervalCounts {
   Nanoseconds start{};  // since the run began
   Nanoseconds end{};
   std::vector<Count> counts;
+  // Where the run is told apart so: what each did in this interval.
+  std::vector<ThreadCounts> threads;
+  std::vector<CpuCounts> cpus;
 };
 
 // What a meter had shown by some moment, both since the start.
@@ -123,6 +126,8 @@ struct RunCounts {
   std::optional<Spread> wall_spread;     // in seconds
   std::optional<Nanoseconds> user;       // CPU time of a command that loft started
   std::optional<Nanoseconds> system;
+  std::string watched_cpus;         // "0-3" where some CPUs were watched, not all
+  std::optional<Nanoseconds> busy;  // of watched CPUs: how long they were not idle, in sum
   std::vector<CountedEvent> events;
   std::vector<ThreadCounts> threads;
   std::vector<CpuCounts> cpus;

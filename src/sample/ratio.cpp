@@ -57,7 +57,10 @@ std::optional<Ratio> ratio_of(const RunCounts& run, std::size_t index) {
   const double wall = to_seconds(run.wall);
   if (meaning == Meaning::task_clock || meaning == Meaning::cpu_clock) {
     if (wall <= 0) return std::nullopt;
-    return Ratio{"CPUs busy", event.value() * 1e-9 / wall, "CPUs", event.total.origin};
+    // On whole CPUs the clock runs while they are idle, too: the kernel's accounts tell the rest.
+    if (event.whole_machine && !run.busy) return std::nullopt;
+    const double seconds = event.whole_machine ? to_seconds(*run.busy) : event.value() * 1e-9;
+    return Ratio{"CPUs busy", seconds / wall, "CPUs", event.total.origin};
   }
   for (const Rule& rule : kRules) {
     if (rule.event != meaning) continue;

@@ -1,10 +1,36 @@
 #include "source/watch.hpp"
 
+#include <map>
+
 #include "base/text.hpp"
+#include "source/busy_time.hpp"
 #include "source/supervisor.hpp"
 
 namespace loft::source {
 namespace {
+
+// What was counted since `before`, which is empty at the start.
+std::vector<sample::Count> since(const std::vector<sample::Count>& now,
+                                 const std::vector<sample::Count>& before) {
+  std::vector<sample::Count> counts;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    counts.push_back(before.empty() ? now[i] : now[i].since(before[i]));
+  return counts;
+}
+
+// Of each CPU or thread; one that was not there before has counted since it came.
+template <class Part, class Key>
+std::vector<Part> since(const std::vector<Part>& now, const std::vector<Part>& before, Key key) {
+  std::map<int, const Part*> earlier;
+  for (const Part& part : before) earlier[part.*key] = &part;
+  std::vector<Part> parts;
+  for (const Part& part : now) {
+    const auto found = earlier.find(part.*key);
+    parts.push_back(part);
+    if (found != earlier.end()) parts.back().counts = since(part.counts, found->second->counts);
+  }
+  return parts;
+}
 
 class Watch {
  public:
@@ -16,6 +42,7 @@ class Watch {
     if (run_.program() != nullptr) pass_on = [this](int signal) { run_.program()->signal(signal); };
     LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
     LOFT_CHECK(prepare_waiting(supervisor));
+    if (request_.whole_machine) busy_before_ = busy_time(request_.cpus);
     LOFT_CHECK(run_.start());
     if (run_.program() != nullptr) LOFT_CHECK(supervisor.follow(run_.program()->pid()));
     while (!supervisor.is_over()) {
@@ -45,11 +72,12 @@ class Watch {
 
   Result<void> close_interval() {
     LOFT_TRY(Reading reading, run_.read());
-    sample::IntervalCounts interval{previous_.time, reading.time, {}};
-    for (std::size_t i = 0; i < reading.totals.size(); ++i)
-      interval.counts.push_back(previous_.totals.empty()
-                                    ? reading.totals[i]
-                                    : reading.totals[i].since(previous_.totals[i]));
+    sample::IntervalCounts interval{previous_.time, reading.time, {}, {}, {}};
+    interval.counts = since(reading.totals, previous_.totals);
+    if (request_.split == Split::cpus)
+      interval.cpus = since(reading.cpus, previous_.cpus, &sample::CpuCounts::cpu);
+    if (request_.split == Split::threads)
+      interval.threads = since(reading.threads, previous_.threads, &sample::ThreadCounts::tid);
     if (options_.on_interval) options_.on_interval(interval);
     intervals_.push_back(std::move(interval));
     previous_ = std::move(reading);
@@ -73,6 +101,10 @@ class Watch {
     if (options_.interval) LOFT_CHECK(close_interval());
     LOFT_TRY(Reading reading, run_.read());
     result.wall = run_.program() != nullptr ? wall : reading.time;
+    if (busy_before_)
+      if (const auto busy = busy_time(request_.cpus)) result.busy = *busy - *busy_before_;
+    if (request_.whole_machine && !request_.cpus.empty())
+      result.watched_cpus = format_cpu_list(request_.cpus);
     result.command = request_.command;
     result.source = run_.source();
     result.target = describe_target();
@@ -110,6 +142,7 @@ class Watch {
   Fd timer_;
   Reading previous_;
   std::vector<sample::IntervalCounts> intervals_;
+  std::optional<Nanoseconds> busy_before_;
   std::optional<Error> failed_;
 };
 

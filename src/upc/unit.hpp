@@ -55,6 +55,8 @@ class Unit {
   [[nodiscard]] std::uint64_t low(unsigned counter) const { return counters_.low(counter); }
   [[nodiscard]] std::uint64_t high(unsigned counter) const { return values_[counter].data; }
   [[nodiscard]] std::uint64_t threshold(unsigned counter) const { return limits_[counter].data; }
+  // False where the memory word has wrong parity: the value is not known.
+  [[nodiscard]] bool is_sound(unsigned counter) const { return !values_[counter].is_wrong(); }
   [[nodiscard]] bool carry(unsigned counter) const { return bit(carry_, counter); }
   [[nodiscard]] bool armed(unsigned counter) const { return bit(armed_, counter); }
   [[nodiscard]] bool pending(unsigned counter) const { return bit(pending_, counter); }

@@ -86,9 +86,19 @@ std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& met
           row("thread function", std::to_string(run.threads[part.thread].tid) + " " + function.name,
               event, part.counts[i], function.binary);
     }
-    for (const auto& part : run.intervals)
+    for (const auto& part : run.intervals) {
       text += row("interval", interval_part(part), event, part.counts[i]);
+      for (const auto& cpu : part.cpus)
+        text += row("interval cpu", fmt::format("{} {}", interval_part(part), cpu.cpu), event,
+                    cpu.counts[i]);
+      for (const auto& thread : part.threads)
+        text += row("interval thread", interval_part(part) + " " + thread_part(thread), event,
+                    thread.counts[i]);
+    }
   }
+  for (const sample::EnergyUsed& used : run.energy)
+    text += fmt::format("energy,{},energy,{},J,{},1.0000,,,,\n", csv_field(used.meter), used.joules,
+                        to_string(used.origin));
   return text + metric_rows(run, metrics);
 }
 

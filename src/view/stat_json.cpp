@@ -36,7 +36,7 @@ ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics,
       {"running", event.total.is_available() ? event.total.running_share() : 0.0},
       {"origin", event.origin}};
   if (!event.total.is_available()) json["why"] = event.total.why;
-  if (event.whole_machine) json["scope"] = "machine";
+  if (event.whole_machine) json["scope"] = run.watched_cpus.empty() ? "machine" : "cpus";
   if (const auto interval = interval_of(event, metrics, i))
     json["ci95"] = {interval->low, interval->high};
   if (event.spread && event.total.is_available()) {
@@ -109,6 +109,13 @@ ordered_json metric_json(const RunCounts& run, const metric::RunMetrics& metrics
   return json;
 }
 
+ordered_json values_of(const RunCounts& run, const std::vector<Count>& counts) {
+  ordered_json values = ordered_json::object();
+  for (std::size_t i = 0; i < run.events.size(); ++i)
+    values[run.events[i].name] = value_of(counts[i], run.events[i].scale);
+  return values;
+}
+
 ordered_json intervals_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   ordered_json intervals = ordered_json::array();
   for (std::size_t n = 0; n < run.intervals.size(); ++n) {
@@ -130,6 +137,13 @@ ordered_json intervals_json(const RunCounts& run, const metric::RunMetrics& metr
                       {"end_s", to_seconds(interval.end)},
                       {"values", std::move(values)}};
     if (!kinds.empty()) json["kinds"] = std::move(kinds);  // where they are not plainly counted
+    for (const sample::CpuCounts& part : interval.cpus)
+      json["cpus"].push_back({{"cpu", part.cpu}, {"values", values_of(run, part.counts)}});
+    for (const sample::ThreadCounts& part : interval.threads)
+      json["threads"].push_back({{"tid", part.tid},
+                                 {"pid", part.pid},
+                                 {"comm", part.comm},
+                                 {"values", values_of(run, part.counts)}});
     intervals.push_back(std::move(json));
   }
   return intervals;
@@ -144,6 +158,7 @@ std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   if (run.has_engine_time()) json["time_of"] = "engine";  // not of the program alone
   if (run.user) json["user_s"] = to_seconds(*run.user);
   if (run.system) json["system_s"] = to_seconds(*run.system);
+  if (run.busy) json["busy_s"] = to_seconds(*run.busy);
   if (run.wall_spread) {
     json["wall_ci95_s"] = {run.wall_spread->low, run.wall_spread->high};
     json["runs"] = run.wall_spread->runs;
@@ -155,6 +170,11 @@ std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   for (std::size_t m = 0; m < metrics.total.size(); ++m)
     json["metrics"].push_back(metric_json(run, metrics, m));
   if (!metrics.total.empty()) json["constants"] = constants_array(metrics.total);
+  for (const sample::EnergyUsed& used : run.energy)
+    json["energy"].push_back({{"meter", used.meter},
+                              {"joules", used.joules},
+                              {"kind", to_string(used.origin)},
+                              {"gpu", used.is_gpu}});
   if (!run.intervals.empty()) json["intervals"] = intervals_json(run, metrics);
   for (const auto& block : run.blocks)  // in the order of the events' own lists
     json["code"].push_back(block.code);

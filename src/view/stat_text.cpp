@@ -32,7 +32,8 @@ std::string ratio_text(const sample::Ratio& ratio) {
 }
 
 // What limits the trust in a value, at the end of its line.
-std::string remark(const CountedEvent& event, const std::optional<metric::Interval>& interval) {
+std::string remark(const RunCounts& run, const CountedEvent& event,
+                   const std::optional<metric::Interval>& interval) {
   std::vector<std::string> parts;
   if (!event.spread && interval && event.value() != 0)
     parts.push_back(fmt::format("± {:.2g} %",
@@ -46,8 +47,22 @@ std::string remark(const CountedEvent& event, const std::optional<metric::Interv
             ? fmt::format("counted {:.1f} % of the time", 100 * event.total.running_share())
             : "of another run");
   if (event.total.origin == Origin::modelled) parts.emplace_back("modelled");
-  if (event.whole_machine) parts.emplace_back("whole machine");
+  // The heading says which CPUs were watched; what counts a package counts more than these.
+  const bool is_of_cpus =
+      !run.watched_cpus.empty() && event.id.encoding.kind() != event::PmuKind::device;
+  if (event.whole_machine && !is_of_cpus) parts.emplace_back("whole machine");
   return join(parts, ", ");
+}
+
+// "~" where watts were added up between readings.
+std::string energy_line(const RunCounts& run, const sample::EnergyUsed& used) {
+  const char* mark = used.origin == Origin::counted ? "" : "~ ";
+  const double seconds = to_seconds(run.wall);
+  const std::string watts =
+      seconds > 0 ? fmt::format("{}{:.2f} W", mark, used.joules / seconds) : std::string();
+  return fmt::format("{:>18}  {:<26}  {:<24}  whole machine\n",
+                     fmt::format("{}{:.3f} J", mark, used.joules),
+                     "energy of " + printable(used.meter), watts);
 }
 
 std::string trimmed_line(std::string line) {
@@ -116,6 +131,20 @@ std::string source_words(const RunCounts& run) {
   return run.source == sample::Source::virtual_pmu ? "virtual PMU, exact" : to_string(run.source);
 }
 
+std::string interval_lines(const RunCounts& frame, double end, const std::string& part,
+                           const std::vector<Count>& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < frame.events.size(); ++i) {
+    const CountedEvent& event = frame.events[i];
+    std::string share;
+    if (counts[i].origin == Origin::scaled)
+      share = fmt::format("  counted {:.1f} % of the time", 100 * counts[i].running_share());
+    text += fmt::format("{:>10.4f} s  {:>18}  {}{}{}\n", end, count_text(counts[i], event),
+                        printable(event.name), part.empty() ? "" : "  " + printable(part), share);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
@@ -127,8 +156,9 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
     const auto ratio = sample::ratio_of(run, i);
     text += trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event),
                                      printable(event.name), ratio ? ratio_text(*ratio) : "",
-                                     remark(event, interval_of(event, metrics, i))));
+                                     remark(run, event, interval_of(event, metrics, i))));
   }
+  for (const sample::EnergyUsed& used : run.energy) text += energy_line(run, used);
   text += missing_lines(run);
   if (!metrics.total.empty()) text += "\n" + metrics_text(metrics.total);
   text += times_line(run);
@@ -145,17 +175,12 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
 std::string interval_text(const RunCounts& frame, const sample::IntervalCounts& interval,
                           std::span<const metric::Program> metrics,
                           std::span<const metric::Value> values) {
-  std::string text;
   const double end = to_seconds(interval.end);
-  for (std::size_t i = 0; i < frame.events.size(); ++i) {
-    const CountedEvent& event = frame.events[i];
-    const Count& count = interval.counts[i];
-    std::string share;
-    if (count.origin == Origin::scaled)
-      share = fmt::format("  counted {:.1f} % of the time", 100 * count.running_share());
-    text += fmt::format("{:>10.4f} s  {:>18}  {}{}\n", end, count_text(count, event),
-                        printable(event.name), share);
-  }
+  std::string text = interval_lines(frame, end, "", interval.counts);
+  for (const sample::CpuCounts& part : interval.cpus)
+    text += interval_lines(frame, end, fmt::format("cpu {}", part.cpu), part.counts);
+  for (const sample::ThreadCounts& part : interval.threads)
+    text += interval_lines(frame, end, fmt::format("{} {}", part.tid, part.comm), part.counts);
   for (std::size_t m = 0; m < metrics.size(); ++m)
     text +=
         fmt::format("{:>10.4f} s  {:>18}  {}\n", end,

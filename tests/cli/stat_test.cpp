@@ -135,6 +135,24 @@ TEST(StatCommand, ShowsThreadsAndIntervalsInJson) {
   EXPECT_GT(intervals["intervals"].size(), 1u);
 }
 
+TEST(StatCommand, IntervalsAreToldOfEachCpuAndThread) {
+  const json cpus = stat_json("-a --per-core -I 5 -e task-clock -- sleep 0.03");
+  if (cpus.contains("intervals")) {  // with permission for whole CPUs
+    EXPECT_FALSE(cpus["intervals"][0]["cpus"].empty());
+    EXPECT_TRUE(cpus["intervals"][0]["cpus"][0]["values"].contains("task-clock"));
+  }
+  const json threads = stat_json("--per-thread -I 5 -e task-clock -- " LOFT_TEST_THREADS " 2");
+  ASSERT_FALSE(threads["intervals"].empty()) << threads;
+  EXPECT_FALSE(threads["intervals"].back()["threads"].empty());
+}
+
+TEST(StatCommand, ANameThatNoPmuHasIsNotATracepoint) {
+  const Said said = run_loft("stat -e NO_SUCH_EVENT:UMASK -- true");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, Not(HasSubstr("tracefs")));
+  EXPECT_THAT(said.notes, HasSubstr("nothing here has this name"));
+}
+
 TEST(StatCommand, OffersTheNearestNamesForAnUnknownEvent) {
   EXPECT_THAT(run_loft("stat -e page-fualts -- true").notes, HasSubstr("page-faults"));
 }

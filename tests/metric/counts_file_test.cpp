@@ -226,5 +226,20 @@ TEST(Uncertainty, FewWindowsGiveNoInterval) {
   EXPECT_FALSE(with_interval(*program, counts, program->evaluate(counts), groups).ci95);
 }
 
+TEST(CountsFile, PlainLinesOfNameAndValueNeedNoHeader) {
+  const auto file = read_counts("p.csv", "# from a script\ninstructions,100\ncycles, 50\nlost,\n");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->rows, 0u) << "no table";
+  EXPECT_EQ(file->total.find("instructions")->value.as_double(), 100);
+  EXPECT_EQ(file->total.find("cycles")->value.as_double(), 50);
+  EXPECT_EQ(file->total.find("lost")->origin, Origin::missing);
+  const auto one = read_counts("p.csv", "cycles,7\n");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->total.find("cycles")->value.as_double(), 7);
+  const auto table = read_counts("t.csv", "cycles,instructions\n5,7\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows, 1u);
+}
+
 }  // namespace
 }  // namespace loft::metric

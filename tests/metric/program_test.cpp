@@ -262,5 +262,27 @@ TEST(Gradient, IsThatOfTheFormula) {
   EXPECT_NEAR((*slope)[2], -6.0 / 16 + 1, 1e-12);
 }
 
+// The paper's format has no units: there a clock is what counting it shows.
+TEST(Program, InFormulasWithoutUnitsAnEventHasTheNumberThatIsShown) {
+  Library library;
+  library.add(read_loft("units", "event task-clock [ns]\nmetric loft [s] = 'task-clock'\n"),
+              Tier::shared);
+  library.add(read_papi("p", "Util, task-clock|1e9|/\nBoth, task-clock|loft|/\n"), Tier::user);
+  CountSet counts;
+  counts.add("task-clock", Quantity::of(sample::Count::exact(2'000'000'000), 1e-9));
+  EXPECT_DOUBLE_EQ(compile(library, "loft")->evaluate(counts).number->as_double(), 2);
+  EXPECT_DOUBLE_EQ(compile(library, "Util")->evaluate(counts).number->as_double(), 2);
+  EXPECT_DOUBLE_EQ(compile(library, "Both")->evaluate(counts).number->as_double(), 1e9);
+}
+
+TEST(Program, WithoutAWholeVariantTheNearestIsTaken) {
+  Library library;
+  library.add(read_loft("a", "variant intel\nmetric f = FP_A + FP_B\n"), Tier::shared);
+  library.add(read_loft("b", "variant amd\nmetric f = SSE + time\n"), Tier::shared);
+  const auto here = compile(library, "f", [](std::string_view name) { return name == "time"; });
+  ASSERT_TRUE(here);
+  EXPECT_EQ(here->variant(), "amd");
+}
+
 }  // namespace
 }  // namespace loft::metric

@@ -128,5 +128,18 @@ TEST(JoinRuns, NeedsInstructions) {
   EXPECT_FALSE(join_runs({run_of({{"a", Count::exact(1)}}), run_of({{"a", Count::exact(1)}})}));
 }
 
+// task-clock on a whole CPU is its wall time.
+TEST(Ratio, IdleTimeOfAWholeCpuIsNotBusy) {
+  RunCounts run;
+  run.wall = std::chrono::seconds(2);
+  run.events = {{"task-clock", "kernel", "ns", 1, true, Count::exact(2'000'000'000)}};
+  run.events[0].id.meaning = event::Meaning::task_clock;
+  EXPECT_FALSE(ratio_of(run, 0)) << "nobody knows";
+  run.busy = std::chrono::milliseconds(100);
+  EXPECT_DOUBLE_EQ(ratio_of(run, 0)->value, 0.05);
+  run.events[0].whole_machine = false;
+  EXPECT_DOUBLE_EQ(ratio_of(run, 0)->value, 1);
+}
+
 }  // namespace
 }  // namespace loft::sample

@@ -204,5 +204,48 @@ TEST(ChecksText, PutsTheFixBelowWhatIsBroken) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
+TEST(StatText, SaysWhichCpusAndHowBusyTheyWere) {
+  sample::RunCounts run;
+  run.target = "CPUs 1";
+  run.watched_cpus = "1";
+  run.wall = milliseconds(1000);
+  run.busy = milliseconds(30);
+  run.events = {{"task-clock", "kernel", "ns", 1, true, Count::exact(1'000'000'000)}};
+  run.events[0].id = {{"software", event::kTypeSoftware, 1}, {}, event::Meaning::task_clock};
+  const std::string text = stat_text(run);
+  EXPECT_NE(text.find("0.03 CPUs busy"), std::string::npos) << text;
+  EXPECT_EQ(text.find("whole machine"), std::string::npos) << text;
+  EXPECT_NE(stat_json(run).find("\"busy_s\": 0.03"), std::string::npos);
+}
+
+TEST(StatText, ShowsTheEnergyOfEachMeter) {
+  sample::RunCounts run = example();
+  run.energy = {{"package-0", 12.5, {}, false, sample::Origin::counted},
+                {"gpu", 3, {}, true, sample::Origin::modelled}};
+  const std::string text = stat_text(run);
+  EXPECT_NE(text.find("12.500 J  energy of package-0         25.00 W"), std::string::npos) << text;
+  EXPECT_NE(text.find("~ 3.000 J  energy of gpu"), std::string::npos) << text;
+  EXPECT_NE(stat_csv(run).find("energy,package-0,energy,12.5,J,counted"), std::string::npos);
+  EXPECT_NE(stat_json(run).find("\"joules\": 12.5"), std::string::npos);
+}
+
+TEST(StatText, AnIntervalHasTheCountsOfEachCpu) {
+  sample::RunCounts run;
+  run.events = {{"page-faults", "kernel", "", 1, false, Count::exact(30)}};
+  const sample::IntervalCounts interval{milliseconds(0),
+                                        milliseconds(100),
+                                        {Count::exact(30)},
+                                        {},
+                                        {{0, {Count::exact(10)}}, {1, {Count::exact(20)}}}};
+  run.intervals = {interval};
+  EXPECT_EQ(interval_text(run, interval),
+            "    0.1000 s                  30  page-faults\n"
+            "    0.1000 s                  10  page-faults  cpu 0\n"
+            "    0.1000 s                  20  page-faults  cpu 1\n");
+  EXPECT_NE(stat_csv(run).find("interval cpu,0.000000..0.100000 1,page-faults,20,"),
+            std::string::npos);
+  EXPECT_NE(stat_json(run).find("\"cpus\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace loft::view

@@ -78,6 +78,7 @@ struct Context {
   std::uint64_t stream_register;  // the program's value of the register that holds the buffer
   std::uint8_t tiles[64];         // their configuration, while a tile instruction is counted
   std::uint64_t call;  // that runs in place: its number, and above it how often it ran again
+  std::uint64_t changed;
   std::uint64_t stream_base;
   std::uint64_t window_bytes;  // that it may still write
   std::uint32_t window;        // the last one that it joined
@@ -139,5 +140,6 @@ static_assert(offsetof(Context, region_leave) == CTX_REGION_LEAVE);
 static_assert(offsetof(Context, stream_register) == CTX_STREAM_REGISTER);
 static_assert(offsetof(Context, tiles) == CTX_TILES);
 static_assert(offsetof(Context, call) == CTX_CALL);
+static_assert(offsetof(Context, changed) == CTX_CHANGED);
 
 }  // namespace loft::engine::runtime

@@ -1,6 +1,7 @@
 // What happens when the program leaves the code cache: find or make the code to go on with.
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/protect.hpp"
 #include "engine/runtime/region.hpp"
 #include "engine/runtime/regions.hpp"
 #include "engine/runtime/signals.hpp"
@@ -61,6 +62,14 @@ extern "C" void engine_dispatch_c(Context* context) {
     case REASON_EFAULT:
       after_fault(context);
       break;
+    case REASON_CHANGED: {
+      {
+        const Holding holding(cache_lock());
+        forget_traces(context->next_pc, context->next_pc + 1);
+      }
+      go_to(context, context->next_pc, false);
+      break;
+    }
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);
       go_to(context, context->next_pc, false);

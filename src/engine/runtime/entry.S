@@ -54,6 +54,11 @@ engine_region_enter: /* context->next_pc is set, and the region starts there */
   movq $REASON_ENTER, %gs:CTX_REASON
   jmp save_state
 
+  .globl engine_changed
+engine_changed: /* context->next_pc is set; what was translated there has changed */
+  movq $REASON_CHANGED, %gs:CTX_REASON
+  jmp save_state
+
   .globl engine_leave_for_signal
 engine_leave_for_signal: /* context->next_pc is set; the state is the program's */
   movq $REASON_SIGNAL, %gs:CTX_REASON

@@ -29,6 +29,7 @@
 #define CTX_STREAM_REGISTER 0x138
 #define CTX_TILES 0x140 /* 64 bytes */
 #define CTX_CALL 0x180
+#define CTX_CHANGED 0x188
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0
@@ -38,3 +39,4 @@
 #define REASON_ENTER 4
 #define REASON_LEAVE 5
 #define REASON_EFAULT 6
+#define REASON_CHANGED 7

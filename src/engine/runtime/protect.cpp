@@ -23,6 +23,8 @@ struct Page {
   std::uint64_t address;
   Use* uses;
   bool is_protected;
+  bool is_checked;
+  std::uint8_t faults;     // how often it was written while it was protected, up to kPatience
   bool watches_aliases;    // of shared code: where else it can be written is protected
   bool is_executable;      // of an alias
   std::uint64_t alias_of;  // the page of code that is written here, or 0
@@ -137,7 +139,7 @@ void note_pages(Trace& trace) {
     add_use(page, trace);
     const Region* region = known_region(address < trace.pc ? trace.pc : address);
     if (region != nullptr && region->shared && !page.watches_aliases) watch_aliases(*region, page);
-    if (region == nullptr || !region->writable || page.is_protected) continue;
+    if (region == nullptr || !region->writable || page.is_protected || page.is_checked) continue;
     protect(page, PROT_READ | PROT_EXEC);
   }
 }
@@ -153,7 +155,7 @@ void forget_traces(std::uint64_t start, std::uint64_t end) {
     if (Page* page = find_page(address)) forget_uses(*page);
 }
 
-bool unprotect_code(std::uint64_t address) {
+bool unprotect_code(std::uint64_t address, std::uint64_t pc) {
   Page* page = find_page(address);
   if (page == nullptr) return false;
   if (page->alias_of != 0) return unprotect_alias(*page);
@@ -162,10 +164,22 @@ bool unprotect_code(std::uint64_t address) {
     const Region* region = find_region(address);
     return region != nullptr && region->writable;
   }
+  // Code that writes to its own page would fault for ever: it is protected as soon as it is made
+  // again.
+  constexpr std::uint8_t kPatience = 64;
+  const bool is_own = (pc & ~(kPage - 1)) == page->address;
+  page->faults = static_cast<std::uint8_t>(page->faults + (is_own ? kPatience / 2 : 1));
+  if (page->faults >= kPatience) page->is_checked = true;
   forget_uses(*page);
   page->is_protected = false;
   kernel(SYS_mprotect, page->address, kPage, PROT_READ | PROT_WRITE | PROT_EXEC);
   return true;
+}
+
+bool is_checked(std::uint64_t start, std::uint64_t end) {
+  for (std::uint64_t address = start & ~(kPage - 1); address < end; address += kPage)
+    if (const Page* page = find_page(address); page != nullptr && page->is_checked) return true;
+  return false;
 }
 
 bool unprotect_all() {
@@ -173,7 +187,7 @@ bool unprotect_all() {
   while (Page* page = g_protected) {
     g_protected = page->next;
     page->is_listed = false;
-    if (page->is_protected) any = unprotect_code(page->address) || any;
+    if (page->is_protected) any = unprotect_code(page->address, 0) || any;
   }
   return any;
 }
@@ -183,6 +197,8 @@ void forget_protection(std::uint64_t start, std::uint64_t end) {
        address < end && address - start < kMaxPages * kPage; address += kPage)
     if (Page* page = find_page(address)) {
       page->is_protected = false;
+      page->is_checked = false;
+      page->faults = 0;
       if (page->alias_of != 0) forget_written(*page);
       page->alias_of = 0;
     }

@@ -2,8 +2,11 @@
 //
 // Code that can be written: its pages lose their write permission when they are translated. The
 // first write faults; the engine then forgets the page's translations and gives the permission
-// back. Where the same memory is mapped elsewhere to be written (compilers that never have pages
-// both writable and executable do so), it is the pages there that lose the permission.
+// back. A page that is written again and again while its code runs (data beside code, trampolines
+// on a stack, code that changes itself) is left alone after a while, and is checked instead: each
+// block made of it compares its bytes before it runs, and ends behind what it writes. Where the
+// same memory is mapped elsewhere to be written (compilers that never have pages both writable and
+// executable do so), it is the pages there that lose the permission.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +23,11 @@ void note_pages(Trace& trace);
 void forget_traces(std::uint64_t start, std::uint64_t end);
 // True when the page of the address has lost its write permission to us.
 bool is_protected(std::uint64_t address);
-// True when a write to `address` faulted because of us and can be tried again.
-bool unprotect_code(std::uint64_t address);
+// True when a write to `address` by the instruction at `pc` faulted because of us and can be tried
+// again.
+bool unprotect_code(std::uint64_t address, std::uint64_t pc);
+// True when code of the range must compare its bytes before it runs.
+bool is_checked(std::uint64_t start, std::uint64_t end);
 // Gives all pages their permission back; false when there are none that lack it.
 bool unprotect_all();
 // True when memory that is no code is watched for writes to code.

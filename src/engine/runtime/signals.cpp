@@ -174,7 +174,7 @@ void on_fault(Context* context, ucontext_t* user, const siginfo_t& info) {
   constexpr std::uint64_t kWrite = 2;
   if (info.si_signo == SIGSEGV && (reg(user, REG_ERR) & kWrite) != 0) {
     const Holding holding(cache_lock());
-    if (unprotect_code(word(info.si_addr))) return go_on(context, user, place.pc);
+    if (unprotect_code(word(info.si_addr), place.pc)) return go_on(context, user, place.pc);
   }
   siginfo_t told = info;
   if (word(info.si_addr) == at) told.si_addr = reinterpret_cast<void*>(place.pc);  // SIGILL, SIGFPE

@@ -16,6 +16,7 @@
 extern "C" {
 void engine_dispatch();
 void engine_syscall();
+void engine_changed();
 void engine_region_enter();
 void engine_region_leave();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
@@ -69,6 +70,7 @@ Context* take_context() {
   context->program_stack.ss_flags = SS_DISABLE;
   context->region_check = kNeverLeaves;
   context->region_outside = 1;
+  context->changed = word(&engine_changed);
   context->region_enter = word(&engine_region_enter);
   context->region_leave = word(&engine_region_leave);
   context->state = kRunning;

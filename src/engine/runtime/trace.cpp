@@ -20,6 +20,7 @@ Lock g_lock;
 struct Slot {
   std::uint64_t pc;
   Trace* trace;
+  std::uint32_t landing;  // where traces of this pc that were forgotten lead to: a Link, or 0
 };
 struct Index {
   Slot* slots;
@@ -88,6 +89,25 @@ void fill_states(std::uint16_t* states, std::uint64_t count, unsigned first) {
   }
 }
 
+void set_displacement(std::uint8_t* displacement, const std::uint8_t* target) {
+  __atomic_store_n(reinterpret_cast<std::int32_t*>(displacement),
+                   static_cast<std::int32_t>(target - (displacement + 4)), __ATOMIC_RELEASE);
+}
+
+// A jump that can be led anywhere, and behind it the way to the dispatcher, to which it leads
+// first.
+std::uint32_t make_landing(const Trace& trace) {
+  constexpr std::uint32_t kBytes = 40;
+  Emitter emit(take_cold(*trace.arena, kBytes));
+  emit.align_patch(1);
+  const std::uint32_t number = add_link({trace.pc, emit.at() + 1, trace.arena, false});
+  emit.put(0xE9);
+  emit.put_32(0);
+  emit.store_context_value(CTX_EXIT_LINK, number);
+  emit.jump_context(CTX_DISPATCH);
+  return number;
+}
+
 // Replaces the first five bytes of a trace by a jump, in one store: others may be running it.
 void divert(std::uint8_t* code, const std::uint8_t* target) {
   std::uint8_t bytes[8];
@@ -153,6 +173,7 @@ void add_trace(Trace* trace) {
   if (slot->pc == 0) ++index.used;
   slot->pc = trace->pc;
   slot->trace = trace;
+  if (slot->landing != 0) connect(g_links[slot->landing], *trace);
   Arena& arena = *trace->arena;
   arena.traces[arena.trace_count] = trace;
   __atomic_store_n(&arena.trace_count, arena.trace_count + 1, __ATOMIC_RELEASE);
@@ -200,8 +221,7 @@ void connect(const Link& link, const Trace& trace) {
     Emitter(veneer).jump_far(word(entry));
     distance = veneer - (link.displacement + 4);
   }
-  __atomic_store_n(reinterpret_cast<std::int32_t*>(link.displacement),
-                   static_cast<std::int32_t>(distance), __ATOMIC_RELEASE);
+  set_displacement(link.displacement, link.displacement + 4 + distance);
 }
 
 std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_into_code) {
@@ -240,13 +260,19 @@ void forget_trace(Trace& trace) {
   trace.live = false;
   Slot* slot = slot_of(index_of(trace.version), trace.pc);
   if (slot->trace == &trace) slot->trace = nullptr;
-  // Whoever still comes here is sent to the dispatcher, which connects him to what is there then.
-  std::uint8_t* stub = take_cold(*trace.arena, 24);
-  const std::uint32_t number = add_link({trace.pc, trace.code + 1, trace.arena, false});
-  Emitter emit(stub);
-  emit.store_context_value(CTX_EXIT_LINK, number);
-  emit.jump_context(CTX_DISPATCH);
-  divert(trace.code, stub);
+  // Whoever still comes here goes to the landing of this pc, which leads to the trace that is there
+  // then. All that were ever forgotten share it: else each would lead to the next, and the last
+  // would be as many jumps away as there were.
+  if (slot->landing == 0) slot->landing = make_landing(trace);
+  const Link& landing = g_links[slot->landing];
+  set_displacement(landing.displacement, landing.displacement + 4);
+  std::uint8_t* way = landing.displacement - 1;
+  if (!fits_32(way - trace.code)) {
+    std::uint8_t* veneer = take_cold(*trace.arena, 16);
+    Emitter(veneer).jump_far(word(way));
+    way = veneer;
+  }
+  divert(trace.code, way);
 }
 
 }  // namespace loft::engine::runtime

@@ -76,7 +76,8 @@ void Translation::point(Point kind, std::uint8_t reg) {
 }
 
 bool Translation::add_block() {
-  const bool is_last = blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192;
+  const bool is_last =
+      blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192 || is_checked_;
   if (blocks_ != 0 && (is_last || next_pc_ >= region_.end || is_entry(next_pc_))) {
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -85,9 +86,11 @@ bool Translation::add_block() {
   read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
   if (has_region_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
+  is_checked_ = is_checked(next_pc_, next_pc_ + block_.size);
+  if (is_checked_) end_behind_store();
   const Flow first = block_.instructions[0].flow;
-  if (blocks_ != 0 &&
-      (first == Flow::refused || first == Flow::invalid)) {  // perhaps never reached
+  if (blocks_ != 0 && (first == Flow::refused || first == Flow::invalid ||
+                       is_checked_)) {  // perhaps never reached, or entered at its top only
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
     return false;
@@ -99,6 +102,7 @@ bool Translation::add_block() {
   block_points_[blocks_++] = {
       number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1, kNoStream, 0, 0};
   knows_tiles_ = false;
+  if (is_checked_) emit_check();
   if (blocks_ == 1 && is_entry(next_pc_)) emit_region_entry();
   next_pc_ += block_.size;
   if (is_short_loop()) {
@@ -181,8 +185,8 @@ std::uint32_t Translation::place_of_counter() const {
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (has_stream_ || blocks_ != 1 || last.flow != Flow::conditional || last.target != trace_->pc ||
-      block_.count > 24)
+  if (has_stream_ || is_checked_ || blocks_ != 1 || last.flow != Flow::conditional ||
+      last.target != trace_->pc || block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
     if (block_.instructions[i].unit_count != 0) return false;

@@ -1,5 +1,5 @@
 // The making of one trace, step by step: translate.cpp has blocks, counters and plain instructions,
-// gs.cpp those that use the gs segment, ends.cpp what ends a block.
+// gs.cpp those that use the gs segment, check.cpp code that may change, ends.cpp what ends a block.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,8 @@ class Translation {
   bool add_block();  // false when the trace ends here
   void emit_body();
   [[nodiscard]] bool is_short_loop() const;
+  void end_behind_store();
+  void emit_check();
   void emit_loop();
   [[nodiscard]] std::uint32_t place_of_counter() const;
   bool emit_end(const Instruction& last);
@@ -77,6 +79,7 @@ class Translation {
   std::uint8_t round_ = 0;        // of an unrolled loop
   std::uint8_t ahead_ = 0;        // as in MapPoint
   bool knows_tiles_ = false;      // the block has put their configuration into the context
+  bool is_checked_ = false;       // the block compares its bytes before it runs
   bool indirect_;
   bool has_region_;
   bool has_stream_;

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "event/virtual_names.hpp"
+#include "source/energy/usage.hpp"
 #include "source/groups.hpp"
 #include "source/watch.hpp"
 
@@ -30,6 +31,12 @@ class Places {
   template <class Part>
   void spread(std::vector<Part>& parts) const {
     for (Part& part : parts) part.counts = spread(std::move(part.counts));
+  }
+
+  void spread_interval(sample::IntervalCounts& interval) const {
+    interval.counts = spread(std::move(interval.counts));
+    spread(interval.threads);
+    spread(interval.cpus);
   }
 
  private:
@@ -87,7 +94,29 @@ class Counting {
       LOFT_TRY(request.streams, options_.streams(!whole_));
     }
     LOFT_TRY(const auto run, part.source->prepare(request));
-    return watch(*run, request, watch_options(part, *run));
+    WatchOptions options = watch_options(part, *run);
+    // Under the engine the machine spends more than the program takes.
+    const bool is_native = part.source->id == sample::Source::perf_events;
+    if (!options_.with_energy || !is_native) return watch(*run, request, options);
+    return watch_energy(*run, request, std::move(options));
+  }
+
+  // Meters go around; they are read so often that none goes around twice.
+  static Result<RunCounts> watch_energy(CountingRun& run, const CountRequest& request,
+                                        WatchOptions options) {
+    constexpr Nanoseconds kStep = std::chrono::seconds(1);
+    auto energy = energy::EnergyUsage::start();
+    if (!energy.has_gauges()) return watch(run, request, options);
+    const bool has_intervals = options.interval.has_value();
+    if (!has_intervals) options.interval = kStep;
+    options.on_interval = [&energy, print = options.on_interval](const auto& interval) {
+      energy.look();
+      if (print) print(interval);
+    };
+    LOFT_TRY(auto counts, watch(run, request, options));
+    counts.energy = energy.so_far();
+    if (!has_intervals) counts.intervals.clear();
+    return counts;
   }
 
   [[nodiscard]] WatchOptions watch_options(const SourcePart& part, const CountingRun& run) const {
@@ -101,8 +130,8 @@ class Counting {
     for (std::size_t i = 0; i < part.events.size(); ++i)
       frame.events[part.events[i]] = sample::CountedEvent::of(run.events()[i]);
     options.on_interval = [this, &part, frame](const sample::IntervalCounts& interval) {
-      sample::IntervalCounts whole{interval.start, interval.end, {}};
-      whole.counts = Places(part.events, assignment_.missing).spread(interval.counts);
+      sample::IntervalCounts whole = interval;
+      Places(part.events, assignment_.missing).spread_interval(whole);
       options_.on_interval(frame, whole);
     };
     return options;
@@ -120,7 +149,7 @@ class Counting {
       places.spread(whole_->functions);
       places.spread(whole_->blocks);
       places.spread(whole_->thread_functions);
-      places.spread(whole_->intervals);
+      for (auto& interval : whole_->intervals) places.spread_interval(interval);
     } else {
       whole_->source = sample::Source::combined;
       std::ranges::move(run.notes, std::back_inserter(whole_->notes));

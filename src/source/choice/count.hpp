@@ -22,6 +22,8 @@ struct CountOptions {
   // Called with the reason when a part of the program was not counted. Without it that is an error,
   // and there are no counts.
   std::function<void(const Error&)> on_incomplete;
+  // Also read the machine's energy meters, in the native run.
+  bool with_energy = false;
   // What the program gets as its input and outputs in the first of several runs, and in the second.
   // Without it the program is not run twice: one source counts what it has.
   std::function<Result<StandardStreams>(bool is_first)> streams;

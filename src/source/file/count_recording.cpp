@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/fd.hpp"
+#include "base/text.hpp"
 #include "event/virtual_names.hpp"
 #include "format/perf/header.hpp"
 #include "format/perf/sample.hpp"
@@ -232,6 +233,7 @@ void RecordingCounter::set_times(sample::RunCounts& run) const {
   run.wall = wall_;
   if (is_stat_ && wall_.count() > 0) return;
   run.wall_origin = Origin::missing;
+  if (run.has_engine_time()) return;
   const auto range = recording_.time_range();
   if (!range || range->second <= range->first) return;
   run.wall = nanoseconds(range->second - range->first);
@@ -244,6 +246,10 @@ sample::RunCounts RecordingCounter::result() {
   run.source = sample::Source::file;
   run.target = summary.path;
   run.command = summary.metadata.command_line;
+  const bool is_virtual_run = std::ranges::any_of(summary.metadata.events, [](const auto& event) {
+    return event.name.starts_with(event::kVirtualPrefix);
+  });
+  if (is_virtual_run) run.source = sample::Source::virtual_pmu;
   set_times(run);
   const auto read = totals({});
   std::vector<std::uint32_t> kept;
@@ -269,8 +275,14 @@ sample::RunCounts RecordingCounter::result() {
     for (const std::uint32_t event : kept) counts.push_back(std::move(interval.counts[event]));
     run.intervals.push_back({interval.start, interval.end, std::move(counts)});
   }
-  if (!is_stat_)
-    run.notes.emplace_back("counts are estimated from samples, up to the last one of each event");
+  std::vector<std::string> estimated;
+  for (const sample::CountedEvent& event : run.events)
+    if (event.total.origin == Origin::scaled) estimated.push_back(event.name);
+  if (!is_stat_ && !estimated.empty())
+    run.notes.push_back(estimated.size() == run.events.size()
+                            ? "counts are estimated from samples, up to the last one of each event"
+                            : "estimated from samples, up to the last one of each event: " +
+                                  join(estimated, ", "));
   if (summary.lost > 0)
     run.notes.push_back(fmt::format("the recorder lost {} samples or records", summary.lost));
   return run;

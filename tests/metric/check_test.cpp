@@ -1,0 +1,66 @@
+#include "metric/check.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "metric/reader.hpp"
+
+namespace loft::metric {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+CheckResult check(const std::string& text) {
+  const MetricFile file = read_loft("t.metrics", text);
+  Library library;
+  library.add(file, Tier::command);
+  return check_definitions(library, file, {});
+}
+
+std::vector<std::string> errors_of(const CheckResult& result) {
+  std::vector<std::string> errors;
+  for (const Diagnostic& diagnostic : result.diagnostics)
+    if (diagnostic.severity == Severity::error) errors.push_back(diagnostic.text);
+  return errors;
+}
+
+std::string chain(int length) {
+  std::string text = "metric m0 = cycles\n";
+  for (int i = 1; i < length; ++i) text += fmt::format("metric m{} = m{} + 1\n", i, i - 1);
+  return text;
+}
+
+// Each is compiled once. Compiled with all that it needs, this is 50 million formulas.
+TEST(MetricCheck, AChainOfTenThousandIsCheckedOnce) {
+  const CheckResult result = check(chain(10'000));
+  EXPECT_EQ(result.definitions, 10'000u);
+  EXPECT_THAT(errors_of(result), IsEmpty());
+}
+
+TEST(MetricCheck, ALongerChainIsRefused) {
+  const auto errors = errors_of(check(chain(10'001)));
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_THAT(errors[0], HasSubstr("m10000: more than 10000 definitions"));
+}
+
+TEST(MetricCheck, UnitsAreFollowedThroughNestedMetrics) {
+  const auto errors =
+      errors_of(check("event time [s]\nevent bytes [B]\nmetric rate = bytes / time\n"
+                      "metric good [B] = rate * time\nmetric bad = rate + bytes\n"));
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_THAT(errors[0], HasSubstr("bad"));
+  EXPECT_THAT(errors[0], HasSubstr("'+' of B/s and B makes no sense"));
+}
+
+TEST(MetricCheck, ACircleIsToldToAllWhoAreInIt) {
+  const auto errors = errors_of(check("metric a = b\nmetric b = c\nmetric c = a\nmetric d = x\n"));
+  ASSERT_THAT(errors, SizeIs(3));
+  for (const std::string& error : errors)
+    EXPECT_THAT(error, HasSubstr("leads back to itself: a -> b -> c -> a"));
+}
+
+}  // namespace
+}  // namespace loft::metric
