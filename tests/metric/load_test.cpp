@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "metric/compile.hpp"
+#include "metric/counts.hpp"
+
 namespace loft::metric {
 namespace {
 
