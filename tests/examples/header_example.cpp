@@ -106,7 +106,7 @@ Context context_of(std::string_view contexts, std::string_view header) {
       is_ours = line.substr(1, line.size() - 2) == header;
     } else if (is_ours && line.starts_with("#include")) {
       context.includes.emplace_back(line);
-    } else if (is_ours) {
+    } else if (is_ours && !line.empty()) {
       context.declarations += std::string(line) + "\n";
     }
   }
