@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 
+#include "cli/help.hpp"
+
 namespace loft::cli {
 namespace {
 
@@ -54,7 +56,7 @@ Option Option::excludes(Option other) {
 }
 
 Option Option::hide() {
-  option_->group("");
+  option_->group(kOldSpellings);
   return *this;
 }
 
