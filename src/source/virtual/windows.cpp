@@ -39,8 +39,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
     end_window();
     std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by those of the finder
     for (KeptWindow& kept : windows_) {
-      for (const std::uint32_t number : kept.window.blocks) {
-        const engine::BlockEntry block = shared.block(number);
+      for (const std::uint64_t number : kept.window.blocks) {
+        const engine::BlockEntry block = shared.block(static_cast<std::uint32_t>(number));
         const std::uint32_t found = finder.find(block, block.address);
         const auto [place, is_new] =
             numbers.try_emplace(found, static_cast<std::uint32_t>(functions_.size()));
