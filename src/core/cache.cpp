@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <bit>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace loft::core {
 namespace {
 
@@ -15,6 +19,31 @@ std::uint32_t most_ways(Replacement replacement) {
   if (replacement == Replacement::tree_plru) return 64;
   if (replacement == Replacement::quasi_lru) return 32;
   return kMaxWays;
+}
+
+// Bit i says whether words[i], without its upper bits, is the wanted one.
+constexpr std::uint32_t kAtOnce = 8;
+template <int Shift>
+unsigned match_eight(const std::uint64_t* words, std::uint64_t wanted) {
+#if defined(__SSE2__)
+  const __m128i both = _mm_set1_epi64x(static_cast<long long>(wanted));
+  const auto compare = [&](int at) {
+    const __m128i pair = _mm_loadu_si128(reinterpret_cast<const __m128i*>(words + at));
+    return _mm_cmpeq_epi32(_mm_slli_epi64(pair, Shift), both);
+  };
+  // One byte for each half of a word: a word is equal when both of its halves are.
+  const __m128i halves = _mm_packs_epi16(_mm_packs_epi32(compare(0), compare(2)),
+                                         _mm_packs_epi32(compare(4), compare(6)));
+  unsigned bits = static_cast<unsigned>(_mm_movemask_epi8(halves));
+  bits &= bits >> 1 & 0x5555;
+  bits = (bits | bits >> 1) & 0x3333;
+  bits = (bits | bits >> 2) & 0x0f0f;
+  return (bits | bits >> 4) & 0x00ff;
+#else
+  unsigned match = 0;
+  for (std::uint32_t i = 0; i < kAtOnce; ++i) match |= unsigned{(words[i] << Shift) == wanted} << i;
+  return match;
+#endif
 }
 
 }  // namespace
@@ -60,18 +89,16 @@ int Cache::find(std::uint64_t line) const {
   const Word* set = &words_[set_of(line) * ways_];
   const Word wanted = line << kStateBits;
   std::uint32_t way = 0;
-  // Four at a time: the compiler compares them as a vector, and one branch decides for all.
-  for (; way + 4 <= ways_; way += 4) {
-    unsigned match = 0;
-    for (unsigned i = 0; i < 4; ++i) match |= unsigned{(set[way + i] << kStateBits) == wanted} << i;
-    if (match != 0) return static_cast<int>(way) + std::countr_zero(match);
-  }
+  for (; way + kAtOnce <= ways_; way += kAtOnce)
+    if (const unsigned match = match_eight<kStateBits>(set + way, wanted); match != 0)
+      return static_cast<int>(way) + std::countr_zero(match);
   for (; way < ways_; ++way)
     if ((set[way] << kStateBits) == wanted) return static_cast<int>(way);
   return -1;
 }
 
 bool Cache::is_primed(const Word* set) const {
+  if (!was_warmed_up_) return true;
   Word all = kKnown;
   for (std::uint32_t way = 0; way < ways_; ++way) all &= set[way];
   return all != 0;
@@ -168,6 +195,7 @@ Evicted Cache::invalidate(std::uint64_t line) {
 }
 
 void Cache::start_warm_up(Keep keep) {
+  was_warmed_up_ = true;
   if (keep == Keep::nothing)
     std::fill(words_.begin(), words_.end(), kEmpty);
   else

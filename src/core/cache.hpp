@@ -160,6 +160,7 @@ class Cache {
   std::uint32_t ways_;
   Replacement replacement_;
   std::uint64_t random_;
+  bool was_warmed_up_ = false;        // until then everything is known
   std::vector<Word> words_;           // `ways` per set; under LRU the most recent one first
   std::vector<std::uint64_t> order_;  // per set: tree bits, or ages of two bits
   CacheCounts counts_;

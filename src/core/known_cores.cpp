@@ -41,7 +41,9 @@ void common(CoreParameters& core) {
   op(core, Op::x87_slow, Unit::fp_add, 100, 40);
   op(core, Op::microcode, Unit::int_alu, 10, 4);
   op(core, Op::system, Unit::int_alu, 100, 20);
-  core.forward_general = guess(1);
+  core.forward_general = guess(7);
+  core.forward_renamed = guess(1);
+  core.forward_blocked = guess(14);
   core.forward_vector = guess(9.5);
   core.walk_latency = guess(40);
   core.fetch_ahead = guess(8);
@@ -149,6 +151,7 @@ CoreParameters intel(double width, double window, double loads, double stores) {
   core.fill_buffers = told(12);
   core.store_buffer = told(56);
   core.forward_general = told(4);
+  core.forward_renamed = told(4);
   core.forward_vector = told(6);
   core.second_tlb_latency = told(7);
   core.walkers = told(2);

@@ -81,7 +81,9 @@ struct CoreParameters {
   Parameter l2_bandwidth, l3_bandwidth, dram_bandwidth;  // bytes a cycle
   Parameter fill_buffers;                                // L1 misses under way
   Parameter store_buffer;
-  Parameter forward_general, forward_vector;  // from a store's data to a load's result
+  // From a store's data to the result of a load: in general; where both form the address of the
+  // same registers; of vector registers; where the load wants more than the store has.
+  Parameter forward_general, forward_renamed, forward_vector, forward_blocked;
   Parameter second_tlb_latency, walk_latency, walkers;
   Parameter transfer_latency;  // of a line that another core holds modified
   Parameter atomic_latency;

@@ -41,14 +41,19 @@ Cycle TimingRun::load(const Instruction& instruction, const WindowAccess& access
   at = translate(access, at);
   const bool is_vector = instruction.vector_bits != 0;
   const Cycle hit = level_latency_[0] + (is_vector ? vector_load_extra_ : 0);
-  if (const StoreRecord* from = last_store_to(access); from != nullptr && from->commit > at) {
-    const bool covers =
-        from->address <= access.address && access.address + access.size <= from->end;
-    // A load that needs more than the store has waits until the store is in the cache.
-    if (!covers) return from->commit + hit;
-    return std::max(at + hit, from->data + (is_vector ? forward_vector_ : forward_general_).next());
-  }
+  if (const StoreRecord* from = last_store_to(access); from != nullptr && from->commit > at)
+    return std::max(at + hit, forward(instruction, access, *from));
   return std::max(at + hit, line_ready(access, at) + (is_vector ? vector_load_extra_ : 0));
+}
+
+// When a load has what a store that did not reach the cache yet writes.
+Cycle TimingRun::forward(const Instruction& instruction, const WindowAccess& access,
+                         const StoreRecord& from) {
+  const bool covers = from.address <= access.address && access.address + access.size <= from.end;
+  if (!covers) return from.data + forward_blocked_.next();
+  if (instruction.vector_bits != 0) return from.data + forward_vector_.next();
+  const bool is_renamed = instruction.address_registers == from.registers;
+  return from.data + (is_renamed ? forward_renamed_ : forward_general_).next();
 }
 
 Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
@@ -111,7 +116,8 @@ Cycle TimingRun::store(const WindowAccess& access, Cycle at) {
   return is_bandwidth_limited_[3] ? dram_.take(now_, at, access.size) : at;
 }
 
-void TimingRun::keep_store(const WindowAccess& access, Cycle data, Cycle line) {
+void TimingRun::keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
+                           Cycle line) {
   // Stores reach the cache in order, two in a cycle, after their instruction has left.
   Cycle commit = std::max({last_leave_, line, last_commit_});
   if (commit > last_commit_) committed_in_cycle_ = 0;
@@ -122,7 +128,8 @@ void TimingRun::keep_store(const WindowAccess& access, Cycle data, Cycle line) {
   ++committed_in_cycle_;
   last_commit_ = commit;
   commits_[stored_ % commits_.size()] = commit;
-  stores_[stored_ % kStores] = {access.address, access.address + access.size, data, commit};
+  stores_[stored_ % kStores] = {access.address, access.address + access.size,
+                                instruction.address_registers, data, commit};
   const std::uint64_t first = access.address / kGranule;
   const std::uint64_t last = (access.address + std::max(1u, access.size) - 1) / kGranule;
   for (std::uint64_t i = first; i <= last && i < first + kMostGranules; ++i)

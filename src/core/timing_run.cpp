@@ -59,8 +59,11 @@ void TimingRun::prepare(const Scenario& scenario) {
   walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);
   transfer_ = whole(core_.transfer_latency);
   atomic_ = whole(core_.atomic_latency);
-  forward_general_.set(without(Cause::store_forwarding) ? 0 : core_.forward_general.value);
-  forward_vector_.set(without(Cause::store_forwarding) ? 0 : core_.forward_vector.value);
+  const double forwards = without(Cause::store_forwarding) ? 0 : 1;
+  forward_general_.set(forwards * core_.forward_general.value);
+  forward_renamed_.set(forwards * core_.forward_renamed.value);
+  forward_vector_.set(forwards * core_.forward_vector.value);
+  forward_blocked_.set(forwards * core_.forward_blocked.value);
   vector_width_ = static_cast<int>(whole(core_.vector_width));
   has_mispredictions_ = !without(Cause::mispredictions);
   has_front_end_ = !without(Cause::front_end);
@@ -151,7 +154,7 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
       if (access.is_store) line = std::max(line, store(access, addressed));
     leave(instruction, finish);
     for (const WindowAccess& access : accesses)
-      if (access.is_store) keep_store(access, finish, line);
+      if (access.is_store) keep_store(instruction, access, finish, line);
   }
   if (execution.is_mispredicted && has_mispredictions_) {
     restart_ = finish + mispredict_penalty_;

@@ -38,8 +38,9 @@ class TimingRun {
   };
   struct StoreRecord {
     std::uint64_t address = 0, end = 0;
-    Cycle data = 0;    // when its data are there
-    Cycle commit = 0;  // when it reaches the cache
+    Registers registers = 0;  // that its address was made of
+    Cycle data = 0;           // when its data are there
+    Cycle commit = 0;         // when it reaches the cache
   };
   struct Granule {
     std::uint64_t number = ~std::uint64_t{0};
@@ -65,7 +66,10 @@ class TimingRun {
   Cycle load(const Instruction& instruction, const WindowAccess& access, Cycle at);
   // When the store can go to the cache, once its data are there and it has left.
   Cycle store(const WindowAccess& access, Cycle at);
-  void keep_store(const WindowAccess& access, Cycle data, Cycle line);
+  void keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
+                  Cycle line);
+  Cycle forward(const Instruction& instruction, const WindowAccess& access,
+                const StoreRecord& from);
   [[nodiscard]] const StoreRecord* last_store_to(const WindowAccess& access) const;
   Cycle translate(const WindowAccess& access, Cycle at);
   [[nodiscard]] Level level_of(const Access& access) const;
@@ -93,7 +97,7 @@ class TimingRun {
   Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
   Cycle vector_load_extra_ = 0, fetch_ahead_ = 0, mispredict_penalty_ = 0;
   Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0;
-  Duration forward_general_, forward_vector_;
+  Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
   int vector_width_ = 256;
   bool has_mispredictions_ = true, has_front_end_ = true, has_sharing_ = true, has_atomics_ = true;
 

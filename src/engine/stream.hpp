@@ -1,43 +1,73 @@
-// Reads the address stream of a run: what every instruction touched, in order per thread.
+// Reads the address stream of a run: block by block, what every instruction touched, in order per
+// thread.
 //
-//   run.shared().ask_for_stream(StreamMode::handed_over);      // before it starts
-//   StreamReader reader(run.shared(), [&](const StreamedInstruction& instruction) {
-//     for (const Touch& touch : instruction.touched) cache.access(touch.address, touch.size);
-//   });
+//   class Caches : public engine::StreamListener {
+//     void on_block(const engine::StreamedBlock& ran) override {
+//       for (const StreamTouch& touch : ran.touches) cache.access(touch.address, touch.size);
+//     }
+//   };
+//
+//   Caches caches;
+//   run.shared().ask_for_stream(StreamMode::windows);          // before it starts
+//   StreamReader reader(run.shared(), caches, WindowSchedule());
 //   run.start();  run.wait();
 //   reader.finish();                                           // what was left in the buffers
 //
 // The listener is called by the reader's own thread; the program waits while its buffer is read.
-// Branches need no record of their own: a block's last instruction went where the next one of the
-// same thread is.
+// With StreamMode::handed_over everything is read, with StreamMode::windows what falls into the
+// windows that the schedule opens, or somebody else.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
-#include "engine/classify/resolve.hpp"
+#include "base/clock.hpp"
 #include "engine/shared.hpp"
+#include "engine/stream_block.hpp"
+#include "engine/window_schedule.hpp"
 
 namespace loft::engine {
 
-struct StreamedInstruction {
-  std::uint32_t slot = 0;
-  std::uint64_t address = 0;
-  const InstructionFacts* facts = nullptr;
-  std::span<const Touch> touched;
-  // False: a signal interrupted it, and it starts again. Touched is what it did until then.
-  bool is_finished = true;
+// One execution of a block.
+struct StreamedBlock {
+  enum class Branch : std::uint8_t { unknown, not_taken, taken };
+
+  std::uint32_t slot = 0;    // of the thread: Shared::slot()
+  std::uint32_t window = 0;  // a new number: the thread has done other things since
+  std::uint32_t number = 0;  // Shared::block()
+  const StreamBlock* block = nullptr;
+  std::span<const StreamTouch> touches;
+  std::uint64_t next = 0;  // where the thread's next block starts; 0: not known
+  // What its last instruction did, if that is a conditional branch. Unknown where the window ends,
+  // or a signal came.
+  [[nodiscard]] Branch branch() const;
 };
-using StreamListener = std::function<void(const StreamedInstruction&)>;
+
+class StreamListener {
+ public:
+  StreamListener() = default;
+  virtual ~StreamListener() = default;
+  StreamListener(const StreamListener&) = delete;
+  StreamListener& operator=(const StreamListener&) = delete;
+  virtual void on_block(const StreamedBlock& ran) = 0;
+};
+
+struct StreamTotals {
+  std::uint64_t blocks = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t windows = 0;     // that were opened by the schedule
+  Nanoseconds reading{};         // CPU time of the reader and its listener
+  std::uint64_t lost_bytes = 0;  // that did not read as records: 0 unless the program wrote there
+};
 
 class StreamReader {
  public:
-  StreamReader(Shared& shared, StreamListener listener);
+  StreamReader(Shared& shared, StreamListener& listener,
+               std::optional<WindowSchedule> schedule = std::nullopt);
   ~StreamReader();
   StreamReader(const StreamReader&) = delete;
   StreamReader& operator=(const StreamReader&) = delete;
@@ -45,28 +75,36 @@ class StreamReader {
   // After the program's end: reads what is left, and ends the thread.
   void finish();
 
-  // Bytes that did not read as records. Always 0, unless the program wrote over its own stream.
-  [[nodiscard]] std::uint64_t lost_bytes() const { return lost_bytes_; }
+  // Complete after finish().
+  [[nodiscard]] const StreamTotals& totals() const { return totals_; }
 
  private:
-  struct Block {
-    std::uint64_t address = 0;
-    std::vector<InstructionFacts> instructions;
-    bool is_begun = false;  // its last instruction was not finished
+  // The last record of a thread: it is told when the next one says where the thread went.
+  struct Last {
+    std::uint32_t number = 0;
+    std::uint32_t window = 0;
+    std::vector<std::byte> record;
   };
 
   void work(const std::stop_token& stop);
-  void read(std::uint32_t slot, std::span<const std::byte> bytes);
-  std::span<const std::byte> read_block(std::uint32_t slot, const Block& block,
-                                        std::span<const std::byte> words);
-  const Block& block_of(std::uint32_t number);
+  void read_full_buffers();
+  void keep_schedule();
+  void read(std::uint32_t slot, std::uint32_t window, std::span<const std::byte> bytes);
+  void tell(std::uint32_t slot, std::uint32_t window, std::uint32_t number, const std::byte* record,
+            std::uint64_t next);
+  void tell_last(std::uint32_t slot, std::uint64_t next);
+  const StreamBlock* block_of(std::uint64_t number);
 
   Shared& shared_;
-  StreamListener listener_;
-  std::unordered_map<std::uint32_t, Block> blocks_;
+  StreamListener& listener_;
+  std::optional<WindowSchedule> schedule_;
+  std::vector<std::unique_ptr<StreamBlock>> blocks_;  // by number
+  std::vector<Last> last_;                            // by slot
   std::unique_ptr<RegisterState> state_ = std::make_unique<RegisterState>();
-  std::vector<Touch> touched_;
-  std::uint64_t lost_bytes_ = 0;
+  std::vector<StreamTouch> touches_;
+  StreamTotals totals_;
+  std::uint32_t joined_before_ = 0;
+  Nanoseconds opened_{};
   std::jthread thread_;
 };
 

@@ -216,9 +216,16 @@ TEST_F(TimingMemory, ChainThroughMemoryOfGeneralRegisters) {
   expect_near(per_run(Cause::store_forwarding), 1);
 }
 
+TEST_F(TimingMemory, AnotherAddressRegisterIsNotRenamed) {
+  through_memory(builder, Op::int_alu, 0);
+  builder.window.instructions[0].address_registers = general_reg(5);
+  expect_near(per_run(), 1 + 7);
+}
+
 TEST_F(TimingMemory, ALoadLargerThanTheStoreWaitsForTheCache) {
   through_memory(builder, Op::int_alu, 0, 4);
-  expect_near(per_run(), 4 + 1);  // a hit in L1 after the store is there
+  expect_near(per_run(), 14 + 1);
+  expect_near(per_run(Cause::store_forwarding), 1);
 }
 
 TEST_F(TimingMemory, StoresElsewhereForwardNothing) {

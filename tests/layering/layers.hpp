@@ -37,10 +37,12 @@ inline std::string module_of(const std::string& folder) {
 }
 
 // The entry that gives a file of `folder` the right to include `path`: a folder of its own module,
-// or another module as a whole. Empty for a file beside it, which needs none.
+// or another module as a whole. Empty for a file beside it, which needs none. A path without a
+// folder is its own entry, which no line has.
 inline std::string entry_for(const std::string& folder, const std::string& path) {
   const std::string target = std::filesystem::path(path).parent_path().string();
   if (target == folder) return {};
+  if (target.empty()) return path;
   return module_of(target) == module_of(folder) ? target : module_of(target);
 }
 

@@ -327,14 +327,19 @@ TEST_P(VirtualStream, GoesOnAcrossTheBordersOfARegion) {
   run->shared().ask_for_stream(engine::StreamMode::handed_over);
   const virtual_pmu::RegionGuide guide(run->shared(), GetParam());
   std::map<std::uint32_t, std::uint64_t> streamed;  // instructions by slot
-  engine::StreamReader reader(run->shared(), [&](const engine::StreamedInstruction& instruction) {
-    ++streamed[instruction.slot];
-  });
+  struct Counting : engine::StreamListener {
+    explicit Counting(std::map<std::uint32_t, std::uint64_t>& sums) : by_slot(sums) {}
+    void on_block(const engine::StreamedBlock& ran) override {
+      by_slot[ran.slot] += ran.block->instructions().size();
+    }
+    std::map<std::uint32_t, std::uint64_t>& by_slot;
+  } listener(streamed);
+  engine::StreamReader reader(run->shared(), listener);
   ASSERT_TRUE(run->start());
   const auto end = run->wait();
   reader.finish();
   ASSERT_TRUE(end) << to_string(end.error());
-  EXPECT_EQ(reader.lost_bytes(), 0u);
+  EXPECT_EQ(reader.totals().lost_bytes, 0u);
   engine::Tally tally(run->shared());
   ASSERT_EQ(run->shared().slots().size(), 2u);
   std::uint64_t all = 0;

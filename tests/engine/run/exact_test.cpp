@@ -78,7 +78,8 @@ EngineOutcome under_windows(const std::string& path) {
   run->shared().ask_for_stream(StreamMode::windows);
   int status = -1;
   {
-    const StreamReader reader(run->shared(), [](const StreamedInstruction&) {});
+    Listening listener([](const StreamedBlock&) {});
+    const StreamReader reader(run->shared(), listener);
     const WindowOpener opener(run->shared(), kShare);
     EXPECT_TRUE(run->start());
     if (const auto end = run->wait()) status = end->shell_status();

@@ -1,10 +1,9 @@
 // The address stream against a single-stepped run of the same program: every access of every
 // instruction, in order.
-#include "engine/stream.hpp"
-
 #include <map>
 
 #include "engine/classify/single_step.hpp"
+#include "streaming.hpp"
 #include "under_engine.hpp"
 
 namespace loft::engine {
@@ -55,14 +54,16 @@ Seen streamed(const std::string& path, const Ranges& ranges) {
   auto run = Run::prepare({path});
   EXPECT_TRUE(run);
   run->shared().ask_for_stream(StreamMode::handed_over);
-  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
-    if (is_in(ranges, instruction.address)) seen.add(instruction.address, instruction.touched);
+  Listening listener([&](const StreamedBlock& ran) {
+    for (const StreamedInstruction& instruction : instructions_of(ran))
+      if (is_in(ranges, instruction.address)) seen.add(instruction.address, instruction.touched);
   });
+  StreamReader reader(run->shared(), listener);
   EXPECT_TRUE(run->start());
   const auto end = run->wait();
   reader.finish();
   EXPECT_TRUE(end) << to_string(end.error());
-  EXPECT_EQ(reader.lost_bytes(), 0u);
+  EXPECT_EQ(reader.totals().lost_bytes, 0u);
   return seen;
 }
 
@@ -126,17 +127,20 @@ TEST(Stream, HasAsManyInstructionsAsWereCounted) {
   auto run = Run::prepare({sample("counted.S")});
   ASSERT_TRUE(run);
   run->shared().ask_for_stream(StreamMode::handed_over);
-  std::uint64_t instructions = 0;
   std::uint64_t loads = 0;
-  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
-    ++instructions;
-    for (const Touch& touch : instruction.touched) loads += touch.is_store ? 0 : 1;
+  std::uint64_t taken = 0;
+  Listening listener([&](const StreamedBlock& ran) {
+    for (const StreamTouch& touch : ran.touches) loads += touch.is_store ? 0 : 1;
+    taken += ran.branch() == StreamedBlock::Branch::taken ? 1 : 0;
   });
+  StreamReader reader(run->shared(), listener);
   ASSERT_TRUE(run->start());
   ASSERT_TRUE(run->wait());
   reader.finish();
+  const std::uint64_t instructions = reader.totals().instructions;
   EXPECT_EQ(instructions, 5014005u);
   EXPECT_EQ(instructions, count_of(*run, "instructions"));
+  EXPECT_EQ(taken, 999u * 2000u + 999u);
   EXPECT_EQ(loads, count_of(*run, "loads"));
 }
 
@@ -149,15 +153,16 @@ TEST(Stream, StaysExactUnderSignalsAndThreads) {
     ASSERT_TRUE(run);
     run->shared().ask_for_stream(StreamMode::handed_over);
     std::uint64_t instructions = 0;
-    StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
-      instructions += instruction.is_finished ? 1 : 0;
+    Listening listener([&](const StreamedBlock& ran) {
+      instructions += ran.block->instructions().size() - (ran.block->is_finished() ? 0 : 1);
     });
+    StreamReader reader(run->shared(), listener);
     ASSERT_TRUE(run->start());
     const auto end = run->wait();
     reader.finish();
     captured.release();
     ASSERT_TRUE(end) << name << to_string(end.error());
-    EXPECT_EQ(reader.lost_bytes(), 0u) << name;
+    EXPECT_EQ(reader.totals().lost_bytes, 0u) << name;
     EXPECT_EQ(instructions, count_of(*run, "instructions")) << name;
   }
 }
@@ -174,7 +179,7 @@ TEST(Stream, HasEveryAccessOfInstructionsThatFaultAndStartAgain) {
   run->shared().ask_for_stream(StreamMode::handed_over);
   std::map<std::string, std::map<std::uint64_t, int>> loaded;  // bytes by function
   std::map<std::string, int> restarted;
-  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
+  const auto take = [&](const StreamedInstruction& instruction) {
     for (const auto& [name, range] : *functions) {
       if (instruction.address < range.start || instruction.address >= range.end) continue;
       restarted[name] += instruction.is_finished ? 0 : 1;
@@ -182,7 +187,11 @@ TEST(Stream, HasEveryAccessOfInstructionsThatFaultAndStartAgain) {
         for (std::uint64_t i = 0; i < touch.size; ++i)
           if (!touch.is_store) ++loaded[name][touch.address + i];
     }
+  };
+  Listening listener([&](const StreamedBlock& ran) {
+    for (const StreamedInstruction& instruction : instructions_of(ran)) take(instruction);
   });
+  StreamReader reader(run->shared(), listener);
   ASSERT_TRUE(run->start());
   const auto end = run->wait();
   reader.finish();
@@ -198,6 +207,34 @@ TEST(Stream, HasEveryAccessOfInstructionsThatFaultAndStartAgain) {
     EXPECT_EQ(once, bytes + 8) << name;  // and the return address
     EXPECT_EQ(loaded[name].size(), static_cast<std::size_t>(once)) << name;
   }
+}
+
+// A fill of 256 MiB is one range, not as many touches.
+TEST(Stream, HasRangesOfStringInstructions) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  auto run = Run::prepare({sample("filled.S")});
+  ASSERT_TRUE(run);
+  run->shared().ask_for_stream(StreamMode::handed_over);
+  std::vector<StreamTouch> ranges;
+  Listening listener([&](const StreamedBlock& ran) {
+    for (const StreamTouch& touch : ran.touches)
+      if (touch.element != 0) ranges.push_back(touch);
+  });
+  StreamReader reader(run->shared(), listener);
+  ASSERT_TRUE(run->start());
+  const auto end = run->wait();
+  reader.finish();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->shell_status(), 0);
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].size, 256u << 20);
+  EXPECT_TRUE(ranges[0].is_store);
+  EXPECT_EQ(ranges[0].element, 1u);
+  EXPECT_EQ(ranges[1].size, 800u);  // rep movsq of 100, downwards
+  EXPECT_FALSE(ranges[1].is_store);
+  EXPECT_TRUE(ranges[2].is_store && ranges[2].is_down);
+  EXPECT_EQ(ranges[2].address - ranges[1].address, 4096u);
+  EXPECT_EQ(ranges[1].address, ranges[0].address);
 }
 
 }  // namespace

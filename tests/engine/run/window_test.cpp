@@ -29,10 +29,8 @@ Streamed with_windows(const std::vector<std::string>& command, std::uint64_t byt
   auto run = Run::prepare(command);
   EXPECT_TRUE(run);
   run->shared().ask_for_stream(StreamMode::windows);
-  StreamReader reader(run->shared(), [&](const StreamedInstruction& instruction) {
-    ++result.in_windows;
-    ++result.by_slot[instruction.slot];
-  });
+  Listening listener([&](const StreamedBlock& ran) { ++result.by_slot[ran.slot]; });
+  StreamReader reader(run->shared(), listener);
   {
     const WindowOpener opener(run->shared(), bytes);
     EXPECT_TRUE(run->start());
@@ -43,7 +41,8 @@ Streamed with_windows(const std::vector<std::string>& command, std::uint64_t byt
   reader.finish();
   result.windows = run->shared().window() / 2;
   result.joined = run->shared().joined();
-  result.lost = reader.lost_bytes();
+  result.lost = reader.totals().lost_bytes;
+  result.in_windows = reader.totals().instructions;
   result.counted = count_of(*run, "instructions");
   return result;
 }
@@ -74,6 +73,27 @@ TEST(Window, OpensInEveryThread) {
   EXPECT_EQ(streamed.lost, 0u);
 }
 
+// The reader opens and closes windows by itself.
+TEST(Window, IsOpenedByASchedule) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  Captured captured;
+  auto run = Run::prepare({sample("windows.c"), "2"});
+  ASSERT_TRUE(run);
+  run->shared().ask_for_stream(StreamMode::windows);
+  Listening listener([](const StreamedBlock&) {});
+  StreamReader reader(run->shared(), listener, WindowSchedule({.first = Nanoseconds(0)}));
+  ASSERT_TRUE(run->start());
+  const auto end = run->wait();
+  reader.finish();
+  captured.release();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->shell_status(), 0);
+  EXPECT_GE(reader.totals().windows, 1u);
+  EXPECT_GT(reader.totals().instructions, 0u);
+  EXPECT_LT(reader.totals().instructions, count_of(*run, "instructions"));
+  EXPECT_FALSE(run->shared().has_window());
+}
+
 // A process that reads, and dies in the middle of it: the program goes on, and ends.
 class DyingReader : public testing::TestWithParam<StreamMode> {};
 
@@ -86,7 +106,8 @@ TEST_P(DyingReader, LeavesTheProgramRunning) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const StreamReader reader(run->shared(), [](const StreamedInstruction&) { ::_exit(1); });
+    Listening listener([](const StreamedBlock&) { ::_exit(1); });
+    const StreamReader reader(run->shared(), listener);
     if (GetParam() == StreamMode::windows && !run->shared().open_window(1u << 20)) ::_exit(2);
     ::pause();
     ::_exit(3);

@@ -1,0 +1,97 @@
+// A block of the address stream: what is static about it, and how the addresses of one execution
+// follow from the words of its record (classify/stream_plan.hpp). Decoded once.
+//
+//   const StreamBlock block(entry, code);
+//   block.resolve(record, state, touches);     // record: block.record_bytes() bytes
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/classify/resolve.hpp"
+#include "engine/classify/static_instruction.hpp"
+#include "engine/classify/stream_plan.hpp"
+#include "engine/layout.hpp"
+
+namespace loft::engine {
+
+// What one instruction touched. A string instruction gives ranges: all that it read, then all that
+// it wrote, in pieces of at most kMaxRange bytes.
+struct StreamTouch {
+  std::uint64_t address = 0;
+  std::uint32_t size = 0;
+  std::uint8_t instruction = 0;  // its index in the block
+  bool is_store = false;
+  bool is_down = false;      // of a range: it was passed from its end to its start
+  std::uint8_t element = 0;  // of a range: bytes of one access; 0 for a single access
+
+  bool operator==(const StreamTouch&) const = default;
+};
+inline constexpr std::uint32_t kMaxRange = 1u << 30;
+
+class StreamBlock {
+ public:
+  StreamBlock() = default;
+  StreamBlock(const BlockEntry& entry, std::span<const std::uint8_t> code);
+
+  [[nodiscard]] std::uint64_t address() const { return address_; }
+  // Where it goes on when its last instruction does not branch.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  [[nodiscard]] std::span<const StaticInstruction> instructions() const { return instructions_; }
+  // False: a signal interrupted the last instruction, and it starts again. What it touched is what
+  // it did until then.
+  [[nodiscard]] bool is_finished() const { return is_finished_; }
+  [[nodiscard]] std::size_t record_bytes() const { return record_bytes_; }
+
+  // Appends what one execution touched, in order. `state` is scratch memory.
+  void resolve(const std::byte* record, RegisterState& state,
+               std::vector<StreamTouch>& touches) const;
+
+ private:
+  // Offsets are those of words in the record; 0, where the block's number is, stands for none.
+  struct Recipe {
+    enum class Kind : std::uint8_t { plain, repeated, other };
+    Kind kind = Kind::plain;
+    bool is_store = false;
+    bool is_32_bit = false;
+    std::uint8_t instruction = 0;
+    std::uint8_t scale = 0;
+    std::uint16_t base = 0;
+    std::uint16_t index = 0;
+    std::uint16_t segment = 0;
+    std::uint16_t base_after = 0;  // of repeated
+    std::uint16_t count = 0;
+    std::uint16_t count_after = 0;
+    std::uint32_t size = 0;
+    std::uint32_t other = 0;  // of other: index into others_
+    std::uint64_t constant = 0;
+  };
+  // An instruction whose accesses depend on more than two registers: it is given to resolve().
+  struct Other {
+    struct Word {
+      StreamWord word;
+      std::uint16_t offset = 0;
+    };
+    InstructionFacts facts;
+    std::uint64_t next_rip = 0;
+    std::vector<Word> words;
+  };
+  class Maker;
+
+  static void add_range(const Recipe& recipe, const std::byte* record,
+                        std::vector<StreamTouch>& touches);
+  void add_other(const Recipe& recipe, const std::byte* record, RegisterState& state,
+                 std::vector<StreamTouch>& touches) const;
+
+  std::uint64_t address_ = 0;
+  std::uint64_t end_ = 0;
+  bool is_finished_ = true;
+  std::size_t record_bytes_ = 8;
+  std::vector<StaticInstruction> instructions_;
+  std::vector<Recipe> recipes_;
+  std::vector<Other> others_;
+};
+
+}  // namespace loft::engine

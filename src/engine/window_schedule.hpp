@@ -1,0 +1,47 @@
+// When windows of the address stream are opened: often at first, then ever more rarely, so that a
+// short run is seen and a long one costs little. Times are jittered, so that no loop of the program
+// keeps in step with them.
+//
+//   WindowSchedule schedule;
+//   if (schedule.is_due(now)) open(schedule.bytes());
+//   ... schedule.add_cost(now, what_it_took);
+//
+// Windows take a fifth of the time, at most a third, and all together never more than the budget,
+// whatever the length of the run: the nearer the budget, the longer the pause.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "base/clock.hpp"
+
+namespace loft::engine {
+
+struct WindowLimits {
+  std::uint64_t bytes = 6u << 20;  // of one thread in one window: about a million instructions
+  Nanoseconds first = std::chrono::milliseconds(10);  // until the first
+  Nanoseconds budget = std::chrono::seconds(5);
+  std::uint64_t seed = 1;
+};
+
+class WindowSchedule {
+ public:
+  explicit WindowSchedule(const WindowLimits& limits = {});
+
+  // The first call is the start of the run.
+  [[nodiscard]] bool is_due(Nanoseconds now);
+  [[nodiscard]] std::uint64_t bytes() const { return limits_.bytes; }
+  // A window that was open until now took so much time.
+  void add_cost(Nanoseconds now, Nanoseconds cost);
+  [[nodiscard]] Nanoseconds spent() const { return spent_; }
+
+ private:
+  WindowLimits limits_;
+  std::mt19937_64 random_;
+  bool has_started_ = false;
+  Nanoseconds start_{};
+  Nanoseconds next_{};
+  Nanoseconds spent_{};
+};
+
+}  // namespace loft::engine
