@@ -60,7 +60,7 @@ Result<void> check_virtual(const RecordFlags& flags) {
     return {};
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
-                 "leave out -p, --types, -F, -g, --by, --all and --isolate");
+                 "leave out -p, --types, -F, -g, --recorder, --all and --isolate");
 }
 
 Result<void> check(const RecordFlags& flags) {
@@ -268,10 +268,12 @@ void add_record(Command& app, Action& action) {
       ->add_option("-g,--stacks", flags->stacks,
                    "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
       ->check(one_of({"fp", "dwarf"}));
+  const Rule known_recorder = one_of({"bpf", "perf", "threads", "proc"});
   command
-      ->add_option("--by", flags->recorder,
+      ->add_option("--recorder", flags->recorder,
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
-      ->check(one_of({"bpf", "perf", "threads", "proc"}));
+      ->check(known_recorder);
+  command->add_option("--by", flags->recorder, "")->check(known_recorder)->hide();
   command->add_option("--ring", flags->ring,
                       "the size of each buffer between kernel and loft, like 32M: for recordings "
                       "that lose records");

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "model/roof_advice.hpp"
+#include "model/roof_caveats.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -52,6 +53,7 @@ void place(RoofReport& report, std::vector<Subject> subjects, const model::Machi
   keep_wanted(subjects, wanted, report.notes);
   report.machine_identity = machine.identity;
   report.chart = model::place(machine, std::move(subjects), wanted.top);
+  std::ranges::move(model::roof_caveats(report.chart), std::back_inserter(report.notes));
 }
 
 }  // namespace

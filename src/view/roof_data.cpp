@@ -70,7 +70,10 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["intensity"] = or_null(point.intensity);
   json["bound_by"] = point.limit ? ordered_json(point.limit->name) : ordered_json(nullptr);
   json["share_of_roof"] = point.limit ? ordered_json(point.limit->share) : ordered_json(nullptr);
-  if (point.limit) json["roof_basis"] = to_string(point.limit->basis);
+  if (point.limit) {
+    json["roof_basis"] = to_string(point.limit->basis);
+    json["roof_verdict"] = to_string(point.limit->verdict);
+  }
   json["kind"] = to_string(subject.origin);
   json["work_kind"] = work ? to_string(subject.work_origin) : "missing";
   return json;
