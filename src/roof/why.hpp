@@ -3,7 +3,7 @@
 //
 //   source::virtual_pmu::WindowKeeper keeper(geometry_of(machine));
 //   ... the run under the virtual PMU ...
-//   LOFT_TRY(const Account account, account_of(keeper, machine));
+//   LOFT_TRY(const Account account, account_of(keeper.windows(), keeper.functions(), machine));
 //   explain(account, {machine.frequency_hz, wall}, subjects);     // sets Subject::why
 #pragma once
 

@@ -5,7 +5,7 @@
 //   request.windows = &keeper;                      // of a CountRequest for the virtual PMU
 //   ... the run ...
 //   for (const KeptWindow& kept : keeper.windows())
-//     time_window(kept.window, core);               // by_block[i] belongs to kept.functions[i]
+//     use(time_window(kept.window, core));          // by_block[i] belongs to kept.functions[i]
 //
 // The engine opens its stream of addresses for short times, spread over the run. The first part of
 // each warms the models; from the rest windows are kept, a gap apart. Of a long run a random choice
