@@ -54,7 +54,7 @@ Option Option::excludes(Option other) {
 }
 
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
-  return Command(app_->add_subcommand(name, description));
+  return Command(app_->add_subcommand(name, description), words_after_dashes_);
 }
 
 template <class T>

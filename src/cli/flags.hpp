@@ -9,6 +9,7 @@
 // Both classes are handles: copies mean the same command, the same option.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -58,7 +59,8 @@ class Option {
 
 class Command {
  public:
-  explicit Command(CLI::App* app) : app_(app) {}
+  explicit Command(CLI::App* app, std::size_t words_after_dashes = 0)
+      : app_(app), words_after_dashes_(words_after_dashes) {}
   Command* operator->() { return this; }
   const Command* operator->() const { return this; }
   Command& operator*() { return *this; }
@@ -76,11 +78,15 @@ class Command {
   void positionals_at_end();
   [[nodiscard]] bool has_chosen_subcommand() const;
 
+  // How many of the words of the command line stand after "--": the last positional arguments.
+  [[nodiscard]] std::size_t words_after_dashes() const { return words_after_dashes_; }
+
   // The parser's own, for who walks through all flags.
   [[nodiscard]] const CLI::App& parser() const { return *app_; }
 
  private:
   CLI::App* app_;
+  std::size_t words_after_dashes_ = 0;
 };
 
 }  // namespace loft::cli

@@ -1,6 +1,10 @@
 // loft: see your program under its roof. Chooses the subcommand, prints its error, exits.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <new>
+#include <span>
+#include <string_view>
 
 #include "base/fault_guard.hpp"
 #include "base/text.hpp"
@@ -41,6 +45,12 @@ int exit_status(const Error& error) {
   }
 }
 
+std::size_t words_after_dashes(int argc, char** argv) {
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  const auto dashes = std::ranges::find(words, std::string_view("--"));
+  return dashes == words.end() ? 0 : static_cast<std::size_t>(words.end() - dashes) - 1;
+}
+
 int run(int argc, char** argv) {
   Terminal terminal(stdout, stderr);
   CLI::App app("See your program under its roof: how close it comes to the limits of the machine.",
@@ -50,7 +60,7 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
 
   Action action;
-  Command all(&app);
+  Command all(&app, words_after_dashes(argc, argv));
   for (const auto add : kCommands) add(all, action);
   try {
     app.parse(argc, argv);
@@ -78,4 +88,15 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace loft::cli
 
-int main(int argc, char** argv) { return loft::cli::run(argc, argv); }
+// Errors are values; what is thrown all the same, by a library or for want of memory, ends in
+// words.
+int main(int argc, char** argv) {
+  try {
+    return loft::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("loft: there is not enough memory for this\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "loft: this must not happen: %s\nloft: please report it\n", error.what());
+  }
+  return loft::cli::kLoftFailed;
+}

@@ -1,24 +1,63 @@
 // Where a result goes and in which form: --format and -o, the same for every command.
+//
+// The forms of a command are rows of one table; a new export is a row and the file that writes it:
+//
+//   const std::vector<Output<Shown>> outputs = {{{"text", {".txt"}}, write_text},
+//                                               {{"svg", {".svg"}, kNeedsTree}, write_svg}};
+//   LOFT_TRY(const Output<Shown>* output, choose_output(outputs, flags));
+//   use(output->needs);                              // before there is anything to show
+//   LOFT_CHECK(write_output(*output, shown, flags, Stream::out, terminal));
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "cli/command.hpp"
+#include "cli/stream_result.hpp"
 
 namespace loft::cli {
 
-enum class Format { text, json, csv };
-
 struct OutputFlags {
-  std::string format;  // as given; empty when the file's extension decides
+  std::string format;  // as given; empty when the file's ending decides
   std::string file;
 };
 
-void add_output_flags(Command& command, OutputFlags& flags);
+struct OutputForm {
+  std::string_view name;                       // after --format
+  std::vector<std::string_view> endings = {};  // of files, with their dots
+  unsigned needs = 0;                          // what must be prepared for it, as its command says
+};
 
-// --format, else the extension of -o, else text.
+template <class Shown>
+struct Output : OutputForm {
+  std::function<Result<void>(const Shown& shown, const PieceWriter& write)> write;
+};
+
+// Which of them: --format, else the longest ending that fits -o, else the first. A file in a folder
+// that does not exist is refused here, before anything is measured.
+[[nodiscard]] Result<std::size_t> choose_form(std::span<const OutputForm> forms,
+                                              const OutputFlags& flags);
+
+template <class Shown>
+[[nodiscard]] Result<const Output<Shown>*> choose_output(const std::vector<Output<Shown>>& outputs,
+                                                         const OutputFlags& flags) {
+  const std::vector<OutputForm> forms(outputs.begin(), outputs.end());
+  LOFT_TRY(const std::size_t chosen, choose_form(forms, flags));
+  return &outputs[chosen];
+}
+
+// The names of forms, each once, for --format; and their endings, for -o.
+[[nodiscard]] std::vector<std::string> names_of(std::span<const OutputForm> forms);
+[[nodiscard]] std::string endings_of(std::span<const OutputForm> forms);
+
+// Text, JSON and CSV: what every command has.
+enum class Format { text, json, csv };
+void add_output_flags(Command& command, OutputFlags& flags);
+void add_output_flags(Command& command, OutputFlags& flags, std::span<const OutputForm> forms);
 [[nodiscard]] Result<Format> choose_format(const OutputFlags& flags);
 
 // To -o FILE (replaced as a whole), or else to the place that `terminal` has for this command:
@@ -26,5 +65,18 @@ void add_output_flags(Command& command, OutputFlags& flags);
 enum class Stream { out, notes };
 [[nodiscard]] Result<void> write_result(const OutputFlags& flags, std::string_view text,
                                         Stream stream, Terminal& terminal);
+
+template <class Shown>
+[[nodiscard]] Result<void> write_output(const Output<Shown>& output, const Shown& shown,
+                                        const OutputFlags& flags, Stream stream,
+                                        Terminal& terminal) {
+  if (stream == Stream::notes && flags.file.empty())
+    return output.write(shown, [&](std::string_view piece) {
+      terminal.note(piece);
+      return true;
+    });
+  return stream_result(flags.file, terminal,
+                       [&](const PieceWriter& write) { return output.write(shown, write); });
+}
 
 }  // namespace loft::cli

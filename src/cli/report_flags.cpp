@@ -8,7 +8,7 @@
 #include "base/cpu_set.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "cli/report_form.hpp"
+#include "cli/report_outputs.hpp"
 #include "format/perf/attr.hpp"
 #include "source/file/time_range.hpp"
 
@@ -176,14 +176,12 @@ void add_report_flags(Command& command, ReportFlags& flags) {
   command.add_flag("--records", flags.records, "show every record with every field");
   command.add_option("--csv", flags.csv,
                      "write stat, overview, processes and results.csv into this folder");
-  std::set<std::string> forms;
-  for (const auto& form : report_forms()) forms.emplace(form.name);
+  const std::vector<OutputForm> forms(report_outputs().begin(), report_outputs().end());
   command
       .add_option("--format", flags.format, "the form of the result (default: by -o, else text)")
-      ->check(one_of({forms.begin(), forms.end()}));
+      ->check(one_of(names_of(forms)));
   command.add_option("-o,--output", flags.output,
-                     "write to this file; its ending picks the form: .txt, .json, .csv, .folded, "
-                     ".svg, .html, .pb.gz, .speedscope.json, .firefox.json, .pftrace");
+                     "write to this file; its ending picks the form: " + endings_of(forms));
 }
 
 }  // namespace loft::cli

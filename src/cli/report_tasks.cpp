@@ -6,27 +6,37 @@
 namespace loft::cli {
 namespace {
 
-Result<std::string> render(const TaskViewFlags& flags, const sample::TaskTable& table,
-                           const OutputFlags& output, int columns) {
-  const bool is_svg =
-      output.format == "svg" || (output.format.empty() && output.file.ends_with(".svg"));
-  if (is_svg && flags.schedule) return view::schedule_svg(table);
-  if (is_svg)
-    return failure(ErrorKind::invalid_input, "draw this view", "only --schedule is a picture",
-                   "choose text, csv or json");
-  LOFT_TRY(const Format format, choose_format(output));
-  const auto pick = [format](auto text, auto csv, auto json) {
-    return format == Format::json ? json() : format == Format::csv ? csv() : text();
-  };
-  if (flags.schedule)
-    return pick([&] { return view::schedule_text(table, columns); },
-                [&] { return view::schedule_csv(table); },
-                [&] { return view::schedule_json(table); });
-  if (flags.interval)
-    return pick([&] { return view::slices_text(table); }, [&] { return view::slices_csv(table); },
-                [&] { return view::slices_json(table); });
-  return pick([&] { return view::threads_text(table); }, [&] { return view::threads_csv(table); },
-              [&] { return view::threads_json(table); });
+struct ShownTasks {
+  const sample::TaskTable& table;
+  int columns;
+};
+using TaskOutput = Output<ShownTasks>;
+
+// A form of a view: text made by a function of the table alone.
+template <auto Make>
+Result<void> of_table(const ShownTasks& shown, const PieceWriter& write) {
+  (void)write(Make(shown.table));  // whoever owns the file knows of a write that failed
+  return {};
+}
+
+Result<void> schedule_on_screen(const ShownTasks& shown, const PieceWriter& write) {
+  (void)write(view::schedule_text(shown.table, shown.columns));
+  return {};
+}
+
+const std::vector<TaskOutput>& outputs_of(const TaskViewFlags& flags) {
+  static const std::vector<TaskOutput> kSchedule{
+      {{"text", {".txt"}}, schedule_on_screen},
+      {{"json", {".json"}}, of_table<view::schedule_json>},
+      {{"csv", {".csv"}}, of_table<view::schedule_csv>},
+      {{"svg", {".svg"}}, of_table<view::schedule_svg>}};
+  static const std::vector<TaskOutput> kSlices{{{"text", {".txt"}}, of_table<view::slices_text>},
+                                               {{"json", {".json"}}, of_table<view::slices_json>},
+                                               {{"csv", {".csv"}}, of_table<view::slices_csv>}};
+  static const std::vector<TaskOutput> kThreads{{{"text", {".txt"}}, of_table<view::threads_text>},
+                                                {{"json", {".json"}}, of_table<view::threads_json>},
+                                                {{"csv", {".csv"}}, of_table<view::threads_csv>}};
+  return flags.schedule ? kSchedule : flags.interval ? kSlices : kThreads;
 }
 
 }  // namespace
@@ -45,10 +55,11 @@ void add_task_view_flags(Command& command, TaskViewFlags& flags) {
 
 Result<int> show_tasks(const TaskViewFlags& flags, const source::Recording& recording,
                        const OutputFlags& output, Terminal& terminal) {
+  LOFT_TRY(const TaskOutput* form, choose_output(outputs_of(flags), output));
   const sample::TaskTable table = source::read_tasks(recording);
   const bool on_screen = terminal.out_is_terminal() && output.file.empty();
-  LOFT_TRY(const auto text, render(flags, table, output, on_screen ? terminal.columns() : 118));
-  LOFT_CHECK(write_result(output, text, Stream::out, terminal));
+  const ShownTasks shown{table, on_screen ? terminal.columns() : 118};
+  LOFT_CHECK(write_output(*form, shown, output, Stream::out, terminal));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/file.hpp"
+#include "base/places.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
@@ -17,6 +18,7 @@
 #include "roof/once.hpp"
 #include "roof/report.hpp"
 #include "roof/run_file.hpp"
+#include "source/perf_events/open.hpp"
 #include "source/several_runs.hpp"
 #include "view/roof.hpp"
 
@@ -24,7 +26,8 @@ namespace loft::cli {
 namespace {
 
 struct RoofFlags {
-  std::vector<std::string> command;  // or recordings
+  std::vector<std::string> recordings;  // what stands before "--"
+  std::vector<std::string> command;     // what stands after it
   std::vector<pid_t> pids;
   std::string runs = "1";
   std::string machine;
@@ -50,19 +53,8 @@ std::string runs_problem(const std::string& text) {
   return fmt::format("a number from 1 to {} or auto was expected", source::kMostRuns);
 }
 
-bool ends_in(const OutputFlags& output, std::string_view extension) {
-  return output.format.empty() && output.file.ends_with(extension);
-}
-
 roof::Wanted wanted_of(const RoofFlags& flags) {
   return {.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
-}
-
-// What an extension of -o asks for beside the text on the terminal.
-bool is_picture(const OutputFlags& output) {
-  constexpr std::array kPictures{".svg", ".png", ".html", ".data"};
-  return std::ranges::any_of(kPictures,
-                             [&](const char* extension) { return ends_in(output, extension); });
 }
 
 // What is shown, and what it refers to.
@@ -84,33 +76,45 @@ struct Reports {
   }
 };
 
-Result<void> write_picture(const Reports& reports, const OutputFlags& output) {
-  const std::span<const model::RoofReport> runs = reports.runs;
-  if (ends_in(output, ".svg")) return replace_file(output.file, view::roof_svg(runs));
-  if (ends_in(output, ".png")) {
-    LOFT_TRY(const auto picture, rasterized(view::roof_svg(runs)));
-    return replace_file(output.file, picture);
-  }
-  if (ends_in(output, ".html")) {
-    LOFT_TRY(const auto page, view::roof_html(runs, reports.profiles()));
-    return replace_file(output.file, page);
-  }
-  return {};  // a recording was written while the program ran
+// What a form needs.
+constexpr unsigned kBesideText = 1;   // the text is shown on the terminal as well
+constexpr unsigned kIsRecording = 2;  // written while the program runs
+
+template <auto Make>
+Result<void> whole(const Reports& reports, const PieceWriter& write) {
+  const Result<std::string> made = Make(reports);
+  if (!made) return tl::make_unexpected(made.error());
+  (void)write(*made);  // whoever owns the file knows of a write that failed
+  return {};
 }
+
+std::string text(const Reports& reports) { return view::roof_text(reports.runs); }
+std::string json(const Reports& reports) { return view::roof_json(reports.runs); }
+std::string csv(const Reports& reports) { return view::roof_csv(reports.runs); }
+std::string svg(const Reports& reports) { return view::roof_svg(reports.runs); }
+Result<std::string> png(const Reports& reports) { return rasterized(view::roof_svg(reports.runs)); }
+Result<std::string> html(const Reports& reports) {
+  return view::roof_html(reports.runs, reports.profiles());
+}
+
+const std::vector<Output<Reports>> kOutputs{
+    {{"text", {".txt"}}, whole<text>},
+    {{"json", {".json"}}, whole<json>},
+    {{"csv", {".csv"}}, whole<csv>},
+    {{"svg", {".svg"}, kBesideText}, whole<svg>},
+    {{"png", {".png"}, kBesideText}, whole<png>},
+    {{"html", {".html"}, kBesideText}, whole<html>},
+    {{"recording", {".data"}, kBesideText | kIsRecording}, {}},
+};
 
 Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Stream stream,
                            Terminal& terminal) {
-  const std::span<const model::RoofReport> runs = reports.runs;
-  if (is_picture(flags.output)) {
-    // What two runs have told is not lost when the disk is full.
-    LOFT_CHECK(write_result({}, view::roof_text(runs), stream, terminal));
-    return write_picture(reports, flags.output);
-  }
-  LOFT_TRY(const Format format, choose_format(flags.output));
-  const std::string text = format == Format::json  ? view::roof_json(runs)
-                           : format == Format::csv ? view::roof_csv(runs)
-                                                   : view::roof_text(runs);
-  return write_result(flags.output, text, stream, terminal);
+  LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
+  const bool is_beside = (output->needs & kBesideText) != 0 && !flags.output.file.empty();
+  // What two runs have told is not lost when the disk is full.
+  if (is_beside) LOFT_CHECK(write_result({}, text(reports), stream, terminal));
+  if ((output->needs & kIsRecording) != 0) return {};
+  return write_output(*output, reports, flags.output, stream, terminal);
 }
 
 Failure usage(std::string why, std::string hint) {
@@ -128,26 +132,30 @@ bool is_recording(const std::string& path) {
          std::string_view(text, kMagic) == "2ELIFREP";
 }
 
-// Recordings that are named as such are not taken for a program and its arguments.
-Result<void> check_recordings(const std::vector<std::string>& names) {
-  if (names.empty()) return {};
-  const auto other = std::ranges::find_if_not(names, is_recording);
-  if (other == names.end()) return {};
-  std::error_code ignored;
-  const bool is_there = std::filesystem::exists(*other, ignored);
-  if (other != names.begin() || (!is_there && other->ends_with(".data")))
-    return failure(is_there ? ErrorKind::invalid_input : ErrorKind::not_found,
-                   "read '" + *other + "'",
-                   is_there ? "it is no recording" : "there is no such file",
-                   "name recordings alone, or a program after --");
+// A program is never run by mistake: what stands before -- is a recording, or an error.
+Result<void> check_recordings(const RoofFlags& flags) {
+  if (flags.recordings.empty()) return {};
+  if (!flags.command.empty())
+    return usage("it was given both recordings and a program",
+                 "name recordings alone, or a program after --");
+  for (const std::string& name : flags.recordings) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(name, ignored))
+      return failure(ErrorKind::not_found, "read '" + name + "'", "there is no such file",
+                     "name a recording, or a program after --: loft roof -- " + name);
+    if (!is_recording(name))
+      return failure(ErrorKind::malformed, "read '" + name + "'",
+                     "it is no recording, or its beginning is damaged",
+                     "a program to run stands after --: loft roof -- " + name);
+  }
   return {};
 }
 
 // Whatever is wrong with the flags is said before anything runs.
 Result<void> check(const RoofFlags& flags) {
-  if (flags.command.empty() && flags.pids.empty())
+  LOFT_CHECK(check_recordings(flags));
+  if (flags.recordings.empty() && flags.command.empty() && flags.pids.empty())
     return usage("no program was given", "write it after --, as in: loft roof -- ./app");
-  if (flags.pids.empty()) LOFT_CHECK(check_recordings(flags.command));
   const bool is_dram = flags.model == "dram";
   const bool is_virtual = flags.once || flags.source == "virtual";
   if ((flags.once && flags.source == "counters") || (is_dram && is_virtual))
@@ -160,20 +168,28 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
-  if (is_picture(flags.output)) return {};
-  if (const auto format = choose_format(flags.output); !format)
-    return failure(
-        ErrorKind::invalid_input, format.error().what, format.error().why,
-        "end the name in .svg, .png, .html, .data, .json, .csv or .txt, or give --format");
+  LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
+  if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
+    return usage("a recording needs a file", "name it with -o");
   return {};
 }
 
 // Operations and bytes by counters of the machine, where it has them.
 Result<roof::WorkCounters> counters_at_hand(const RoofFlags& flags, Terminal& terminal) {
+  const std::string shared = join_path(share_directory(), "metrics");
+  if (flags.metrics.files.empty() && !file_exists(shared))
+    return failure(ErrorKind::not_found, "count operations and bytes with hardware counters",
+                   "the metrics that say which events these are are not in '" + shared + "'",
+                   "install loft's share folder there, or name a folder with --metrics");
   MetricFlags metrics = flags.metrics;
   metrics.machine = flags.machine;
   LOFT_TRY(const auto library, load_metrics(metrics, terminal));
   return roof::WorkCounters::find(library, flags.model == "dram");
+}
+
+bool is_recording_wanted(const RoofFlags& flags) {
+  const auto output = choose_output(kOutputs, flags.output);
+  return output && ((*output)->needs & kIsRecording) != 0;
 }
 
 roof::Target target_of(const RoofFlags& flags) {
@@ -181,7 +197,7 @@ roof::Target target_of(const RoofFlags& flags) {
           .pids = flags.pids,
           .most_runs = most_runs(flags),
           .keep_going = flags.keep_going,
-          .file = ends_in(flags.output, ".data") ? flags.output.file : std::string()};
+          .file = is_recording_wanted(flags) ? flags.output.file : std::string()};
 }
 
 // Nothing where the virtual PMU is to count, or has to.
@@ -194,6 +210,9 @@ Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags
     found.error().hint = "start the program with loft instead: loft roof -- COMMAND";
   if (flags.source == "counters" || flags.model == "dram" || !flags.pids.empty())
     return Failure(std::move(found).error());
+  // On a machine without counters their metrics are not missed.
+  if (found.error().kind == ErrorKind::not_found && source::perf_events::has_core_pmu())
+    terminal.note("note: " + to_string(found.error()) + "; the virtual PMU counts instead\n");
   return std::nullopt;
 }
 
@@ -216,7 +235,6 @@ Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
   const roof::Target target = target_of(flags);
   LOFT_TRY(roof::CountedRun run, roof::run_once(target.command, target.file));
-  LOFT_CHECK(roof::check_status(run.exit_status, target));
   Reports reports;
   reports.add(roof::report_of(std::move(run), machine, wanted_of(flags)), nullptr);
   LOFT_CHECK(write_reports(reports, flags, Stream::notes, terminal));
@@ -246,9 +264,9 @@ Result<void> add_recording(const std::string& path, const RoofFlags& flags, Repo
 
 Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
   Reports reports;
-  for (const std::string& path : flags.command) {
+  for (const std::string& path : flags.recordings) {
     LOFT_CHECK(add_recording(path, flags, reports, terminal));
-    if (flags.command.size() > 1)
+    if (flags.recordings.size() > 1)
       reports.runs.back().label = std::filesystem::path(path).stem().string();
   }
   LOFT_CHECK(write_reports(reports, flags, Stream::out, terminal));
@@ -257,8 +275,7 @@ Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
 
 Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
   LOFT_CHECK(check(flags));
-  if (flags.pids.empty() && std::ranges::all_of(flags.command, is_recording))
-    return show_recordings(flags, terminal);
+  if (!flags.recordings.empty()) return show_recordings(flags, terminal);
   return flags.once ? run_program_once(flags, terminal) : run_program(flags, terminal);
 }
 
@@ -302,14 +319,20 @@ void add_roof(Command& app, Action& action) {
   command->add_flag("--once", flags->once,
                     "run the program once, under the virtual PMU, and estimate its time");
   command->add_flag("--keep-going", flags->keep_going,
-                    "go on when the program fails or its two runs differ");
-  add_output_flags(*command, flags->output);
+                    "take the counts even when the program's two runs end differently");
+  const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
+  add_output_flags(*command, flags->output, forms);
   command->add_option(
-      "command", flags->command,
+      "command", flags->recordings,
       "the program and its arguments, after --; or recordings of this command; with -p a "
       "program whose end ends the watching");
   command->positionals_at_end();
-  command->callback([flags, &action] {
+  const std::size_t after = command->words_after_dashes();
+  command->callback([flags, after, &action] {
+    auto& words = flags->recordings;
+    const auto first = words.end() - static_cast<std::ptrdiff_t>(std::min(after, words.size()));
+    flags->command.assign(first, words.end());
+    words.erase(first, words.end());
     action = [flags](Terminal& terminal) { return run_roof(*flags, terminal); };
   });
 }

@@ -5,20 +5,18 @@
 namespace loft::cli {
 
 Result<void> stream_result(const std::string& file, Terminal& terminal,
-                           const std::function<void(const PieceWriter&)>& show) {
-  if (file.empty()) {
-    show([&](std::string_view piece) {
+                           const std::function<Result<void>(const PieceWriter&)>& show) {
+  if (file.empty())
+    return show([&](std::string_view piece) {
       terminal.print(piece);
       return terminal.flush();
     });
-    return {};
-  }
   LOFT_TRY(auto output, FileReplacement::of(file));
   Result<void> written;
-  show([&](std::string_view piece) {
+  LOFT_CHECK(show([&](std::string_view piece) {
     if (written) written = output.write(piece);
     return written.has_value();
-  });
+  }));
   LOFT_CHECK(written);
   return output.commit();
 }

@@ -1,7 +1,10 @@
 // A result that is too long to be held in memory, written piece by piece: to a file that takes its
 // place when it is whole, or to standard output.
 //
-//   LOFT_CHECK(stream_result(flags.output, terminal, [&](const auto& write) { show(write); }));
+//   LOFT_CHECK(stream_result(flags.output, terminal, [&](const PieceWriter& write) {
+//     show(write);
+//     return Result<void>();
+//   }));
 #pragma once
 
 #include <functional>
@@ -16,8 +19,9 @@ namespace loft::cli {
 // False once a write failed: whoever writes can stop.
 using PieceWriter = std::function<bool(std::string_view)>;
 
-// `file` is empty for standard output.
-[[nodiscard]] Result<void> stream_result(const std::string& file, Terminal& terminal,
-                                         const std::function<void(const PieceWriter&)>& show);
+// `file` is empty for standard output. When `show` fails, the file that was there stays.
+[[nodiscard]] Result<void> stream_result(
+    const std::string& file, Terminal& terminal,
+    const std::function<Result<void>(const PieceWriter&)>& show);
 
 }  // namespace loft::cli

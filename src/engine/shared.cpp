@@ -20,10 +20,13 @@ namespace loft::engine {
 
 Result<Shared> Shared::create() {
   // Not closed by exec: the engine finds it under its number, in every process of the run.
-  Fd memory(::memfd_create("loft-counters", 0));
+  Fd memory(::memfd_create("loft-counters", MFD_ALLOW_SEALING));
   if (!memory.is_open()) return failure_of_errno(errno, "create the counters of the virtual PMU");
   if (::ftruncate(memory.get(), static_cast<off_t>(kSharedBytes)) != 0)
     return failure_of_errno(errno, "size the counters of the virtual PMU");
+  // The program has the descriptor, too: if it could cut the memory off, reading it would end loft.
+  if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return failure_of_errno(errno, "seal the counters of the virtual PMU");
   void* tables = ::mmap(nullptr, kTablesEnd, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (tables == MAP_FAILED) return failure_of_errno(errno, "map the counters of the virtual PMU");
   Fd polls(::memfd_create("loft-windows", MFD_CLOEXEC));

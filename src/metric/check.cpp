@@ -27,7 +27,8 @@ class Singles {
 
   explicit Singles(const Library& library) : library_(library) {}
 
-  const Single& of(const Definition& root) {
+  const Single& of(const Definition& definition) {
+    const Definition& root = in_library(definition);
     std::vector<Frame> stack;
     if (!done_.contains(&root)) stack.push_back(open(root));
     while (!stack.empty()) {
@@ -55,6 +56,15 @@ class Singles {
     std::size_t next = 0;
     std::string problem;
   };
+
+  // The library's own copy of a definition of a file: the one that others lead to.
+  [[nodiscard]] const Definition& in_library(const Definition& definition) const {
+    for (const Definition* known : library_.find(definition.name))
+      if (known->variant == definition.variant && known->place.file == definition.place.file &&
+          known->place.line == definition.place.line)
+        return *known;
+    return definition;
+  }
 
   // The definition behind a name; none behind constants and events. An alias is the event.
   [[nodiscard]] const Definition* nested(const std::string& name) const {

@@ -21,7 +21,7 @@ struct Choice {
 using Choices = std::map<std::string, Choice, std::less<>>;
 
 // How many definitions may nest in each other.
-inline constexpr std::size_t kDeepestNesting = 10'000;
+inline constexpr std::size_t kDeepestNesting = 50'000;
 
 // One definition with what it names taken as `choices` say.
 [[nodiscard]] Result<Program> compile_one(const Library& library, const Definition& definition,

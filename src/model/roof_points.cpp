@@ -10,13 +10,6 @@
 namespace loft::model {
 namespace {
 
-// A point that reaches so much of a roof hangs under it; one far below is held back by something
-// that no roof shows.
-constexpr double kAtRoof = 0.7;
-constexpr double kFarBelow = 0.4;
-// Floating point that takes less of the instructions than this is not what a program is about.
-constexpr double kHardlyAny = 0.001;
-
 int width_of(std::string_view isa) {
   constexpr std::array<std::pair<std::string_view, int>, 6> kWidths{
       {{"scalar", 64}, {"sse", 128}, {"neon", 128}, {"avx2", 256}, {"sve", 512}, {"avx512", 512}}};
@@ -58,49 +51,36 @@ RooflineChoice choice_of(const Subject& subject) {
   return choice;
 }
 
-RoofPoint placed(const Machine& machine, Subject subject) {
-  RoofPoint point;
-  if (subject.work && subject.seconds > 0) {
-    const Work& work = *subject.work;
-    point.flops_per_second = work.flops() / subject.seconds;
-    point.bytes_per_second = work.bytes / subject.seconds;
-    if (work.flops() > 0 && work.bytes > 0) {
-      point.intensity = work.flops() / work.bytes;
-      Roofline roofline = roofline_of(machine, choice_of(subject));
-      drop_lesser_ceilings(roofline, work);
-      point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
-    }
-  }
-  point.subject = std::move(subject);
-  return point;
+// An estimate of the time that makes a point faster than the machine is wrong.
+bool is_impossible(const RoofPoint& point) {
+  constexpr double kMeasured = 1.05;  // roofs have an error, too
+  return point.subject.origin == sample::Origin::modelled && point.attainable.value_or(0) > 0 &&
+         *point.flops_per_second > *point.attainable * kMeasured;
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-
-std::string advice_for(const RoofPoint& point, const Roofline& roofline) {
-  const Subject& subject = point.subject;
-  const int width = used_width(subject.work->widths);
-  const int widest = roofline.ceilings.empty() ? 64 : width_of(roofline.ceilings.front().isa);
-  if (point.limit->share >= kAtRoof && point.limit->is_bandwidth)
-    return fmt::format("{} is at its roof ({}): fewer bytes, not faster code, will help.",
-                       subject.name, point.limit->name);
-  const bool may_widen = !point.limit->is_bandwidth || point.limit->share < kFarBelow;
-  if (width < widest && may_widen)
-    return fmt::format(
-        "{} does most of its floating point {}: vectorizing it is the next thing to look at.",
-        subject.name, width == 64 ? "one number at a time" : fmt::format("{} bits wide", width));
-  if (point.limit->share >= kAtRoof)
-    return fmt::format("{} is at its roof ({}): fewer operations, not faster code, will help.",
-                       subject.name, point.limit->name);
-  if (point.limit->share < kFarBelow)
-    return fmt::format(
-        "{} is far below every roof: look for dependent operations, divisions, mispredicted "
-        "branches and waiting for memory.",
-        subject.name);
-  return fmt::format("{} reaches {} of the {} roof: {}.", subject.name, percent(point.limit->share),
-                     point.limit->name,
-                     point.limit->is_bandwidth ? "use each byte more often, or wait less for it"
-                                               : "there is room up to it");
+RoofPoint placed(const Machine& machine, Subject subject) {
+  RoofPoint point;
+  point.subject = std::move(subject);
+  if (!point.subject.work) return point;
+  const Work& work = *point.subject.work;
+  Roofline roofline;
+  if (work.flops() > 0 && work.bytes > 0) {
+    roofline = roofline_of(machine, choice_of(point.subject));
+    point.intensity = work.flops() / work.bytes;
+    point.attainable = roofline.attainable(*point.intensity);
+  }
+  if (point.subject.seconds <= 0 || point.subject.time_is_shared) return point;
+  point.flops_per_second = work.flops() / point.subject.seconds;
+  point.bytes_per_second = work.bytes / point.subject.seconds;
+  if (!point.intensity) return point;
+  if (is_impossible(point)) {
+    point.flops_per_second.reset();
+    point.bytes_per_second.reset();
+    return point;
+  }
+  drop_lesser_ceilings(roofline, work);
+  point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
+  return point;
 }
 
 // Those that took any time, longest first.
@@ -131,6 +111,7 @@ Subject together(const std::vector<Subject>& subjects, std::span<const std::size
     sum.work_origin = std::max(sum.work_origin, part.work_origin);
     sum.seconds += part.seconds;
     sum.share_of_time += part.share_of_time;
+    sum.time_is_shared = sum.time_is_shared || part.time_is_shared;
     weighted += part.seconds * part.concurrency;
   }
   if (sum.seconds > 0) sum.concurrency = weighted / sum.seconds;
@@ -152,14 +133,15 @@ Work& Work::operator+=(const Work& other) {
   widths.bits256 += other.widths.bits256;
   widths.bits512 += other.widths.bits512;
   flops_fma += other.flops_fma;
+  flops_x87 += other.flops_x87;
   return *this;
 }
 
 Work Work::scaled_by(double factor) const {
   const FlopsByWidth by_width{widths.scalar * factor, widths.bits128 * factor,
                               widths.bits256 * factor, widths.bits512 * factor};
-  Work scaled{flops_sp * factor, flops_dp * factor, bytes * factor,
-              instructions,      by_width,          flops_fma * factor};
+  Work scaled{flops_sp * factor, flops_dp * factor,  bytes * factor,    instructions,
+              by_width,          flops_fma * factor, flops_x87 * factor};
   if (scaled.instructions) *scaled.instructions *= factor;
   return scaled;
 }
@@ -178,23 +160,6 @@ RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size
                                                                 std::min(top, functions.size())));
   for (Subject& subject : subjects) chart.points.push_back(placed(machine, std::move(subject)));
   return chart;
-}
-
-std::string advice(const RoofChart& chart) {
-  const RoofPoint* run = nullptr;
-  const RoofPoint* heaviest = nullptr;
-  for (const RoofPoint& point : chart.points) {
-    if (point.subject.scope == Scope::run && run == nullptr) run = &point;
-    if (point.subject.scope != Scope::function || !point.limit) continue;
-    if (heaviest == nullptr || point.subject.seconds > heaviest->subject.seconds) heaviest = &point;
-  }
-  if (run == nullptr || !run->subject.work) return {};
-  const Work& work = *run->subject.work;
-  if (work.instructions && work.flops() < kHardlyAny * *work.instructions)
-    return "There is hardly any floating point in it: a roofline says little here; "
-           "'loft record' and 'loft report' show where the time goes.";
-  const RoofPoint& subject = heaviest != nullptr ? *heaviest : *run;
-  return subject.limit ? advice_for(subject, chart.roofline) : std::string();
 }
 
 const char* to_string(Scope scope) {

@@ -1,9 +1,9 @@
-// What a run did, placed under the roofs of a machine, and what to look at next.
+// What a run did, placed under the roofs of a machine.
 //
 //   std::vector<Subject> subjects = {...};           // the run, its threads, functions, slices
 //   const RoofChart chart = place(machine, subjects);
 //   chart.points[0].limit->name                      // "DRAM bandwidth"
-//   advice(chart)                                    // one sentence for people
+//   advice(chart)                                    // roof_advice.hpp: what that proves
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,9 @@ struct Work {
   std::optional<double> instructions = 0;  // nothing: not known
   FlopsByWidth widths;
   double flops_fma = 0;  // of them, by multiply-add instructions
+  double flops_x87 = 0;  // in extended precision, beside the two others
 
-  [[nodiscard]] double flops() const { return flops_sp + flops_dp; }
+  [[nodiscard]] double flops() const { return flops_sp + flops_dp + flops_x87; }
   Work& operator+=(const Work& other);
   [[nodiscard]] Work scaled_by(double factor) const;
 };
@@ -53,6 +54,8 @@ struct Subject {
   double concurrency = 1;    // threads at work meanwhile, on average
   double time_error = 0;     // half of the 95 % interval of `seconds`, as a share of it
   double share_of_time = 0;  // of the program's own run time
+  // It shares the time with others by a rule of thumb, which says nothing about its rate.
+  bool time_is_shared = false;
   // How the rate came about: from whole counts and measured times, from times that were sampled,
   // or from a model of either; and how the work alone did, and so the intensity.
   sample::Origin origin = sample::Origin::counted;
@@ -64,7 +67,8 @@ struct RoofPoint {
   std::optional<double> intensity;         // FLOP per byte; nothing without either
   std::optional<double> flops_per_second;  // nothing without time or counts
   std::optional<double> bytes_per_second;  // likewise
-  std::optional<Limit> limit;              // nothing for work without floating point
+  std::optional<double> attainable;        // FLOP/s at most on this machine, at its intensity
+  std::optional<Limit> limit;              // the next roof above; nothing without floating point
 };
 
 struct RoofChart {
@@ -77,9 +81,6 @@ struct RoofChart {
 // The roofs of each point are those of its own precision, its own number of threads, and the
 // instruction widths that it uses or could use.
 RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8);
-
-// The next thing to look at, in a sentence or two.
-std::string advice(const RoofChart& chart);
 
 const char* to_string(Scope scope);
 

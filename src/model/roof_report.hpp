@@ -29,6 +29,7 @@ struct RoofReport {
   std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
   std::vector<std::string> notes;          // what a reader of the numbers must know
   RoofChart chart;
+  std::string advice;  // what the numbers prove; empty where they prove nothing
   // When each thread ran, by a clock that showed `start_time` when the run began.
   std::vector<sample::RunSlice> schedule;
   std::uint64_t start_time = 0;

@@ -37,6 +37,7 @@ struct FunctionWork {
 enum class CountedBy {
   virtual_pmu,  // in a run of its own: threads have other numbers there
   counters,     // of the machine, in the native run: threads and functions by their samples
+  nobody,       // only the times are known
 };
 
 struct CountedWork {

@@ -10,6 +10,9 @@ namespace {
 using model::Scope;
 using model::Subject;
 
+// A function that did so much of the instructions of its slices has their time for itself.
+constexpr double kNearlyAll = 0.9;
+
 void add(Done& sum, const Done& part) {
   sum.work += part.work;
   sum.engine.branches += part.engine.branches;
@@ -77,6 +80,7 @@ class Estimate {
       subject.concurrency = concurrency_;
       subject.seconds =
           without_engine(function.run_seconds, function.done.engine.seconds()) / concurrency_;
+      subject.time_is_shared = function.own_share < kNearlyAll;
       all += subject.seconds;
       subjects_.push_back(std::move(subject));
     }

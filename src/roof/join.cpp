@@ -111,7 +111,7 @@ class Join {
     std::map<std::uint32_t, double> seconds;
     for (const sample::Spent& spent : times_.active.spent())
       seconds[spent.tid] += spent.cpu_seconds;
-    const bool same_run = counted_.by == CountedBy::counters;
+    const bool same_run = counted_.by != CountedBy::virtual_pmu;
     if (!same_run && times_.threads.size() != counted_.threads.size()) {
       joined_.notes.push_back(
           fmt::format("threads are not shown: there were {} natively and {} under the virtual PMU",

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstring>
 
 #include "base/text.hpp"
@@ -53,7 +56,6 @@ Result<void> count_again(const Target& target, RepeatStreams& streams, NativeRun
     LOFT_TRY(part.streams, streams.second());
     LOFT_TRY(const auto run, source::perf_events::prepare(part));
     LOFT_TRY(auto counts, source::watch(*run, part, {}));
-    LOFT_CHECK(check_status(counts.exit_status, target));
     return counts;
   };
   LOFT_TRY(auto joined,
@@ -76,6 +78,36 @@ Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
   return source::watch(*run, request, {});
 }
 
+// Ended by a signal that asks a program to end: whoever sent it wants no second run.
+bool was_ended(int status) {
+  constexpr std::array kAsking{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+  return std::ranges::any_of(kAsking, [&](int signal) { return status == 128 + signal; });
+}
+
+CountedWork not_counted(sample::RunCounts& native, std::string why) {
+  native.notes.push_back(std::move(why));
+  CountedWork nothing;
+  nothing.by = CountedBy::nobody;
+  nothing.origin = sample::Origin::missing;
+  return nothing;
+}
+
+// What the program did, by its second run.
+Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
+                                 sample::RunCounts& native) {
+  if (was_ended(native.exit_status))
+    return not_counted(native,
+                       "it was interrupted before its second run, under the virtual PMU: what it "
+                       "did is not known");
+  LOFT_TRY(const auto second, streams.second());
+  LOFT_TRY(const auto counts, run_counted(target.command, second));
+  if (was_ended(counts.exit_status))
+    return not_counted(
+        native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
+  LOFT_CHECK(check_second(native, counts, streams, target));
+  return counted_work(counts);
+}
+
 Result<NativeProfile> finish(NativeRun& run) {
   LOFT_TRY(auto recording, run.run->finish());
   return profile_of(std::move(run.counts), std::move(recording));
@@ -93,13 +125,6 @@ std::string status_words(int status) {
   return fmt::format("{} (killed by SIG{})", status, name);
 }
 
-Result<void> check_status(int exit_status, const Target& target) {
-  if (exit_status == 0 || target.keep_going || !target.pids.empty()) return {};
-  return failure(ErrorKind::invalid_input, "place '" + target.command[0] + "' under its roof",
-                 fmt::format("it ended with status {}", status_words(exit_status)),
-                 "use --keep-going if that is what it should do");
-}
-
 Result<Measured> measure_by_counters(const Target& target, const WorkCounters& counters,
                                      const model::Machine& machine) {
   std::optional<RepeatStreams> streams;
@@ -111,9 +136,8 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
                                         .pids = target.pids,
                                         .events = counters.events(),
                                         .file = target.file}));
-  LOFT_CHECK(check_status(run.counts.exit_status, target));
   if (!target.pids.empty()) run.counts.command = {run.counts.target};
-  if (streams) LOFT_CHECK(count_again(target, *streams, run));
+  if (streams && !was_ended(run.counts.exit_status)) LOFT_CHECK(count_again(target, *streams, run));
   std::ranges::move(counters.notes(), std::back_inserter(run.counts.notes));
   Measured measured;
   LOFT_TRY(measured.native, finish(run));
@@ -127,15 +151,11 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   LOFT_TRY(
       NativeRun run,
       run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
-  LOFT_CHECK(check_status(run.counts.exit_status, target));
-  LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(const auto counts, run_counted(target.command, second));
-  LOFT_CHECK(check_second(run.counts, counts, streams, target));
+  Measured measured;
+  LOFT_TRY(measured.counted, count_second(target, streams, run.counts));
   if (target.most_runs > 1)
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");
-  Measured measured;
-  measured.counted = counted_work(counts);
   LOFT_TRY(measured.native, finish(run));
   LOFT_CHECK(keep(run, measured, machine));
   return measured;

@@ -19,7 +19,7 @@ struct Target {
   std::vector<std::string> command;
   std::vector<pid_t> pids;  // these instead, which run already; the command only says how long
   unsigned most_runs = 1;   // so many runs at most, so that events need not share counters
-  bool keep_going = false;  // whatever the program's exit status is
+  bool keep_going = false;  // even when its two runs end differently
   std::string file;         // where the recording of the native run stays; empty: nowhere
 };
 
@@ -28,7 +28,9 @@ struct Measured {
   CountedWork counted;
 };
 
-// The recording, where it is to stay, carries the work and the machine's roofs (roof/run_file.hpp).
+// A program that fails, or that somebody ends, is measured up to there; what is then not known is
+// missing. The recording, where it is to stay, carries the work and the machine's roofs
+// (roof/run_file.hpp).
 [[nodiscard]] Result<Measured> measure_by_counters(const Target& target,
                                                    const WorkCounters& counters,
                                                    const model::Machine& machine);
@@ -36,8 +38,5 @@ struct Measured {
 
 // A status as a shell tells it, in words: "139 (killed by SIGSEGV)".
 [[nodiscard]] std::string status_words(int status);
-
-// A program that fails gives numbers of something else.
-[[nodiscard]] Result<void> check_status(int exit_status, const Target& target);
 
 }  // namespace loft::roof

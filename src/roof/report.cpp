@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "model/roof_advice.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -33,10 +34,21 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
                                 loft::join(wanted.functions, "' or '")));
 }
 
+void note_x87(const std::vector<Subject>& subjects, std::vector<std::string>& notes) {
+  for (const Subject& subject : subjects)
+    if (subject.scope == Scope::run && subject.work && subject.work->flops_x87 > 0)
+      notes.push_back(
+          fmt::format("{:.2g} % of its floating-point operations are x87's, in extended precision: "
+                      "they stand under the roofs of double precision",
+                      100 * subject.work->flops_x87 / subject.work->flops()));
+}
+
 void place(RoofReport& report, std::vector<Subject> subjects, const model::Machine& machine,
            const Wanted& wanted) {
   if (report.exit_status != 0)
-    report.notes.push_back("the program ended with status " + status_words(report.exit_status));
+    report.notes.push_back("the program ended with status " + status_words(report.exit_status) +
+                           ": this is what it did until then, and perhaps not all");
+  note_x87(subjects, report.notes);
   keep_wanted(subjects, wanted, report.notes);
   report.machine_identity = machine.identity;
   report.chart = model::place(machine, std::move(subjects), wanted.top);
@@ -52,9 +64,12 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   report.exit_status = native.counts.exit_status;
   report.wall_seconds = to_seconds(native.counts.wall);
   report.cpu_seconds = native.cpu_seconds();
-  report.threads = measured.counted.threads.size();
-  report.counts_from =
-      measured.counted.by == CountedBy::counters ? "hardware counters" : "virtual PMU, exact";
+  const CountedBy by = measured.counted.by;
+  report.threads =
+      by == CountedBy::nobody ? native.threads().size() : measured.counted.threads.size();
+  report.counts_from = by == CountedBy::counters ? "hardware counters"
+                       : by == CountedBy::nobody ? "none"
+                                                 : "virtual PMU, exact";
   report.energy = native.counts.energy;
   report.notes = native.counts.notes;
   report.schedule = source::read_schedule(*native.recording);
@@ -62,7 +77,9 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   report.thread_names = native.threads();
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
+  const bool is_short = joined.is_short;
   place(report, std::move(joined.subjects), machine, wanted);
+  if (!is_short) report.advice = model::advice(report.chart);
   return report;
 }
 

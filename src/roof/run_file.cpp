@@ -1,5 +1,6 @@
 #include "roof/run_file.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
@@ -17,12 +18,18 @@ using sample::Origin;
 
 constexpr std::string_view kSchema = "loft.work/2";
 
+const char* name_of(CountedBy by) {
+  constexpr std::array kNames{"virtual", "perf_events", "none"};
+  return kNames[static_cast<std::size_t>(by)];
+}
+
 // The numbers of a piece of work, each by its name in the file.
 template <class W, class Visit>
 void visit(W& work, const Visit& number) {
   number("flops_sp", work.flops_sp);
   number("flops_dp", work.flops_dp);
   number("flops_fma", work.flops_fma);
+  number("flops_x87", work.flops_x87);
   number("bytes", work.bytes);
   number("scalar", work.widths.scalar);
   number("bits128", work.widths.bits128);
@@ -133,8 +140,9 @@ void read_native(Fields& fields, sample::RunCounts& native) {
 }
 
 void read_counted(Fields& fields, CountedWork& counted) {
-  const auto by = fields.get<std::string>("source");
-  counted.by = by == "perf_events" ? CountedBy::counters : CountedBy::virtual_pmu;
+  const auto source = fields.get<std::string>("source");
+  for (const auto by : {CountedBy::counters, CountedBy::nobody})
+    if (source == name_of(by)) counted.by = by;
   const auto kind = fields.get<std::string>("kind");
   for (const auto origin : {Origin::scaled, Origin::modelled, Origin::missing})
     if (kind == to_string(origin)) counted.origin = origin;
@@ -171,7 +179,7 @@ std::string work_json(const sample::RunCounts& native, const CountedWork& counte
                     {"exit", native.exit_status},
                     {"wall_ns", native.wall.count()},
                     {"task_clock_ns", native.events.front().total.raw},
-                    {"source", counted.by == CountedBy::counters ? "perf_events" : "virtual"},
+                    {"source", name_of(counted.by)},
                     {"kind", to_string(counted.origin)},
                     {"notes", native.notes},
                     {"energy", ordered_json::array()},

@@ -67,6 +67,8 @@ Result<void> read_functions(const source::Recording& recording, VirtualRun& run)
   struct Sum {
     std::vector<std::uint64_t> counts;
     double run_seconds = 0;
+    double instructions = 0;
+    double weighted = 0;  // by the share of their slice
   };
   std::map<std::uint32_t, Sum> functions;
   for (const sample::Trie::Node& node : profile.result.rows.nodes()) {
@@ -83,9 +85,12 @@ Result<void> read_functions(const source::Recording& recording, VirtualRun& run)
     if (columns.instructions() != entry.event || slice == slices.end() ||
         slice->first.first != entry.tid || slice->second.instructions == 0)
       continue;
-    functions[profile.result.tree[entry.node].key].run_seconds +=
-        slice->second.run_seconds * static_cast<double>(entry.period) * timeline.step() /
-        slice->second.instructions;
+    Sum& sum = functions[profile.result.tree[entry.node].key];
+    const double instructions = static_cast<double>(entry.period) * timeline.step();
+    const double share = instructions / slice->second.instructions;
+    sum.run_seconds += slice->second.run_seconds * share;
+    sum.instructions += instructions;
+    sum.weighted += instructions * std::min(share, 1.0);
   }
   for (const auto& [id, sum] : functions) {
     const sample::Function& function = profile.locations->function(id);
@@ -93,7 +98,8 @@ Result<void> read_functions(const source::Recording& recording, VirtualRun& run)
     run.functions.push_back(
         {{function.name, has_binary ? recording.history().binaries()[function.binary].path : ""},
          columns.done_in(sum.counts),
-         sum.run_seconds});
+         sum.run_seconds,
+         sum.instructions > 0 ? sum.weighted / sum.instructions : 0});
   }
   return {};
 }
@@ -126,8 +132,8 @@ Result<CountedRun> read_counted(const source::Recording& recording) {
   counted.cpu_seconds = whole.seconds * whole.concurrency;
   counted.notes.push_back(
       fmt::format("one run, under the virtual PMU, which took {}: times are estimates of what they "
-                  "would have been without, by function in proportion to instructions; 'loft roof "
-                  "-- CMD' without --once measures them",
+                  "would have been without; functions that took turns share it by instructions, "
+                  "and their rates are not known; 'loft roof -- CMD' without --once measures them",
                   format_seconds(run.wall_seconds)));
   return counted;
 }

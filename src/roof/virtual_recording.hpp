@@ -53,6 +53,9 @@ struct VirtualFunction {
   FunctionKey key;
   Done done;
   double run_seconds = 0;  // by instructions, of the slices in which it ran
+  // How much of the instructions of these slices were its own, on average: where that is not nearly
+  // all, others shared its time, and it says nothing about the function's rate.
+  double own_share = 1;
 };
 struct VirtualRun {
   std::string name;

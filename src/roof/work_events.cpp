@@ -30,6 +30,11 @@ void add_bytes(Done& done, double n) { done.work.bytes += n; }
 void add_single(Done& done, double n) { done.work.flops_sp += n; }
 void add_double(Done& done, double n) { done.work.flops_dp += n; }
 void add_fused(Done& done, double n) { done.work.flops_fma += n; }
+// 80 bits wide, one number at a time.
+void add_x87(Done& done, double n) {
+  done.work.flops_x87 += n;
+  done.work.widths.scalar += n;
+}
 void add_branches(Done& done, double n) { done.engine.branches += n; }
 void add_searches(Done& done, double n) { done.engine.searches += n; }
 
@@ -40,7 +45,7 @@ void add_width(Done& done, double n) {
 }
 
 using Widths = model::FlopsByWidth;
-constexpr std::array<WorkEvent, 18> kEvents{{
+constexpr std::array<WorkEvent, 19> kEvents{{
     {"instructions", true, add_instructions},
     {"load_bytes", true, add_bytes},
     {"store_bytes", true, add_bytes},
@@ -55,6 +60,7 @@ constexpr std::array<WorkEvent, 18> kEvents{{
     {"fp_512_sp", true, add_width<&Widths::bits512, 16>},
     {"fp_512_dp", true, add_width<&Widths::bits512, 8>},
     {"flops_fma", true, add_fused},
+    {"class_x87_arith", true, add_x87},
     {"branches", false, add_branches},
     {"branches_indirect_jump", false, add_searches},
     {"branches_indirect_call", false, add_searches},

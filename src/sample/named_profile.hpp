@@ -22,10 +22,10 @@ struct NamedProfile {
     const auto binary = locations.function(function).binary;
     return binary == Function::kNoBinary ? std::string() : history.binaries()[binary].path;
   }
-  // Events that have samples.
+  // Events that have samples, in the order in which they are shown.
   [[nodiscard]] std::vector<std::uint32_t> used_events() const {
     std::vector<std::uint32_t> used;
-    for (std::uint32_t event = 0; event < events.size(); ++event)
+    for (const std::uint32_t event : shown_order(events))
       if (events[event].total.samples != 0) used.push_back(event);
     return used;
   }

@@ -1,12 +1,14 @@
 #include "sample/report.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "event/recording_schema.hpp"
 
 namespace loft::sample {
 namespace {
 
+constexpr std::uint64_t kSampleCallchain = 1u << 5;
 constexpr std::uint64_t kSamplePeriod = 1u << 8;
 constexpr std::uint64_t kAtTheEnd = ~std::uint64_t{0};
 
@@ -164,6 +166,15 @@ double share_of(const Weight& part, const ReportEvent& event) {
 
 }  // namespace
 
+std::vector<std::uint32_t> shown_order(const std::vector<ReportEvent>& events) {
+  std::vector<std::uint32_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
+    return std::pair(!events[i].has_stacks, !events[i].is_time);
+  });
+  return order;
+}
+
 std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription>& events,
                                    const ProfileResult& result) {
   std::vector<ReportEvent> list;
@@ -174,6 +185,7 @@ std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription
     // cpu-clock and task-clock, and what 'loft record' counts beside them.
     event.is_time =
         (attr.type == 1 && attr.config <= 1) || event.name == event::recording::kWaitTime;
+    event.has_stacks = (attr.sample_type & kSampleCallchain) != 0;
     list.push_back(std::move(event));
   }
   return list;
@@ -197,7 +209,7 @@ Report make_report(const RecordingSummary& summary, const ProfileResult& result,
   const RowNamer quick(result, locations, history, without_files);
   const RowNamer namer(result, locations, history, options);
   auto rows = bare_rows(result, options.by.size(), report.events.size());
-  for (std::uint32_t event = 0; event < rows.size(); ++event) {
+  for (const std::uint32_t event : shown_order(report.events)) {
     const ReportEvent& known = report.events[event];
     sort_rows(rows[event], options.sort, !known.period_is_known, quick);
     if (options.top != 0 && rows[event].size() > options.top) {

@@ -51,13 +51,18 @@ struct ReportEvent {
   Weight total;
   bool period_is_known = true;  // recorded, or fixed; else shares are shares of samples
   bool is_time = false;         // the period counts nanoseconds
+  bool has_stacks = false;      // its samples say who called
 };
+
+// The events in the order in which they are shown: first what was sampled to find where the time
+// goes, with call stacks, then other times, then the rest as the recording has them.
+[[nodiscard]] std::vector<std::uint32_t> shown_order(const std::vector<ReportEvent>& events);
 
 struct Report {
   RecordingSummary summary;
   std::vector<Dimension> by;
   std::vector<ReportEvent> events;
-  std::vector<ReportRow> rows;              // by event, then in the order asked for
+  std::vector<ReportRow> rows;              // by shown_order(), then in the order asked for
   std::vector<std::size_t> rows_left_out;   // by event
   std::size_t threads = 0;                  // that had samples
   std::optional<std::uint64_t> first_time;  // of the samples counted

@@ -50,6 +50,9 @@ struct CountRequest {
   CpuList cpus;                      // with whole_machine or Split::cpus: which; empty for all
 
   Split split = Split::none;
+  // Parts are read while the program runs, for intervals: counts of a thread that come at its end
+  // are too late.
+  bool reads_parts_live = false;
 
   // The virtual PMU alone: count only inside this function and what it calls; empty for all.
   std::string region;

@@ -35,7 +35,7 @@ class FlameGraph {
 
   std::string draw() {
     double y = kMargin;
-    for (const auto root : tree_.events) y = draw_event(root, y);
+    for (const auto root : shown_roots(profile_, tree_)) y = draw_event(root, y);
     const double height = std::max(y, 60.0);
     std::string out = fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "view/page.hpp"
+#include "view/stacks.hpp"
 
 namespace loft::view {
 
@@ -88,7 +89,7 @@ PageFlame flame_of(const sample::NamedProfile& profile, const sample::CallTree& 
 std::vector<PageFlame> page_flames(const sample::NamedProfile& profile,
                                    const sample::CallTree& tree) {
   std::vector<PageFlame> flames;
-  for (const auto root : tree.events)
+  for (const auto root : shown_roots(profile, tree))
     if (tree.nodes[root].total.samples != 0) flames.push_back(flame_of(profile, tree, root));
   return flames;
 }

@@ -101,7 +101,7 @@ void add_children(const ShownTree& shown, const TreeWalk& walk, const sample::Ca
 
 ordered_json tree_json(const ShownTree& shown) {
   ordered_json json = ordered_json::array();
-  for (const auto root : shown.tree.events) {
+  for (const auto root : shown_roots(shown.profile, shown.tree)) {
     const TreeWalk walk(shown, root);
     ordered_json event{{"event", walk.event().name}};
     add_children(shown, walk, shown.tree.nodes[root], 0, event);
@@ -115,11 +115,13 @@ ordered_json whole_json(const Report& report) {
   const auto& metadata = summary.metadata;
   ordered_json json{{"schema", "loft.report/1"}, {"file", summary.path}};
   json["events"] = ordered_json::array();
-  for (const auto& event : report.events)
+  for (const std::uint32_t i : sample::shown_order(report.events)) {
+    const auto& event = report.events[i];
     json["events"].push_back({{"name", event.name},
                               {"samples", event.total.samples},
                               {"period", period_json(event, event.total.period)},
                               {"unit", event.is_time ? "ns" : ""}});
+  }
   json["lost"] = summary.lost;
   json["records"] = summary.records;
   json["unreadable_samples"] = summary.unreadable_samples;

@@ -255,7 +255,7 @@ std::string report_text(const Report& report, const TableOptions& options) {
                                                [](const auto& e) { return e.total.samples != 0; }))
     text += "\nno samples of any of its events\n";
   auto row = report.rows.begin();
-  for (std::uint32_t i = 0; i < report.events.size(); ++i) {
+  for (const std::uint32_t i : sample::shown_order(report.events)) {
     const ReportEvent& event = report.events[i];
     if (event.total.samples == 0 && report.events.size() > 1) continue;
     text += fmt::format("\n{}: {}, {}\n", printable(event.name), samples_text(event.total.samples),

@@ -26,7 +26,7 @@ ordered_json run_json(const RoofReport& report) {
                     {"wall_s", report.wall_seconds}, {"cpu_s", report.cpu_seconds},
                     {"threads", report.threads},     {"machine", report.machine_identity},
                     {"counts", report.counts_from},  {"time", report.time_from()},
-                    {"notes", report.notes},         {"advice", model::advice(report.chart)}};
+                    {"notes", report.notes},         {"advice", report.advice}};
   if (!report.label.empty()) json["run"] = report.label;
   for (const sample::EnergyUsed& used : report.energy) {
     ordered_json over_time = ordered_json::array();
@@ -54,6 +54,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const auto& work = subject.work;
   json["flops"] = work ? ordered_json(work->flops()) : ordered_json(nullptr);
   json["bytes"] = work ? ordered_json(work->bytes) : ordered_json(nullptr);
+  if (work && work->flops_x87 > 0) json["flops_x87"] = work->flops_x87;
   json["instructions"] = or_null(work ? work->instructions : std::nullopt);
   // No sample met it: how long it took is not known.
   const bool has_time = subject.seconds > 0;

@@ -21,7 +21,7 @@ double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
   for (const RoofPoint& point : chart.points) {
-    if (!point.intensity) continue;
+    if (!point.intensity || !point.flops_per_second) continue;
     const model::Subject& subject = point.subject;
     PagePoint shown;
     shown.scope = subject.scope;
@@ -100,7 +100,7 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   PageColumn intensity{.name = "intensity", .form = CellForm::number, .unit = "FLOP/B"};
   PageColumn traffic{
       .name = bytes_name(runs.front().chart), .form = CellForm::number, .unit = "B/s"};
-  PageColumn limit{.name = "limited by", .form = CellForm::text};
+  PageColumn limit{.name = "below", .form = CellForm::text, .help = "the next roof above it"};
   PageColumn share{
       .name = "of that", .form = CellForm::share, .help = "how much of that roof is reached"};
   const auto add = [&](const RoofPoint& point, const std::string& label) {
@@ -255,8 +255,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
     const std::string label = report.label.empty() ? "" : report.label + ": ";
     if (!report.label.empty()) page.runs.push_back(report.label);
     add_figures(page, report, label);
-    if (const std::string advice = model::advice(report.chart); !advice.empty())
-      page.verdict.push_back(label + advice);
+    if (!report.advice.empty()) page.verdict.push_back(label + report.advice);
     for (const std::string& note : report.notes)
       page.warnings.push_back({WarningKind::note, label + note});
     add_points(page, report.chart, run);

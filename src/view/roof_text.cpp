@@ -25,10 +25,11 @@ std::string row(const std::string& name, const RoofPoint& point) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
   };
-  const std::string limit = point.limit               ? point.limit->name
-                            : !point.subject.work     ? "not counted"
-                            : !point.flops_per_second ? "took no time"
-                                                      : "no floating point";
+  const std::string limit = point.limit                  ? point.limit->name
+                            : !point.subject.work        ? "not counted"
+                            : point.subject.seconds <= 0 ? "took no time"
+                            : !point.flops_per_second    ? "rate not known"
+                                                         : "no floating point";
   // What rests on sampled or modelled time is marked like every estimate.
   const std::string mark = point.subject.origin == sample::Origin::counted ? "" : "~";
   const std::string work_mark =
@@ -82,7 +83,7 @@ std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
   text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth, "GFLOP/s",
-                      "FLOP/B", "limited by", "of that", "time");
+                      "FLOP/B", "below", "of that", "time");
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::run) text += row("whole run", point);
   for (const RoofPoint& point : report.chart.points)
@@ -95,8 +96,7 @@ std::string run_text(const RoofReport& report) {
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others);
   text += energy_lines(report);
-  if (const std::string advice = model::advice(report.chart); !advice.empty())
-    text += printable(advice) + "\n";
+  if (!report.advice.empty()) text += printable(report.advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

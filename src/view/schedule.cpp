@@ -40,7 +40,7 @@ struct Cell {
 
 class Lanes {
  public:
-  // `key` chooses the lane of a run, `owner` who it counts for.
+  // `key` chooses the lane of a run, or kNobody for none; `owner` who it counts for.
   template <class Key, class Owner>
   Lanes(const TaskTable& table, std::size_t cells, Key key, Owner owner)
       : start_(table.first_time),
@@ -48,7 +48,9 @@ class Lanes {
         cells_(cells) {
     std::map<std::size_t, std::vector<std::map<std::size_t, double>>> time;
     for (const TaskRun& run : table.runs) {
-      auto& lane = time[key(run)];
+      const std::size_t which = key(run);
+      if (which == kNobody) continue;
+      auto& lane = time[which];
       lane.resize(cells);
       spread(run, [&](std::size_t cell, double part) { lane[cell][owner(run)] += part; });
     }
@@ -92,13 +94,17 @@ class Lanes {
   std::map<std::size_t, std::vector<Cell>> rows_;
 };
 
-// Tasks that ran longest, first.
+// Tasks that ran longest, first; all that ran, be it for no time at all.
 std::vector<std::size_t> by_run_time(const TaskTable& table, std::vector<std::uint64_t>& on_cpu) {
   on_cpu.assign(table.tasks.size(), 0);
-  for (const TaskRun& run : table.runs) on_cpu[run.task] += run.end - run.start;
+  std::vector<bool> has_run(table.tasks.size());
+  for (const TaskRun& run : table.runs) {
+    on_cpu[run.task] += run.end - std::min(run.start, run.end);
+    has_run[run.task] = true;
+  }
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < table.tasks.size(); ++i)
-    if (on_cpu[i] > 0) order.push_back(i);
+    if (has_run[i]) order.push_back(i);
   std::ranges::stable_sort(order,
                            [&](std::size_t a, std::size_t b) { return on_cpu[a] > on_cpu[b]; });
   return order;
@@ -120,6 +126,7 @@ class Drawing {
       : table_(table),
         order_(by_run_time(table, on_cpu_)),
         span_s_(static_cast<double>(table.last_time - table.first_time) * 1e-9) {
+    rank_.assign(table.tasks.size(), order_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = i;
   }
 
@@ -128,7 +135,10 @@ class Drawing {
         table_, kCells, [](const TaskRun& run) { return std::size_t{run.cpu}; },
         [](const TaskRun& run) { return run.task; });
     const Lanes tasks(
-        table_, kCells, [this](const TaskRun& run) { return rank_.at(run.task); },
+        table_, kCells,
+        [this](const TaskRun& run) {
+          return rank_[run.task] < kMostTasks ? rank_[run.task] : kNobody;
+        },
         [](const TaskRun& run) { return std::size_t{run.cpu}; });
     heading(fmt::format("{}: {} tasks on {} CPUs, {}", printable(table_.path),
                         with_separators(order_.size()), cpus.rows().size(),
@@ -141,7 +151,6 @@ class Drawing {
     section("Tasks, by the CPU that they ran on");
     name_cpus(cpus);
     for (const auto& [rank, row] : tasks.rows()) {
-      if (rank >= kMostTasks) break;
       lane(
           name_of(table_, order_[rank]), row,
           [](std::size_t cpu) { return kColours[cpu % kColours.size()]; },
@@ -196,7 +205,7 @@ class Drawing {
   }
 
   std::string_view task_colour(std::size_t task) const {
-    const std::size_t rank = rank_.at(task);
+    const std::size_t rank = rank_[task];
     return rank < kColours.size() ? kColours[rank] : kOthers;
   }
 
@@ -261,7 +270,7 @@ class Drawing {
   const TaskTable& table_;
   std::vector<std::uint64_t> on_cpu_;
   std::vector<std::size_t> order_;
-  std::map<std::size_t, std::size_t> rank_;
+  std::vector<std::size_t> rank_;  // of each task, by its run time
   double span_s_;
   double y_ = 0;
   std::string out_;

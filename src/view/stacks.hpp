@@ -10,6 +10,16 @@
 
 namespace loft::view {
 
+// The nodes of the events in `tree`, in the order in which events are shown.
+[[nodiscard]] inline std::vector<std::uint32_t> shown_roots(const sample::NamedProfile& profile,
+                                                            const sample::CallTree& tree) {
+  std::vector<std::uint32_t> roots;
+  for (const std::uint32_t event : sample::shown_order(profile.events))
+    for (const std::uint32_t root : tree.events)
+      if (tree.nodes[root].function == event) roots.push_back(root);
+  return roots;
+}
+
 // A call tree as it is shown: branches below `least_share` of their event are left out.
 struct ShownTree {
   const sample::NamedProfile& profile;

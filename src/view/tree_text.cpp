@@ -68,7 +68,7 @@ class TreeTable {
 
 std::string tree_text(const ShownTree& shown) {
   std::string text;
-  for (const auto root : shown.tree.events) {
+  for (const auto root : shown_roots(shown.profile, shown.tree)) {
     const auto& node = shown.tree.nodes[root];
     const TreeWalk walk(shown, root);
     text += fmt::format("\n{}: {}\n{:>8}  {:>8}  function\n", printable(walk.event().name),
@@ -84,7 +84,7 @@ std::string tree_csv(const ShownTree& shown) {
   std::string text =
       "event,depth,function,binary,samples,period,share,inclusive_samples,inclusive_period,"
       "inclusive_share\n";
-  for (const auto root : shown.tree.events) {
+  for (const auto root : shown_roots(shown.profile, shown.tree)) {
     const TreeWalk walk(shown, root);
     TreeTable table(shown, walk);
     table.add_children(shown.tree.nodes[root], 0);

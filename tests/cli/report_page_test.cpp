@@ -1,11 +1,12 @@
 // The page of a recording that is built byte by byte.
-#include "cli/report_page.hpp"
+#include "view/recording_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "format/builders.hpp"
 #include "source/file/profile_recording.hpp"
+#include "source/file/schedule.hpp"
 
 namespace loft::cli {
 namespace {
@@ -41,8 +42,8 @@ perf::Bytes recording_bytes() {
 }
 
 view::PageData page_of(const sample::ProfileFilter& filter = {},
-                       std::size_t most_timeline = sample::kMostTimeline) {
-  const auto bytes = recording_bytes();
+                       std::size_t most_timeline = sample::kMostTimeline,
+                       const perf::Bytes& bytes = recording_bytes()) {
   const auto recording = source::Recording::of_bytes(bytes);
   EXPECT_TRUE(recording);
   sample::ProfileOptions options;
@@ -55,7 +56,8 @@ view::PageData page_of(const sample::ProfileFilter& filter = {},
                                           *profiled->locations, (*recording)->history(), {});
   const sample::NamedProfile profile{(*recording)->summary(), profiled->result,
                                      *profiled->locations, (*recording)->history(), report.events};
-  return report_page(**recording, report, profile, sample::TreeOrder::from_callers, filter);
+  return view::recording_page({report, profile, source::read_schedule(**recording),
+                               sample::TreeOrder::from_callers, filter});
 }
 
 const view::PageColumn& column(const view::PageTable& table, const std::string& name) {
@@ -91,9 +93,30 @@ TEST(ReportPage, TimeLinesAddUpToThePeriodsOfTheSamples) {
   double sum = 0;
   for (std::size_t i = 0; i < line.value.size(); ++i)
     sum += line.value[i] * (line.end_s[i] - line.start_s[i]);
-  EXPECT_NEAR(sum, 4000e-9, 1e-12);              // of cpu-clock: nanoseconds, shown as seconds
-  EXPECT_NEAR(line.start_s.front(), 0.1, 1e-9);  // the schedule starts before the first sample
+  EXPECT_NEAR(sum, 4000e-9, 1e-12);            // of cpu-clock: nanoseconds, shown as seconds
+  EXPECT_NEAR(line.start_s.front(), 0, 1e-9);  // with the schedule, before the first sample
   EXPECT_NEAR(line.end_s.back(), 1.0, 1e-9);
+}
+
+// Slices of 0.4 s of run time, each a sample at its end, of one thread: never more than one CPU.
+TEST(ReportPage, ASliceIsSpreadOverItsTime) {
+  perf::RecordingBuilder file;
+  file.event({.sample_type = perf::kIp | perf::kTid | perf::kTime | perf::kCpu | perf::kPeriod});
+  for (const std::uint64_t end : {1'400'000'000u, 1'900'000'000u}) {
+    auto body = file.body();
+    body.u64(0x1000).u32(1).u32(10).u64(end).u32(3).u32(0).u64(400'000'000);
+    file.record(RecordType::sample, 2, body);
+  }
+  const auto page = page_of({}, sample::kMostTimeline, file.finish());
+  ASSERT_EQ(page.time_lines.size(), 1u);
+  const auto& line = page.time_lines[0];
+  EXPECT_EQ(line.unit, "CPUs");
+  double busy = 0;
+  for (std::size_t i = 0; i < line.value.size(); ++i) {
+    EXPECT_LE(line.value[i], 1 + 1e-9) << "at " << line.start_s[i] << " s";
+    busy += line.value[i] * (line.end_s[i] - line.start_s[i]);
+  }
+  EXPECT_NEAR(busy, 0.4, 1e-9) << "what was before the first record is not shown";
 }
 
 TEST(ReportPage, FollowsFilters) {

@@ -180,7 +180,8 @@ TEST_F(RoofCommand, TimeIsSinceTheStartOfTheRun) {
   double end = 0;
   for (const json& each : report["points"]) {
     if (each["scope"] != "slice") continue;
-    if (each["end_s"].get<double>() < 0.45) before += each["flops"].get<double>();
+    if (each["end_s"].get<double>() < 0.45 && each["flops"].is_number())
+      before += each["flops"].get<double>();
     end = std::max(end, each["end_s"].get<double>());
   }
   EXPECT_EQ(before, 0);
@@ -212,6 +213,18 @@ TEST_F(RoofCommand, ARecordingThatIsNotThereIsNoProgram) {
   EXPECT_THAT(other.notes, HasSubstr("it is no recording"));
 }
 
+TEST_F(RoofCommand, AProgramBeforeTheDashesIsNotRun) {
+  const std::string program = home_ + "/program";
+  ASSERT_TRUE(replace_file(program, "#!/bin/sh\necho ran >" + home_ + "/ran\n"));
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Said said = roof_of(program);
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("it is no recording, or its beginning is damaged"));
+  EXPECT_THAT(said.notes, HasSubstr("loft roof -- " + program));
+  EXPECT_FALSE(file_exists(home_ + "/ran"));
+  EXPECT_EQ(roof_of(program + " -- true").status, 125) << "both";
+}
+
 TEST_F(RoofCommand, AFunctionThatIsNotThereIsSaidSo) {
   const Said said =
       roof_of(std::string("--function tirad -- ") + LOFT_TEST_KERNELS + " triad 120000");
@@ -221,7 +234,8 @@ TEST_F(RoofCommand, AFunctionThatIsNotThereIsSaidSo) {
 
 TEST_F(RoofCommand, ProgramsThatASignalEndedAreSaidSo) {
   const Said said = roof_of("-- sh -c 'kill -SEGV $$'");
-  EXPECT_EQ(said.status, 125);
+  EXPECT_EQ(said.status, 139);
+  EXPECT_THAT(said.notes, HasSubstr("whole run"));
   EXPECT_THAT(said.notes, HasSubstr("status 139 (killed by SIGSEGV)"));
 }
 
@@ -248,12 +262,26 @@ TEST_F(RoofCommand, ARunCanBeKeptAndShownAgainBesideOthers) {
       << said.out << said.notes;
 }
 
-TEST_F(RoofCommand, AProgramThatFailsLeavesAnOlderRunAlone) {
-  const std::string path = home_ + "/run.data";
-  ASSERT_TRUE(replace_file(path, "old"));
-  EXPECT_EQ(roof_of("-o " + path + " -- false").status, 125);
-  EXPECT_EQ(read_file(path).value_or(""), "old");
-  EXPECT_EQ(list_directory(home_).value().size(), 2u);  // it and the machine file
+TEST_F(RoofCommand, AProgramThatFailsIsShownAndItsStatusPassedOn) {
+  for (const char* flags : {"", "--once "}) {
+    const Said said = roof_of(std::string(flags) + "-- sh -c 'exit 3'");
+    EXPECT_EQ(said.status, 3) << said.notes;
+    EXPECT_THAT(said.notes, HasSubstr("whole run")) << flags;
+    EXPECT_THAT(said.notes, HasSubstr("ended with status 3: this is what it did until then"));
+  }
+}
+
+// Whoever ends a program wants no second run of it: its times are shown, its work is not known.
+TEST_F(RoofCommand, AProgramThatIsInterruptedShowsItsTimes) {
+  const std::string runs = home_ + "/runs";
+  const Said said = roof_of("--format json -- sh -c 'echo ran >>" + runs + "; kill -INT $$'");
+  EXPECT_EQ(said.status, 130) << said.notes;
+  EXPECT_EQ(read_file(runs).value_or(""), "ran\n");
+  const json report = json::parse(said.notes, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << said.notes;
+  EXPECT_EQ(report["counts"], "none");
+  EXPECT_TRUE(point(report, "run")["flops"].is_null());
+  EXPECT_THAT(report["notes"].dump(), HasSubstr("interrupted"));
 }
 
 TEST_F(RoofCommand, ADamagedRunIsRefusedByName) {
@@ -465,7 +493,12 @@ TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {
   const Said said = roof_of("-o x.pdf -- echo hello");
   EXPECT_EQ(said.status, 125);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.notes, HasSubstr(".svg"));
+  EXPECT_THAT(said.notes, HasSubstr("end it in .txt, .json, .csv, .svg, .png, .html, .data"));
+  const Said folder = roof_of("-o " + home_ + "/new/dir/x.html -- echo hello");
+  EXPECT_EQ(folder.status, 125);
+  EXPECT_EQ(folder.out, "");
+  EXPECT_THAT(folder.notes, HasSubstr("mkdir -p " + home_ + "/new/dir"));
+  EXPECT_FALSE(file_exists(home_ + "/new"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "model/roof_points.hpp"
+#include "model/roof_advice.hpp"
 
 #include <gmock/gmock.h>
 
@@ -6,6 +6,7 @@ namespace loft::model {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Roof peak(std::string isa, std::string op, double flops, int threads = 1,
           std::string precision = "dp") {
@@ -78,6 +79,30 @@ TEST(RoofPoints, WhatIsNotKnownIsAbsentAndNotZero) {
   EXPECT_FALSE(chart.points[3].limit);
 }
 
+// 300 GFLOP/s where the peak is 50: the estimate of the time is wrong, and so is the rate.
+TEST(RoofPoints, AnEstimateThatTheMachineCannotReachIsNotShown) {
+  Subject run = subject(Scope::run, "app", 300e9, 1e9, 1);
+  run.origin = sample::Origin::modelled;
+  const auto chart = place(machine(), {run});
+  EXPECT_FALSE(chart.points[0].flops_per_second);
+  EXPECT_FALSE(chart.points[0].limit);
+  EXPECT_TRUE(chart.points[0].intensity);
+}
+
+TEST(RoofPoints, TimeThatIsSharedByARuleGivesNoRate) {
+  Subject function = subject(Scope::function, "add", 1e9, 1e9, 1);
+  function.time_is_shared = true;
+  const auto chart = place(machine(), {subject(Scope::run, "app", 1e9, 1e9, 2), function});
+  EXPECT_FALSE(chart.points[1].flops_per_second);
+  EXPECT_DOUBLE_EQ(chart.points[1].intensity.value(), 1);
+}
+
+TEST(RoofPoints, OperationsInExtendedPrecisionAreOperations) {
+  Subject old = subject(Scope::run, "app", 0, 1e9, 1);
+  old.work->flops_x87 = 2e9;
+  EXPECT_DOUBLE_EQ(place(machine(), {old}).points[0].flops_per_second.value(), 2e9);
+}
+
 TEST(RoofPoints, ThreadsAtWorkDecideWhoseRoofsCount) {
   Subject two = subject(Scope::run, "app", 2e9, 24e9, 1);
   two.concurrency = 1.9;
@@ -138,17 +163,42 @@ TEST(RoofPoints, ASumThatLacksAPartIsNotGiven) {
   EXPECT_FALSE(chart.others->flops_per_second);
 }
 
-TEST(Advice, NamesTheRoofThatTheHeaviestFunctionHangsUnder) {
+// At the DRAM line, with L1's far above: its data may come from anywhere.
+TEST(Advice, APointAtALowerLineProvesNothing) {
   const auto chart = place(machine(), {subject(Scope::run, "app", 2e9, 20e9, 1.2),
                                        subject(Scope::function, "sweep", 1.9e9, 19e9, 1.0)});
-  EXPECT_THAT(advice(chart), HasSubstr("sweep is at its roof (DRAM bandwidth)"));
+  EXPECT_THAT(advice(chart), HasSubstr("sweep is below the line of DRAM bandwidth, at 95 % of it"));
+  EXPECT_THAT(advice(chart), Not(HasSubstr("fewer bytes")));
 }
 
-TEST(Advice, SeesScalarCode) {
-  Subject scalar = subject(Scope::function, "loop", 5e9, 0.1e9, 1);
-  scalar.work->widths = {.scalar = 5e9};
-  const auto chart = place(machine(), {subject(Scope::run, "app", 5e9, 0.1e9, 1), scalar});
-  EXPECT_THAT(advice(chart), HasSubstr("one number at a time"));
+TEST(Advice, APointAtTheSteepestLineNeedsFewerBytes) {
+  const auto chart = place(machine(), {subject(Scope::run, "app", 19e9, 190e9, 1)});
+  EXPECT_THAT(advice(chart), HasSubstr("app moves bytes as fast as L1 bandwidth allows: fewer"));
+}
+
+// The bytes are those that memory moved: its line is the only one.
+TEST(Advice, APointAtTheLineOfMemoryNeedsFewerOfItsBytes) {
+  Machine of_memory = machine();
+  std::erase_if(of_memory.roofs, [](const Roof& roof) { return roof.level == "L1"; });
+  const auto chart = place(of_memory, {subject(Scope::run, "app", 1.9e9, 19e9, 1)});
+  EXPECT_THAT(advice(chart), HasSubstr("fewer bytes will help"));
+}
+
+TEST(Advice, ScalarCodeAtItsPeakHasRoomInVectors) {
+  Subject scalar = subject(Scope::run, "loop", 5.7e9, 0.1e9, 1);
+  scalar.work->widths = {.scalar = 5.7e9};
+  EXPECT_THAT(advice(place(machine(), {scalar})), HasSubstr("vectorizing"));
+  scalar.seconds = 2;  // half of the peak: something else holds it back
+  EXPECT_THAT(advice(place(machine(), {scalar})), Not(HasSubstr("vectorizing")));
+  scalar.seconds = 1;
+  scalar.time_error = 0.3;  // it may be at 67 %
+  EXPECT_THAT(advice(place(machine(), {scalar})), Not(HasSubstr("vectorizing")));
+}
+
+TEST(Advice, AnEstimateProvesNothing) {
+  Subject run = subject(Scope::run, "app", 19e9, 190e9, 1);
+  run.origin = sample::Origin::modelled;
+  EXPECT_THAT(advice(place(machine(), {run})), Not(HasSubstr("fewer bytes")));
 }
 
 TEST(Advice, SaysWhenARooflineSaysLittle) {

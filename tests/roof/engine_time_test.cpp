@@ -60,6 +60,17 @@ TEST(EngineTime, SharesAddUpToTheWhole) {
   EXPECT_DOUBLE_EQ(shares, 1);
 }
 
+// Whose slices are its own for the most part has a rate; others took turns in them.
+TEST(EngineTime, AFunctionThatSharesItsSlicesHasNoRate) {
+  VirtualRun mixed = run();
+  mixed.functions[0].own_share = 0.95;
+  mixed.functions[1].own_share = 0.5;
+  const auto subjects = subjects_of(mixed);
+  EXPECT_FALSE(find(subjects, Scope::function, 0).time_is_shared);
+  EXPECT_TRUE(find(subjects, Scope::function, 1).time_is_shared);
+  EXPECT_GT(find(subjects, Scope::function, 1).share_of_time, 0);
+}
+
 TEST(EngineTime, ItIsSharedByThreadsThatRunAtOnce) {
   VirtualRun two = run();
   two.threads.push_back({8, "worker", 2, done(1e9, 1e9, 1e8)});

@@ -40,6 +40,7 @@ TEST(WorkColumns, EachEventIsFoundByItsNameWhereverItStands) {
                                                 {"flops_sp", 8},
                                                 {"virtual::flops_dp", 12},
                                                 {"flops_fma", 6},
+                                                {"class_x87_arith", 7},
                                                 {"branches", 100},
                                                 {"branches_return", 3},
                                                 {"branches_indirect_jump", 2}}));
@@ -48,6 +49,8 @@ TEST(WorkColumns, EachEventIsFoundByItsNameWhereverItStands) {
   EXPECT_EQ(done.work.flops_sp, 8);
   EXPECT_EQ(done.work.flops_dp, 12);
   EXPECT_EQ(done.work.flops_fma, 6);
+  EXPECT_EQ(done.work.flops_x87, 7);
+  EXPECT_EQ(done.work.flops(), 8 + 12 + 7);
   EXPECT_EQ(done.engine.branches, 100);
   EXPECT_EQ(done.engine.searches, 5);
 }

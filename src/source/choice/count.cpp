@@ -87,6 +87,7 @@ class Counting {
 
   Result<RunCounts> one(const SourcePart& part) {
     CountRequest request = request_;
+    request.reads_parts_live = options_.interval.has_value();
     request.events.clear();
     for (const std::size_t event : part.events) request.events.push_back(request_.events[event]);
     LOFT_TRY(request.groups, groups_of(request.events));

@@ -310,10 +310,12 @@ Result<void> check(const CountRequest& request) {
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   LOFT_CHECK(check(request));
-  if (request.split == Split::threads && request.pids.empty() && !tells_counts_of_threads()) {
+  if (request.split == Split::threads && request.pids.empty() &&
+      (request.reads_parts_live || !tells_counts_of_threads())) {
     // Where ptrace is not allowed either, rows are missing and the notes say so.
     auto traced = prepare_traced(request);
-    if (traced || traced.error().kind != ErrorKind::permission) return traced;
+    const bool is_needed = request.reads_parts_live;
+    if (traced || is_needed || traced.error().kind != ErrorKind::permission) return traced;
   }
   auto run = std::make_unique<PerfCounting>(request);
   LOFT_CHECK(run->open());

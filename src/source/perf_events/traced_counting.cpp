@@ -102,8 +102,11 @@ std::vector<std::string> TracedCounting::notes() const {
   std::vector<std::string> notes;
   if (const auto note = layout_.permission_note(request_.events)) notes.push_back(*note);
   notes.push_back(
-      "this kernel does not tell what a thread counted when it ends: threads were followed with "
-      "ptrace, which stops each for a moment at its birth and at signals");
+      std::string(request_.reads_parts_live
+                      ? "each thread is counted while it runs"
+                      : "this kernel does not tell what a thread counted when it ends") +
+      ": threads were followed with ptrace, which stops each for a moment at its birth "
+      "and at signals");
   if (uncounted_ > 0)
     notes.push_back(fmt::format("{} threads could not be counted: {}", uncounted_, why_uncounted_));
   return notes;

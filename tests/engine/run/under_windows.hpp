@@ -22,8 +22,10 @@ class WindowOpener {
     using namespace std::chrono_literals;
     do {
       const auto deadline = std::chrono::steady_clock::now() + 50ms;
-      while (!stop.stop_requested() && std::chrono::steady_clock::now() < deadline &&
-             (shared_.joined() == joined_before_ || shared_.joined() != shared_.left()))
+      // The first thread may come late; one that sleeps or is killed never leaves.
+      while (!stop.stop_requested() &&
+             (shared_.joined() == joined_before_ ||
+              (shared_.joined() != shared_.left() && std::chrono::steady_clock::now() < deadline)))
         std::this_thread::sleep_for(200us);
       shared_.close_window();
       std::this_thread::sleep_for(1ms);

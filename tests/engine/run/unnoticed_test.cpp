@@ -33,6 +33,14 @@ INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
                            return name.substr(0, name.find('.'));
                          });
 
+// What it shares with loft is among the files that it cuts off.
+TEST(Engine, KeepsItsMemoryWhenTheProgramTruncatesIt) {
+  const auto ran = under_engine({sample("truncating.c")}, StreamMode::windows);
+  EXPECT_EQ(ran.outcome, natively({sample("truncating.c")}));
+  ASSERT_TRUE(ran.run);
+  EXPECT_GT(count_of(*ran.run, "instructions"), 1000u);
+}
+
 TEST(Engine, KeepsWhatAKilledProgramCounted) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   auto run = Run::prepare(

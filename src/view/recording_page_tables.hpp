@@ -4,12 +4,12 @@
 #include "sample/named_profile.hpp"
 #include "view/page.hpp"
 
-namespace loft::cli {
+namespace loft::view {
 
 // The rows of the report: one line per function (or whatever rows are), columns for each event.
-view::PageTable function_table(const sample::Report& report);
+PageTable function_table(const sample::Report& report);
 
 // What each thread did, from the profile's timeline.
-view::PageTable thread_table(const sample::NamedProfile& profile);
+PageTable thread_table(const sample::NamedProfile& profile);
 
-}  // namespace loft::cli
+}  // namespace loft::view

@@ -1,23 +1,22 @@
-#include "cli/report_page_tables.hpp"
+#include "view/recording_page_tables.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "format/perf/attr.hpp"
 
-namespace loft::cli {
+namespace loft::view {
 namespace {
 
 using sample::Dimension;
 using sample::Report;
 using sample::RowKeys;
-using view::CellForm;
-using view::PageColumn;
-using view::PageTable;
+
+constexpr std::uint64_t kSampleCpu = 1u << 7;  // PERF_SAMPLE_CPU: samples say where they were taken
 
 // The words of a row, in the order of the columns.
 std::vector<std::string> words_of(const Report& report, const RowKeys& keys) {
@@ -115,8 +114,9 @@ std::string left_out_of(const Report& report) {
 
 PageTable function_table(const Report& report) {
   const bool has_inclusive = !report.rows.empty() && report.rows.front().inclusive.has_value();
-  std::set<std::uint32_t> used;
-  for (const auto& row : report.rows) used.insert(row.event);
+  std::vector<std::uint32_t> used;  // in the order in which they are shown
+  for (const auto& row : report.rows)
+    if (std::ranges::find(used, row.event) == used.end()) used.push_back(row.event);
   std::map<std::uint32_t, EventColumns> events;
   for (const auto event : used)
     events.emplace(
@@ -136,14 +136,15 @@ PageTable function_table(const Report& report) {
       files.texts.push_back(row.keys.file);
       for (auto& [event, columns] : events) columns.add_row();
     }
-    EventColumns& columns = events.at(row.event);
+    EventColumns& columns = events.find(row.event)->second;
     columns.share.numbers[entry->second] = row.share;
     columns.total.numbers[entry->second] = row.inclusive_share;
     columns.samples.numbers[entry->second] = static_cast<double>(row.self.samples);
   }
   const bool names_functions = words.front().name == "function" && words.size() == 1;
   PageTable table{names_functions ? "Functions" : "Rows", std::move(words), left_out_of(report)};
-  for (auto& [event, columns] : events) {
+  for (const std::uint32_t event : used) {
+    EventColumns& columns = events.find(event)->second;
     if (has_inclusive) table.columns.push_back(std::move(columns.total));
     table.columns.push_back(std::move(columns.share));
     table.columns.push_back(std::move(columns.samples));
@@ -167,7 +168,7 @@ PageTable thread_table(const sample::NamedProfile& profile) {
     Thread& thread = threads[entry.tid];
     thread.pid = entry.pid;
     const auto& attr = profile.summary.metadata.events[entry.event].attr;
-    if ((attr.sample_type & format::perf::kCpu) != 0) thread.cpus.insert(entry.cpu);
+    if ((attr.sample_type & kSampleCpu) != 0) thread.cpus.insert(entry.cpu);
     thread.events[entry.event] += {step, step * entry.period};
   }
   PageColumn names{"thread", CellForm::text}, tids{"tid", CellForm::text},
@@ -177,7 +178,7 @@ PageTable thread_table(const sample::NamedProfile& profile) {
     names.texts.push_back(profile.history.names()[profile.history.comm_at(tid, ~std::uint64_t{0})]);
     tids.texts.push_back(std::to_string(tid));
     pids.texts.push_back(std::to_string(thread.pid));
-    cpus.numbers.push_back(thread.cpus.empty() ? view::kNotKnown
+    cpus.numbers.push_back(thread.cpus.empty() ? kNotKnown
                                                : static_cast<double>(thread.cpus.size()));
   }
   PageTable table{"Threads", {names, tids, pids}};
@@ -205,4 +206,4 @@ PageTable thread_table(const sample::NamedProfile& profile) {
   return table;
 }
 
-}  // namespace loft::cli
+}  // namespace loft::view

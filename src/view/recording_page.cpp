@@ -1,4 +1,4 @@
-#include "cli/report_page.hpp"
+#include "view/recording_page.hpp"
 
 #include <fmt/format.h>
 
@@ -7,18 +7,15 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/report_page_tables.hpp"
 #include "event/recording_schema.hpp"
-#include "source/file/schedule.hpp"
+#include "view/recording_page_tables.hpp"
 
-namespace loft::cli {
+namespace loft::view {
 namespace {
 
 using sample::Origin;
-using view::PageData;
-using view::WarningKind;
 
-constexpr auto kNoCpu = view::PageSchedule::kNoCpu;
+constexpr auto kNoCpu = PageSchedule::kNoCpu;
 constexpr std::size_t kSteps = 600;  // of a time line: about one per two pixels
 
 double seconds_between(std::uint64_t from, std::uint64_t to) {
@@ -27,12 +24,13 @@ double seconds_between(std::uint64_t from, std::uint64_t to) {
 
 class PageOfRecording {
  public:
-  PageOfRecording(const source::Recording& recording, const sample::Report& report,
-                  const sample::NamedProfile& profile, const sample::ProfileFilter& filter)
-      : recording_(recording), report_(report), profile_(profile), filter_(filter) {}
+  explicit PageOfRecording(const ShownRecording& shown)
+      : report_(shown.report),
+        profile_(shown.profile),
+        filter_(shown.filter),
+        schedule_slices_(shown.schedule) {}
 
   PageData make(sample::TreeOrder order) {
-    schedule_slices_ = source::read_schedule(recording_);
     find_start();
     head();
     figures();
@@ -40,7 +38,7 @@ class PageOfRecording {
     time_lines();
     schedule();
     thread_names();
-    page_.flames = view::page_flames(
+    page_.flames = page_flames(
         profile_, sample::make_call_tree(profile_.result.tree, profile_.locations, order));
     page_.tables.push_back(function_table(report_));
     if (!profile_.result.timeline.entries().empty()) page_.tables.push_back(thread_table(profile_));
@@ -49,7 +47,7 @@ class PageOfRecording {
   }
 
  private:
-  [[nodiscard]] const sample::RecordingSummary& summary() const { return recording_.summary(); }
+  [[nodiscard]] const sample::RecordingSummary& summary() const { return profile_.summary; }
 
   // Each moment that was kept stands for so many samples.
   [[nodiscard]] std::uint32_t step() const { return profile_.result.timeline.step(); }
@@ -59,13 +57,17 @@ class PageOfRecording {
     start_ = report_.first_time;
     for (const auto& slice : schedule_slices_)
       if (is_wanted(slice)) start_ = std::min(start_.value_or(slice.start), from_of(slice));
+    run_times_ = run_times();
+    const std::uint64_t earliest = std::max(filter_.from, summary().first_time.value_or(0));
+    for (const auto& entry : profile_.result.timeline.entries())
+      start_ = std::min(*start_, std::max(span_of(entry).start, earliest));
   }
 
-  [[nodiscard]] std::uint64_t from_of(const source::RunSlice& slice) const {
+  [[nodiscard]] std::uint64_t from_of(const sample::RunSlice& slice) const {
     return std::max(slice.start, filter_.from);
   }
 
-  [[nodiscard]] bool is_wanted(const source::RunSlice& slice) const {
+  [[nodiscard]] bool is_wanted(const sample::RunSlice& slice) const {
     const auto lets = [](const std::set<std::uint32_t>& set, std::uint32_t value) {
       return set.empty() || set.contains(value);
     };
@@ -148,36 +150,85 @@ class PageOfRecording {
     for (const auto& note : summary().notes) page_.warnings.push_back({WarningKind::note, note});
   }
 
-  // Per event: what its samples stand for, per second. A sample counts where it was taken.
+  // From when to when an entry of the timeline stands for: the time that it counts, or the run time
+  // of its thread that ended with it. Others stand for their moment.
+  struct Span {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+  };
+  using RunTimes = std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>;
+
+  // How long each thread had run when a sample of its run time was taken.
+  [[nodiscard]] RunTimes run_times() const {
+    RunTimes times;
+    for (const auto& entry : profile_.result.timeline.entries())
+      if (is_run_time(report_.events[entry.event]))
+        times[{entry.tid, entry.time}] = entry.period * step();
+    return times;
+  }
+
+  static bool is_run_time(const sample::ReportEvent& event) {
+    return event.is_time && event.period_is_known && event.name != event::recording::kWaitTime;
+  }
+
+  [[nodiscard]] Span span_of(const sample::TimelineEntry& entry) const {
+    const auto& event = report_.events[entry.event];
+    std::uint64_t length = 0;
+    if (event.is_time && event.period_is_known)
+      length = entry.period * step();
+    else if (const auto run = run_times_.find({entry.tid, entry.time}); run != run_times_.end())
+      length = run->second;
+    return {entry.time - std::min(entry.time, length), entry.time};
+  }
+
+  // Per event: what its samples stand for, per second.
   void time_lines() {
-    if (!report_.first_time || *report_.last_time == *report_.first_time) return;
-    const double length = seconds_between(*report_.first_time, *report_.last_time);
-    const double offset = seconds_between(*start_, *report_.first_time);
-    const double width = length / kSteps;
-    for (const auto event : profile_.used_events()) {
-      const auto& one = report_.events[event];
-      view::PageTimeLine line;
-      line.name = one.name;
-      line.unit = !one.period_is_known ? "samples/s" : one.is_time ? time_unit(one) : "1/s";
-      line.origin = one.period_is_known || step() != 1 ? Origin::scaled : Origin::counted;
-      line.value.assign(kSteps, 0.0);
-      for (std::size_t i = 0; i < kSteps; ++i) {
-        line.start_s.push_back(offset + width * static_cast<double>(i));
-        line.end_s.push_back(offset + width * static_cast<double>(i + 1));
-      }
-      const double scale = (one.period_is_known && one.is_time ? 1e-9 : 1) * step() / width;
-      for (const auto& entry : profile_.result.timeline.entries()) {
-        if (entry.event != event) continue;
-        const double at = seconds_between(*report_.first_time, entry.time) / width;
-        const auto place = std::min(kSteps - 1, static_cast<std::size_t>(std::max(0.0, at)));
-        line.value[place] += scale * (one.period_is_known ? static_cast<double>(entry.period) : 1);
-      }
-      page_.time_lines.push_back(std::move(line));
+    if (!report_.first_time || *report_.last_time <= *start_) return;
+    for (const auto event : profile_.used_events()) page_.time_lines.push_back(time_line(event));
+  }
+
+  [[nodiscard]] PageTimeLine time_line(std::uint32_t event) const {
+    const double width = seconds_between(*start_, *report_.last_time) / kSteps;
+    const auto& one = report_.events[event];
+    PageTimeLine line;
+    line.name = one.name;
+    line.unit = !one.period_is_known ? "samples/s" : one.is_time ? time_unit(one) : "1/s";
+    line.origin = one.period_is_known || step() != 1 ? Origin::scaled : Origin::counted;
+    line.value.assign(kSteps, 0.0);
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      line.start_s.push_back(width * static_cast<double>(i));
+      line.end_s.push_back(width * static_cast<double>(i + 1));
+    }
+    const double scale = (one.period_is_known && one.is_time ? 1e-9 : 1) * step() / width;
+    for (const auto& entry : profile_.result.timeline.entries()) {
+      if (entry.event != event) continue;
+      const Span span = span_of(entry);
+      const double amount = scale * (one.period_is_known ? static_cast<double>(entry.period) : 1);
+      spread(line.value, seconds_between(*start_, span.start) / width,
+             seconds_between(*start_, span.end) / width, amount);
+    }
+    return line;
+  }
+
+  // Adds `amount` to the steps from `from` to `to`, evenly; what lies before them is not shown.
+  static void spread(std::vector<double>& steps, double from, double to, double amount) {
+    const auto last = static_cast<double>(steps.size());
+    const auto step_at = [&](double at) {
+      return std::min(steps.size() - 1, static_cast<std::size_t>(std::clamp(at, 0.0, last)));
+    };
+    if (!(to > from)) {
+      steps[step_at(to)] += amount;
+      return;
+    }
+    for (std::size_t i = step_at(from); i <= step_at(to); ++i) {
+      const double left = std::max(from, static_cast<double>(i));
+      const double right = std::min(to, static_cast<double>(i + 1));
+      if (right > left) steps[i] += amount * (right - left) / (to - from);
     }
   }
 
   void schedule() {
-    view::PageSchedule schedule;
+    PageSchedule schedule;
     for (const auto& slice : schedule_slices_)
       if (is_wanted(slice))
         schedule.add(slice.tid, slice.cpu.value_or(kNoCpu),
@@ -196,8 +247,8 @@ class PageOfRecording {
 
   void facts() {
     const auto& metadata = summary().metadata;
-    view::PageFacts machine{"Machine", {}};
-    const auto add = [](view::PageFacts& list, const char* name, const std::string& value) {
+    PageFacts machine{"Machine", {}};
+    const auto add = [](PageFacts& list, const char* name, const std::string& value) {
       if (!value.empty()) list.facts.push_back({name, value});
     };
     add(machine, "host", metadata.hostname);
@@ -207,7 +258,7 @@ class PageOfRecording {
       add(machine, "memory", with_binary_prefix(*metadata.total_memory_kib * 1024));
     add(machine, "kernel", metadata.os_release);
     add(machine, "architecture", metadata.arch);
-    view::PageFacts recording{"Recording", {}};
+    PageFacts recording{"Recording", {}};
     add(recording, "file", summary().path);
     add(recording, "size", with_binary_prefix(summary().bytes));
     for (const auto& [type, count] : summary().records)
@@ -216,21 +267,19 @@ class PageOfRecording {
       if (!list.facts.empty()) page_.facts.push_back(list);
   }
 
-  const source::Recording& recording_;
   const sample::Report& report_;
   const sample::NamedProfile& profile_;
   const sample::ProfileFilter& filter_;
-  std::vector<source::RunSlice> schedule_slices_;
+  const std::vector<sample::RunSlice>& schedule_slices_;
   std::optional<std::uint64_t> start_;
+  RunTimes run_times_;
   PageData page_;
 };
 
 }  // namespace
 
-view::PageData report_page(const source::Recording& recording, const sample::Report& report,
-                           const sample::NamedProfile& profile, sample::TreeOrder order,
-                           const sample::ProfileFilter& filter) {
-  return PageOfRecording(recording, report, profile, filter).make(order);
+PageData recording_page(const ShownRecording& shown) {
+  return PageOfRecording(shown).make(shown.order);
 }
 
-}  // namespace loft::cli
+}  // namespace loft::view
