@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace loft::cli {
 namespace {
@@ -19,7 +20,7 @@ struct Flag {
 std::vector<Flag> flags_of(const CLI::App& app) {
   std::vector<Flag> flags;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) continue;
+    if (option->get_positional() || option->get_group() == kOldSpellings) continue;
     for (const std::string& name : option->get_lnames())
       flags.push_back({"--" + name, option->get_description()});
     for (const std::string& name : option->get_snames())

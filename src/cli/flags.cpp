@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 
+#include "cli/help.hpp"
+
 namespace loft::cli {
 namespace {
 
@@ -50,6 +52,11 @@ Option Option::capture_default_str() {
 
 Option Option::excludes(Option other) {
   option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::hide() {
+  option_->group(kOldSpellings);
   return *this;
 }
 

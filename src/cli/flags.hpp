@@ -52,6 +52,7 @@ class Option {
   Option allow_extra_args(bool allow);  // false: one value each time it is given
   Option capture_default_str();         // shows the value that is there now as the default
   Option excludes(Option other);
+  Option hide();  // understood, but in no help: an old spelling
 
  private:
   CLI::Option* option_;

@@ -9,6 +9,7 @@
 #include "base/fault_guard.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/help.hpp"
 
 namespace loft::cli {
 namespace {
@@ -57,7 +58,7 @@ int run(int argc, char** argv) {
                "loft");
   app.set_version_flag("--version", std::string("loft ") + LOFT_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
+  set_help_format(app);
 
   Action action;
   Command all(&app, words_after_dashes(argc, argv));

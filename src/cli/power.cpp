@@ -205,9 +205,12 @@ void add_fit(Command& power, Action& action) {
   command->add_option("--counts", flags->counts, "a CSV table: one row for each measurement")
       ->required();
   command->add_option("--watts", flags->watts, "the column with the measured power")->required();
-  command->add_option("--by", flags->by,
+  command->add_option("--program", flags->by,
                       "the column that names the program; whole ones are held out");
-  command->add_option("--blocks", flags->blocks, "without --by: hold out so many contiguous blocks")
+  command->add_option("--by", flags->by, "")->hide();
+  command
+      ->add_option("--blocks", flags->blocks,
+                   "without --program: hold out so many contiguous blocks")
       ->check(between(2u, 1000u))
       ->capture_default_str();
   command->add_option("--time", flags->time, "the column with seconds; counts become rates")

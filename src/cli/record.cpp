@@ -57,7 +57,7 @@ Result<void> check_virtual(const RecordFlags& flags) {
     return {};
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
-                 "leave out -p, --types, -F, -c, -g, --by, --all and --isolate");
+                 "leave out -p, --types, -F, -c, -g, --recorder, --all and --isolate");
 }
 
 Result<void> check(const RecordFlags& flags) {
@@ -276,10 +276,12 @@ void add_record(Command& app, Action& action) {
   command->add_option("-p,--pid", flags->pids, "record these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);
+  const Rule known_recorder = one_of({"bpf", "perf", "threads", "proc"});
   command
-      ->add_option("--by", flags->recorder,
+      ->add_option("--recorder", flags->recorder,
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
-      ->check(one_of({"bpf", "perf", "threads", "proc"}));
+      ->check(known_recorder);
+  command->add_option("--by", flags->recorder, "")->check(known_recorder)->hide();
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_flag(

@@ -42,15 +42,17 @@ const std::vector<TaskOutput>& outputs_of(const TaskViewFlags& flags) {
 }  // namespace
 
 void add_task_view_flags(Command& command, TaskViewFlags& flags) {
-  auto threads =
-      command.add_flag("--threads", flags.threads,
+  auto tasks =
+      command.add_flag("--tasks", flags.threads,
                        "the tree of tasks: run time, waiting, switches and counts of each");
+  auto threads = command.add_flag("--threads", flags.threads, "")->hide();
   auto schedule = command.add_flag("--schedule", flags.schedule,
                                    "which task ran on which CPU when (text, or -o FILE.svg)");
   command.add_flag("--interval", flags.interval, "every slice of every task with its counts")
+      ->excludes(tasks)
       ->excludes(threads)
       ->excludes(schedule);
-  schedule->excludes(threads);
+  schedule->excludes(tasks)->excludes(threads);
 }
 
 Result<int> show_tasks(const TaskViewFlags& flags, const source::Recording& recording,

@@ -306,7 +306,8 @@ void add_roof(Command& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
-  command->add_flag("--threads", flags->by_thread, "also show each thread");
+  command->add_flag("--per-thread", flags->by_thread, "also show each thread");
+  command->add_flag("--threads", flags->by_thread, "")->hide();
   command->add_option("-p,--pid", flags->pids, "watch these running processes, with counters")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -57,6 +57,8 @@ void Models::record(Window* window, std::uint32_t thread) {
   window_ = window;
   recorded_ = thread;
   numbers_.clear();
+  block_numbers_.clear();
+  if (window_ != nullptr) *window_ = {.blocks = {}};
 }
 
 void Models::add_to_window(const Instruction& instruction, const Step& step, bool is_taken) {
@@ -65,7 +67,11 @@ void Models::add_to_window(const Instruction& instruction, const Step& step, boo
       instruction.address, static_cast<std::uint32_t>(window_->instructions.size()));
   if (is_new) {
     window_->instructions.push_back(instruction);
-    window_->blocks = std::max(window_->blocks, instruction.block + 1);
+    // Blocks of the window are numbered anew: of a large program it has few.
+    const auto [block, is_new_block] = block_numbers_.try_emplace(
+        instruction.block, static_cast<std::uint32_t>(window_->blocks.size()));
+    if (is_new_block) window_->blocks.push_back(instruction.block);
+    window_->instructions.back().block = block->second;
   }
   const std::size_t accesses =
       std::min<std::size_t>(step.data.size(), std::numeric_limits<std::uint16_t>::max());

@@ -45,7 +45,8 @@ class Models {
   Step execute(std::uint32_t thread, const Instruction& instruction,
                std::span<const Touched> touched, bool is_taken = false, std::uint64_t target = 0);
 
-  // Instructions are told apart by their address; `instruction.block` must be the same each time.
+  // Empties the window. Instructions are told apart by their address; their `block` may be any
+  // number, which Window::blocks keeps.
   void record(Window* window, std::uint32_t thread);
   void start_warm_up(Cache::Keep keep);
   void reset_counts();
@@ -79,7 +80,8 @@ class Models {
   std::vector<WindowAccess> data_;
   Window* window_ = nullptr;
   std::uint32_t recorded_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // of instructions in the window
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;        // of instructions in the window
+  std::unordered_map<std::uint32_t, std::uint32_t> block_numbers_;  // of blocks in it
 };
 
 }  // namespace loft::core

@@ -80,7 +80,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   std::fill(commits_.begin(), commits_.end(), 0);
   std::fill(granules_.begin(), granules_.end(), Granule{});
   std::fill(filled_.begin(), filled_.end(), Filled{});
-  timing_.by_block.assign(window_.blocks, 0);
+  timing_.by_block.assign(window_.blocks.size(), 0);
 }
 
 void TimingRun::prepare_ops() {

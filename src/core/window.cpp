@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kMagic = "loftwin1";
 constexpr std::size_t kHeaderBytes = 8 + 4 * 4;
+constexpr std::size_t kBlockBytes = 8;
 constexpr std::size_t kInstructionBytes = 8 + 4 + 6 + 2 + 3 * 8;
 constexpr std::size_t kExecutionBytes = 4 + 4 + 2 + 4;
 constexpr std::size_t kAccessBytes = 8 + 4 + 2 + 8 + 2;
@@ -165,10 +166,10 @@ Result<void> check(const Window& window) {
   if (window.executions.size() > Window::kMostExecutions ||
       window.instructions.size() > Window::kMostExecutions ||
       window.accesses.size() > 4 * Window::kMostExecutions ||
-      window.blocks > Window::kMostExecutions)
+      window.blocks.size() > Window::kMostExecutions)
     return malformed("more than can be in a window");
   for (const Instruction& instruction : window.instructions) {
-    if (instruction.block >= window.blocks) return malformed("an instruction of no block");
+    if (instruction.block >= window.blocks.size()) return malformed("an instruction of no block");
     if (instruction.uops == 0) return malformed("an instruction without operations");
     const Registers all =
         instruction.address_registers | instruction.sources | instruction.destinations;
@@ -187,10 +188,11 @@ Result<void> check(const Window& window) {
 std::vector<std::byte> serialize(const Window& window) {
   Writer out;
   for (const char letter : kMagic) out.put(static_cast<std::uint8_t>(letter));
-  out.put(window.blocks);
+  out.put(static_cast<std::uint32_t>(window.blocks.size()));
   out.put(static_cast<std::uint32_t>(window.instructions.size()));
   out.put(static_cast<std::uint32_t>(window.executions.size()));
   out.put(static_cast<std::uint32_t>(window.accesses.size()));
+  for (const std::uint64_t block : window.blocks) out.put(block);
   for (const Instruction& instruction : window.instructions) put(out, instruction);
   for (const Execution& execution : window.executions) put(out, execution);
   for (const WindowAccess& access : window.accesses) put(out, access);
@@ -204,18 +206,21 @@ Result<Window> parse_window(std::span<const std::byte> bytes) {
   Reader in(bytes);
   in.get<std::uint64_t>();
   Window window;
-  window.blocks = in.get<std::uint32_t>();
+  const std::size_t blocks = in.get<std::uint32_t>();
   const std::size_t instructions = in.get<std::uint32_t>();
   const std::size_t executions = in.get<std::uint32_t>();
   const std::size_t accesses = in.get<std::uint32_t>();
   // Sums of products of 32 bits and small sizes: no overflow.
-  const std::size_t needed = kHeaderBytes + instructions * kInstructionBytes +
-                             executions * kExecutionBytes + accesses * kAccessBytes;
+  const std::size_t needed = kHeaderBytes + blocks * kBlockBytes +
+                             instructions * kInstructionBytes + executions * kExecutionBytes +
+                             accesses * kAccessBytes;
   if (bytes.size() != needed)
     return malformed(fmt::format("{} bytes where its header says {}", bytes.size(), needed));
+  window.blocks.assign(blocks, 0);
   window.instructions.reserve(instructions);
   window.executions.reserve(executions);
   window.accesses.reserve(accesses);
+  for (std::uint64_t& block : window.blocks) block = in.get<std::uint64_t>();
   for (std::size_t i = 0; i < instructions; ++i) window.instructions.push_back(get_instruction(in));
   for (std::size_t i = 0; i < executions; ++i) window.executions.push_back(get_execution(in));
   for (std::size_t i = 0; i < accesses; ++i) window.accesses.push_back(get_access(in));

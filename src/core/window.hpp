@@ -70,7 +70,7 @@ inline constexpr int kRegisters = 60;
 
 struct Instruction {
   std::uint64_t address = 0;
-  std::uint32_t block = 0;  // below Window::blocks
+  std::uint32_t block = 0;  // one of Window::blocks
   std::uint8_t length = 4;  // bytes
   Op op = Op::none;
   BranchKind branch = BranchKind::none;
@@ -114,7 +114,7 @@ struct Window {
   std::vector<Instruction> instructions;
   std::vector<Execution> executions;
   std::vector<WindowAccess> accesses;
-  std::uint32_t blocks = 1;
+  std::vector<std::uint64_t> blocks = {0};  // what the writer of the window calls each block
 
   static constexpr std::size_t kMostExecutions = 1 << 24;
   bool operator==(const Window&) const = default;
@@ -123,8 +123,8 @@ struct Window {
 // Whether every number refers to something.
 [[nodiscard]] Result<void> check(const Window& window);
 
-// Little-endian: "loftwin1", the four numbers of blocks, instructions, executions and accesses, and
-// the records in that order, each of a fixed size.
+// Little-endian: "loftwin1", the numbers of blocks, instructions, executions and accesses, and the
+// records in that order, each of a fixed size.
 [[nodiscard]] std::vector<std::byte> serialize(const Window& window);
 // Refuses whatever check() refuses, too.
 [[nodiscard]] Result<Window> parse_window(std::span<const std::byte> bytes);

@@ -20,18 +20,6 @@ std::vector<CostPoint> monotonous(std::vector<CostPoint> curve) {
   return curve;
 }
 
-// The count where the curve passes `level`, on the line between the points on either side.
-std::optional<double> crossing(const std::vector<CostPoint>& curve, double level) {
-  for (std::size_t i = 1; i < curve.size(); ++i) {
-    const CostPoint& below = curve[i - 1];
-    const CostPoint& above = curve[i];
-    if (below.cycles > level || above.cycles <= level) continue;
-    const double share = (level - below.cycles) / (above.cycles - below.cycles);
-    return below.count + share * (above.count - below.count);
-  }
-  return std::nullopt;
-}
-
 // The last count before the curve rises above `level`; nothing when it never does or always did.
 std::optional<double> last_below(const std::vector<CostPoint>& curve, double level) {
   const auto above =
@@ -42,13 +30,16 @@ std::optional<double> last_below(const std::vector<CostPoint>& curve, double lev
 
 }  // namespace
 
-std::optional<double> step_of(const std::vector<CostPoint>& points) {
+std::optional<Climb> step_of(const std::vector<CostPoint>& points) {
   if (points.size() < 3) return std::nullopt;
   const std::vector<CostPoint> curve = monotonous(points);
   const double low = curve.front().cycles;
   const double high = curve.back().cycles;
   if (!(low > 0) || high < low * kClimbs) return std::nullopt;
-  return crossing(curve, (low + high) / 2);
+  const auto above = std::ranges::find_if(
+      curve, [&](const CostPoint& point) { return point.cycles > (low + high) / 2; });
+  const double count = (std::prev(above)->count + above->count) / 2;
+  return Climb{count, (above->count - count) / count};
 }
 
 std::optional<double> in_flight(double latency, const std::vector<CostPoint>& curve) {

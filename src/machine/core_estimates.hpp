@@ -12,10 +12,14 @@ struct CostPoint {
   double cycles = 0;
 };
 
-// Where a curve climbs from its first height to its last, taken half way between the two: the
-// number of operations that fit into the window beside a miss. Nothing when it does not climb by
-// half.
-std::optional<double> step_of(const std::vector<CostPoint>& curve);
+// Where a curve climbs from its first height to its last, half way between the points on either
+// side of the step: the number of operations that fit into the window beside a miss. Nothing when
+// it does not climb by half.
+struct Climb {
+  double count = 0;
+  double uncertainty = 0;  // as a share of it: the step lies between two points
+};
+std::optional<Climb> step_of(const std::vector<CostPoint>& curve);
 
 // How many of an operation are under way at once, when one alone takes `latency` cycles and the
 // points say how long each takes among `count` of them. Nothing without points.

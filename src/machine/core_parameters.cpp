@@ -144,10 +144,15 @@ class Collector {
   [[nodiscard]] Reading read(const std::string& name) const {
     return reading_of(plan_, bench_, name);
   }
-  [[nodiscard]] std::vector<CostPoint> curve(const char* name, std::span<const int> counts) const;
+  // The best window of a chase through memory is one that met lines in a cache: there the median is
+  // the cost. What lives in a cache has its cost in the best window.
+  enum class Of { cache, memory };
+  [[nodiscard]] std::vector<CostPoint> curve(const char* name, std::span<const int> counts,
+                                             Of of) const;
   // The best single-thread roof like `wanted`, which has the fields to look for.
   [[nodiscard]] const model::Roof* roof(model::RoofKind kind, const std::string& isa,
                                         const std::string& op, const std::string& level) const;
+  [[nodiscard]] const model::Roof* best_walk(const std::string& op, const std::string& level) const;
   void put_of_roof(const std::string& name, const std::string& unit, const model::Roof* roof,
                    double factor);
   void put_estimate(const std::string& name, const std::string& unit, std::optional<double> value,
@@ -197,6 +202,16 @@ const model::Roof* Collector::roof(model::RoofKind kind, const std::string& isa,
   return at == machine_.roofs.end() ? nullptr : &*at;
 }
 
+// Of all widths: the widest instructions are not always the quickest.
+const model::Roof* Collector::best_walk(const std::string& op, const std::string& level) const {
+  const model::Roof* best = nullptr;
+  for (const std::string& isa : machine_.isas) {
+    const model::Roof* walk = roof(model::RoofKind::bandwidth, isa, op, level);
+    if (walk != nullptr && (best == nullptr || walk->per_cycle > best->per_cycle)) best = walk;
+  }
+  return best;
+}
+
 void Collector::put_of_roof(const std::string& name, const std::string& unit,
                             const model::Roof* roof, double factor) {
   if (roof == nullptr) {
@@ -241,16 +256,11 @@ void Collector::memory_rates() {
 
 void Collector::bandwidths() {
   const std::string widest = machine_.isas.empty() ? std::string() : machine_.isas.back();
-  for (const char* level : {"L1", "L2", "L3"}) {
-    std::string name = level;
-    name[0] = 'l';
+  for (const auto& [level, name] :
+       {std::pair{"L1", "l1"}, {"L2", "l2"}, {"L3", "l3"}, {"DRAM", "dram"}})
     for (const char* op : {"load", "store", "copy"})
-      put_of_roof(name + "_" + op + "_bytes_per_cycle", "bytes_per_cycle",
-                  roof(model::RoofKind::bandwidth, widest, op, level), 1);
-  }
-  for (const char* op : {"load", "store", "copy"})
-    put_of_roof("dram_" + std::string(op) + "_bytes_per_cycle", "bytes_per_cycle",
-                roof(model::RoofKind::bandwidth, widest, op, "DRAM"), 1);
+      put_of_roof(std::string(name) + "_" + op + "_bytes_per_cycle", "bytes_per_cycle",
+                  best_walk(op, level), 1);
   // One stream alone is not a roof where several reach more: its trial tells.
   const auto one = std::ranges::find_if(plan_.items, [&](const Item& item) {
     return item.latency.empty() && item.roof.level == "DRAM" && item.roof.isa == widest &&
@@ -280,11 +290,14 @@ void Collector::issue_width() {
   if (peak != nullptr) found_.back().origin = "measured: " + peak->mix;
 }
 
-std::vector<CostPoint> Collector::curve(const char* name, std::span<const int> counts) const {
+std::vector<CostPoint> Collector::curve(const char* name, std::span<const int> counts,
+                                        Of of) const {
   std::vector<CostPoint> points;
   for (const int count : counts) {
     const Reading reading = read(name + std::to_string(count));
-    if (reading.is_known()) points.push_back({static_cast<double>(count), reading.cycles});
+    if (reading.is_known())
+      points.push_back(
+          {static_cast<double>(count), of == Of::memory ? reading.median : reading.cycles});
   }
   return points;
 }
@@ -297,21 +310,23 @@ void Collector::put_estimate(const std::string& name, const std::string& unit,
 }
 
 void Collector::in_flight_at_once() {
-  const auto put_misses = [&](const char* name, const char* chases, const Reading& alone) {
-    put_estimate(name, "lines", in_flight(alone.cycles, curve(chases, parallel_chases())),
-                 alone.spread, alone.verdict,
-                 "measured: chases side by side until more gain nothing",
-                 "no ring for the chases could be made");
+  const auto put_chases = [&](const char* name, const char* chases, const char* alone, Of of) {
+    const Reading one = read(alone);
+    put_estimate(
+        name, "lines",
+        in_flight(of == Of::memory ? one.median : one.cycles, curve(chases, parallel_chases(), of)),
+        one.spread, one.verdict, "measured: chases side by side until more gain nothing",
+        "no ring for the chases could be made");
   };
-  put_misses("dram_misses_in_flight", kMemoryChases, read("Mem_lat"));
-  put_misses("l3_hits_in_flight", kCacheChases, read("L3_lat"));
+  put_chases("dram_misses_in_flight", kMemoryChases, "Mem_lat", Of::memory);
+  put_chases("l3_hits_in_flight", kCacheChases, "L3_lat", Of::cache);
 }
 
 void Collector::reorder_window() {
-  const auto points = curve(kSpacedChases, window_fillers());
-  const Reading memory = read("Mem_lat");
-  put_estimate("reorder_window_instructions", "instructions", step_of(points), memory.spread,
-               points.empty() ? model::Verdict::unavailable : memory.verdict,
+  const auto step = step_of(curve(kSpacedChases, window_fillers(), Of::memory));
+  put_estimate("reorder_window_instructions", "instructions",
+               step ? std::optional(step->count) : std::nullopt, step ? step->uncertainty : 0,
+               model::Verdict::stable,
                "measured: two misses so many instructions apart no longer overlap",
                "two misses overlap, or not, at all distances that were tried");
 }
@@ -319,8 +334,8 @@ void Collector::reorder_window() {
 void Collector::translation(const std::vector<CostPoint>& extra_by_pages) {
   const Reading walk = difference(read("tlb_pages"), read("tlb_dense"));
   put_estimate("page_walks_in_flight", "walks",
-               in_flight(walk.cycles, curve(kPageChases, parallel_chases())), walk.spread,
-               walk.verdict, "measured: chases through pages side by side",
+               in_flight(walk.cycles, curve(kPageChases, parallel_chases(), Of::cache)),
+               walk.spread, walk.verdict, "measured: chases through pages side by side",
                "too little memory for a test beyond the TLB");
   const TlbEntries entries = tlb_entries(extra_by_pages);
   const std::string why = "the cost of more pages shows no step";

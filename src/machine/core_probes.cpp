@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "machine/readings.hpp"
 
@@ -15,9 +16,10 @@ constexpr int kSteps = 128;  // instructions of a stream
 constexpr std::size_t kPage = 4096;
 
 constexpr std::array kParallel{2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48};
-constexpr std::array kFillers{32,  64,  96,  128, 160, 192, 224, 256, 288,
-                              320, 352, 384, 448, 512, 576, 640, 768};
+constexpr std::array kFillers{32,  64,  96,  128, 160, 192, 208, 224, 240, 256, 272, 288,
+                              304, 320, 336, 352, 384, 416, 448, 480, 512, 544, 576, 640};
 constexpr int kMostChases = 48;
+constexpr int kMostWalks = 24;
 
 // A chain, or a stream of independent instructions; `links` is what one pattern counts as.
 struct Probe {
@@ -89,22 +91,39 @@ Isa isa_here(const PlanInput& input, Isa isa) {
   return isa == Isa::sse && !is_usable(input, isa) ? Isa::neon : isa;
 }
 
-// Chases through one ring at once, each from a place of its own.
-Result<void> plan_chases(Plan& plan, Probes& probes, Workbench& bench, const Rings& rings,
-                         const char* ring, const char* name, int most, bool is_cached) {
-  const std::vector<std::byte*> places = rings.places(ring, kMostChases);
-  if (places.empty()) return {};
+// Gives out places of a ring. No two trials start at the same one, or the second would find in
+// a cache what the first has fetched.
+class Places {
+ public:
+  Places(const Rings& rings, const std::string& ring, std::size_t count)
+      : places_(rings.places(ring, count)) {}
+
+  [[nodiscard]] bool are_there() const { return !places_.empty(); }
+  std::byte* next() { return places_[next_++ % places_.size()]; }
+
+ private:
+  std::vector<std::byte*> places_;
+  std::size_t next_ = 0;
+};
+
+// Chases through one ring at once, each from a place of its own. A ring that lives in a cache is
+// walked through before each window.
+Result<void> plan_chases(Plan& plan, Probes& probes, Workbench& bench, Places& places,
+                         const char* name, int most, std::size_t warm_nodes) {
+  if (!places.are_there()) return {};
   for (const int count : kParallel) {
     if (count > most) break;
     LOFT_TRY(auto slots, Buffer::allocate(kPage, Pages::small));
     slots.touch();
-    for (int i = 0; i < count; ++i)
-      std::memcpy(slots.data() + 8 * i, &places[static_cast<std::size_t>(i)], sizeof(std::byte*));
+    for (int i = 0; i < count; ++i) {
+      std::byte* const place = places.next();
+      std::memcpy(slots.data() + 8 * i, &place, sizeof place);
+    }
     TrialSetup setup;
     setup.kernel = slots_kernel(count);
     setup.work = count;
     setup.starts = {slots.data()};
-    if (is_cached) setup.warm_trips = rings.nodes(ring) / static_cast<std::size_t>(count) + 1;
+    if (warm_nodes > 0) setup.warm_trips = warm_nodes / static_cast<std::size_t>(count) + 1;
     plan_reading(plan, bench, name + std::to_string(count), std::move(setup), kSharedTolerance,
                  kWindow);
     probes.buffers.push_back(std::move(slots));
@@ -112,14 +131,13 @@ Result<void> plan_chases(Plan& plan, Probes& probes, Workbench& bench, const Rin
   return {};
 }
 
-void plan_window(Plan& plan, Workbench& bench, const Rings& rings) {
-  const std::vector<std::byte*> places = rings.places("Mem_lat", 2);
-  if (places.empty()) return;
+void plan_window(Plan& plan, Workbench& bench, Places& places) {
+  if (!places.are_there()) return;
   for (const int fillers : kFillers) {
     TrialSetup setup;
     setup.kernel = spaced_chases_kernel(fillers);
     setup.work = 1;
-    setup.starts = places;
+    setup.starts = {places.next(), places.next()};
     plan_reading(plan, bench, kSpacedChases + std::to_string(fillers), std::move(setup),
                  kSharedTolerance, kWindow);
   }
@@ -151,10 +169,17 @@ Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings&
   for (const Probe& probe : chains()) plan_probe(probe, true);
   for (const Probe& probe : streams()) plan_probe(probe, false);
   probes.buffers.push_back(std::move(words));
-  plan_window(plan, bench, rings);
-  LOFT_CHECK(plan_chases(plan, probes, bench, rings, "Mem_lat", kMemoryChases, kMostChases, false));
-  LOFT_CHECK(plan_chases(plan, probes, bench, rings, "L3_lat", kCacheChases, kMostChases, true));
-  LOFT_CHECK(plan_chases(plan, probes, bench, rings, "tlb_pages", kPageChases, 24, true));
+  constexpr std::size_t kAllChases =
+      std::accumulate(kParallel.begin(), kParallel.end(), std::size_t{0});
+  Places memory(rings, "Mem_lat", kAllChases + 2 * kFillers.size());
+  Places cache(rings, "L3_lat", kAllChases);
+  Places pages(rings, "tlb_pages", kAllChases);
+  plan_window(plan, bench, memory);
+  LOFT_CHECK(plan_chases(plan, probes, bench, memory, kMemoryChases, kMostChases, 0));
+  LOFT_CHECK(
+      plan_chases(plan, probes, bench, cache, kCacheChases, kMostChases, rings.nodes("L3_lat")));
+  LOFT_CHECK(
+      plan_chases(plan, probes, bench, pages, kPageChases, kMostWalks, rings.nodes("tlb_pages")));
   return probes;
 }
 

@@ -3,8 +3,7 @@
 //
 //   LOFT_TRY(const Probes probes, plan_core_probes(plan, input, rings, bench));
 //   ... rounds ...
-//   const auto constants = core_parameters(plan, bench, machine, by_pages);   //
-//   core_parameters.hpp
+//   const auto constants = core_parameters(plan, bench, machine, by_pages);
 #pragma once
 
 #include <span>

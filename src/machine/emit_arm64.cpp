@@ -220,6 +220,8 @@ void Encoder::integer_arithmetic(const Step& step) {
       return put(fields(0x9B007C00, kP, reg, reg));
     case Op::int_rotate:
       return put(fields(0x93C00000 | 7u << 10, reg, reg, reg));  // extr
+    case Op::int_compare:
+      return put(fields(0xEB000000, kP, kP, 31));
     case Op::int_div_of_q:
       return put(fields(0x9AC00800, kP, kQ, kInteger[0]));  // udiv
     default:

@@ -118,6 +118,8 @@ void Encoder::integer_arithmetic(const Step& step) {
                   2 << 6 | kP << 3 | (reg & 7), 8});
     case Op::int_rotate:  // ror reg, 7
       return put({0x48 | reg >> 3, 0xC1, 0xC8 | (reg & 7), 7});
+    case Op::int_compare:
+      return integer(0x39, kP, kP);
     case Op::int_div_of_q:
       integer(0x89, rax, kQ);        // mov rax, r12
       put({0x31, 0xD2});             // xor edx, edx

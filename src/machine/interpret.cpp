@@ -114,6 +114,8 @@ void integer_arithmetic(const Step& step, Arguments& arguments) {
     case Op::int_rotate:
       integer = std::rotr(integer, 7);
       return;
+    case Op::int_compare:
+      return;
     case Op::int_div_of_q:
       first = arguments.q / arguments.p;
       return;

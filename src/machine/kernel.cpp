@@ -248,9 +248,9 @@ Kernel repeated_kernel(Isa isa, int streams, const std::vector<Step>& pattern, i
 
 Kernel spaced_chases_kernel(int fillers) {
   Kernel kernel{Isa::scalar, Precision::dp, 2, 0, {}};
-  // Of both kinds, since each kind has registers for fewer operations than the window holds.
-  const Kernel filler = independent_kernel(Isa::scalar, 2, {{Op::int_add}, {Op::vector_int_add}},
-                                           std::max(2, fillers));
+  // Of three kinds, since each kind has registers for fewer operations than the window holds.
+  const Kernel filler = independent_kernel(
+      Isa::scalar, 2, {{Op::int_add}, {Op::vector_int_add}, {Op::int_compare}}, fillers);
   for (std::uint8_t stream = 0; stream < 2; ++stream) {
     kernel.body.push_back({Op::chase, 0, stream});
     kernel.body.insert(kernel.body.end(), filler.body.begin(), filler.body.begin() + fillers);

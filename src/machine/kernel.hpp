@@ -44,6 +44,7 @@ enum class Op : std::uint8_t {
   int_mul,       // reg = reg * p
   int_lea,       // reg = reg + 4 * p + 8, an address with three parts
   int_rotate,    // reg = reg rotated right by 7
+  int_compare,   // p with itself: sets the flags alone
   int_div,       // the first integer = (it / p) | q
   int_div_of_q,  // the first integer = q / p: independent of all others
   // `offset` bytes behind the pointer of `stream`.

@@ -260,6 +260,10 @@ void Workbench::run_round(Trial& trial, int windows, double window_seconds) {
     wanted -= trial.estimate.windows() - trial.estimate.disturbed() - clean_before;
   }
   ++trial.rounds;
+  if (!trial.setup.kernel.uses(Op::chase)) return;
+  const Seat& seat = *seats_[static_cast<std::size_t>(trial.setup.members.front())];
+  trial.setup.starts.assign(seat.arguments.streams,
+                            seat.arguments.streams + trial.setup.kernel.streams);
 }
 
 }  // namespace loft::machine

@@ -25,7 +25,8 @@ struct TrialSetup {
   double work = 0;              // what one trip does: operations, bytes, links
   std::vector<int> members{0};  // who runs it: positions in the list of CPUs
   std::size_t bytes = 0;        // working set of one thread; 0 for kernels without memory
-  // Where the streams of a kernel without strides start; the last stands for those after it.
+  // Where the streams of a kernel without strides start; the last stands for those after it. A
+  // chase goes on there in the next round, so that it does not meet its own lines in a cache.
   std::vector<std::byte*> starts = {};
   std::uint64_t warm_trips = 0;  // that bring the working set into the caches before a window
   std::uint64_t p = 1, q = 0, r = 0;

@@ -1,8 +1,8 @@
 // Units with dimensions, so that bytes are never added to FLOPs.
 //
 //   LOFT_TRY(const Unit rate, parse_unit("GB/s"));
-//   rate.factor                    // 1e9: one GB/s in base units (byte, second, FLOP, joule,
-//   kelvin) format_value(1.2e10, rate)     // "12.0 GB/s": from base units, with an SI prefix
+//   rate.factor                   // 1e9: one GB/s in base units: byte, second, FLOP, joule, kelvin
+//   format_value(1.2e10, rate)    // "12.0 GB/s": from base units, with an SI prefix
 //
 // Counts of anything (instructions, cycles, misses) have no dimension; their words are labels.
 #pragma once

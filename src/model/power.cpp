@@ -60,8 +60,9 @@ Result<std::vector<Part>> parts_of(const PowerData& data, std::size_t blocks) {
       parts[at->second].rows.push_back(static_cast<Index>(row));
     }
     if (parts.size() < 2)
-      return cannot_fit("all rows are of one program, so none can be held out",
-                        "measure at least two programs, or leave --by away to hold out blocks");
+      return cannot_fit(
+          "all rows are of one program, so none can be held out",
+          "measure at least two programs, or leave --program away to hold out blocks");
     return parts;
   }
   if (blocks < 2 || blocks > rows)

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "model/roof_advice.hpp"
+#include "model/roof_caveats.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -52,6 +53,7 @@ void place(RoofReport& report, std::vector<Subject> subjects, const model::Machi
   keep_wanted(subjects, wanted, report.notes);
   report.machine_identity = machine.identity;
   report.chart = model::place(machine, std::move(subjects), wanted.top);
+  std::ranges::move(model::roof_caveats(report.chart), std::back_inserter(report.notes));
 }
 
 }  // namespace
@@ -78,6 +80,8 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
+  if (measured.account)
+    explain(*measured.account, {machine.frequency_hz, report.wall_seconds}, joined.subjects);
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
   return report;

@@ -1,7 +1,8 @@
 // How long CPUs were busy, by the kernel's own accounts in /proc/stat. Clocks that are counted on
 // whole CPUs run while these are idle, too.
 //
-//   const auto before = busy_ticks(read_file("/proc/stat"), cpus);
+//   LOFT_TRY(const auto text, read_file("/proc/stat"));
+//   const auto before = busy_ticks(text, cpus);
 #pragma once
 
 #include <cstdint>

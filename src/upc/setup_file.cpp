@@ -58,7 +58,7 @@ class Parser {
       setup_.sizes.*size.member = static_cast<unsigned>(*number);
       return {};
     }
-    return wrong(line, fmt::format("'{}' is not known", printable(line.words[0])),
+    return wrong(line, fmt::format("'{}' is not known", shown_word(line.words[0])),
                  "lines begin with select, counters, inputs, low-bits, high-bits, cycles-per-word "
                  "or group");
   }
@@ -81,10 +81,10 @@ class Parser {
       } else if (words[at] == "threshold" && at + 1 < words.size()) {
         event.threshold = parse_u64(words[++at]).value_or(0);
         if (event.threshold == 0)
-          return wrong(line, fmt::format("'{}' is no threshold", printable(words[at])),
+          return wrong(line, fmt::format("'{}' is no threshold", shown_word(words[at])),
                        "give a count of 1 or more");
       } else {
-        return wrong(line, fmt::format("'{}' is not understood", printable(words[at])),
+        return wrong(line, fmt::format("'{}' is not understood", shown_word(words[at])),
                      "select EVENT [rising|falling|high|low] [as NAME] [threshold COUNT]");
       }
     }
@@ -94,7 +94,7 @@ class Parser {
   Result<void> add(const WordLine& line, SelectedEvent event) {
     if (event.name.size() > kLongestName || printable(event.name) != event.name ||
         !is_letter(event.name[0]))
-      return wrong(line, fmt::format("'{}' is no name", printable(event.name)),
+      return wrong(line, fmt::format("'{}' is no name", shown_word(event.name)),
                    fmt::format("begin with a letter, and use at most {} characters", kLongestName));
     if (event.name == "all") return wrong(line, "'all' means all lines in a stimulus");
     if (setup_.find(event.name) != nullptr)
@@ -130,6 +130,12 @@ Result<Setup> parse_setup(std::string_view text, std::string_view path) {
 }
 
 std::string_view mode_name(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+
+std::string shown_word(std::string_view word) {
+  constexpr std::size_t kLongestShown = 40;
+  return word.size() <= kLongestShown ? printable(word)
+                                      : printable(word.substr(0, kLongestShown)) + "...";
+}
 
 std::vector<WordLine> word_lines(std::string_view text) {
   std::vector<WordLine> lines;

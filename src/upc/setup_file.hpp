@@ -34,6 +34,9 @@ struct Setup {
 
 [[nodiscard]] std::string_view mode_name(Mode mode);
 
+// A word of a file for a message: harmless to terminals, and cut where it is long.
+[[nodiscard]] std::string shown_word(std::string_view word);
+
 // The words of each line that has any, without comments ("# …"), and where it was.
 struct WordLine {
   unsigned number = 0;

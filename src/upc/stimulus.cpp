@@ -75,7 +75,7 @@ class Parser {
       return step;
     }
     if (words[0] != "hold" && words[0] != "pulse" && words[0] != "random" && words[0] != "repeat")
-      return wrong(line, fmt::format("'{}' is not known", printable(words[0])),
+      return wrong(line, fmt::format("'{}' is not known", shown_word(words[0])),
                    "lines begin with hold, pulse, random, repeat, end, start, stop, reset or flip");
     step.kind = words[0] == "hold"     ? Kind::hold
                 : words[0] == "pulse"  ? Kind::pulse
@@ -86,7 +86,7 @@ class Parser {
     const auto count = parse_u64(words[1]);
     const auto seed = parse_u64(words[numbers]);
     if (!count || !seed)
-      return wrong(line, fmt::format("'{}' is no number", printable(words[count ? numbers : 1])));
+      return wrong(line, fmt::format("'{}' is no number", shown_word(words[count ? numbers : 1])));
     step.count = *count;
     step.seed = *seed;
     if (step.kind == Kind::repeat)
@@ -129,7 +129,7 @@ class Parser {
     const auto last = dash == std::string_view::npos ? first : parse_u64(word.substr(dash + 1));
     if (!first || !last || *first > *last || *last >= end)
       return wrong(
-          line, fmt::format("'{}' is no event line", printable(word)),
+          line, fmt::format("'{}' is no event line", shown_word(word)),
           fmt::format("give a name of the configuration, 0 to {}, a range or 'all'", end - 1));
     return Range{static_cast<unsigned>(*first), static_cast<unsigned>(*last)};
   }

@@ -12,7 +12,7 @@ class WindowBuilder {
   // A new instruction; executed by run().
   std::uint32_t add(Instruction instruction) {
     instruction.address = 0x400000 + 4 * window.instructions.size();
-    if (instruction.block >= window.blocks) window.blocks = instruction.block + 1;
+    while (instruction.block >= window.blocks.size()) window.blocks.push_back(window.blocks.size());
     window.instructions.push_back(instruction);
     return static_cast<std::uint32_t>(window.instructions.size() - 1);
   }

@@ -43,8 +43,8 @@ std::string filled_in(std::string_view line) {
 
 std::string scope_of(std::string_view header) {
   for (const std::string_view line : split(header, '\n')) {
-    constexpr std::string_view kStart = "namespace ";
-    if (line.starts_with(kStart) && line.ends_with(" {"))
+    constexpr std::string_view kStart = "namespace ";  // others are those of forward declarations
+    if (line.starts_with("namespace loft") && line.ends_with(" {"))
       return std::string(line.substr(kStart.size(), line.size() - kStart.size() - 2));
   }
   return {};
@@ -106,7 +106,7 @@ Context context_of(std::string_view contexts, std::string_view header) {
       is_ours = line.substr(1, line.size() - 2) == header;
     } else if (is_ours && line.starts_with("#include")) {
       context.includes.emplace_back(line);
-    } else if (is_ours) {
+    } else if (is_ours && !line.empty()) {
       context.declarations += std::string(line) + "\n";
     }
   }

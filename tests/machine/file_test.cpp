@@ -125,7 +125,7 @@ TEST_F(MachineFile, WithoutParametersOfTheCoreIsRead) {
   const auto older = from_json(text.substr(0, from) + "\n}\n", "older");
   ASSERT_TRUE(older);
   EXPECT_TRUE(older->core.empty());
-  const auto wrong = from_json(changed(text, "\"instructions\"", "7"), "wrong");
+  const auto wrong = from_json(changed(text, "\"unit\": \"instructions\"", "\"unit\": 7"), "wrong");
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().why.find("core.reorder_window_instructions.unit"), std::string::npos)
       << wrong.error().why;

@@ -102,6 +102,14 @@ TEST(Stimulus, SaysWhichLineIsWrongAndWhatToWrite) {
   EXPECT_THAT(why_stimulus("stop now"), HasSubstr("takes nothing more"));
 }
 
+TEST(Stimulus, LongWordsAreCutInMessages) {
+  const std::string word(100'000, 'x');
+  EXPECT_LT(why_stimulus(word).size(), 300u);
+  EXPECT_LT(why_stimulus("hold 1 " + word).size(), 300u);
+  EXPECT_LT(why_setup(word).size(), 300u);
+  EXPECT_LT(why_setup("select 1 as " + word).size(), 300u);
+}
+
 TEST(Stimulus, RefusesWhatWouldTakeTooLong) {
   EXPECT_THAT(why_stimulus("hold 1001"), HasSubstr("takes 1001 cycles, and the limit is 1000"));
   EXPECT_THAT(why_stimulus("repeat 18446744073709551615\nrepeat 18446744073709551615\nend\nend"),

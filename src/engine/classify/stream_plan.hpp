@@ -8,8 +8,7 @@
 // to a base that is known already.
 //
 //   StreamPlanner planner;
-//   for (const InstructionFacts& facts : block) planner.add(facts, [](const StreamWord& word) { ...
-//   });
+//   for (const InstructionFacts& facts : block) planner.add(facts, take);   // takes each word
 #pragma once
 
 #include <cstdint>

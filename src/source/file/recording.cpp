@@ -242,7 +242,7 @@ void Recording::read_features(std::span<const std::byte> file, const perf::FileH
       turns && *turns > 0)
     summary_.notes.push_back(std::to_string(*turns) +
                              " sets of events took turns: the periods of their events are those of "
-                             "the turns alone; --threads shows estimates of the whole");
+                             "the turns alone; --tasks shows estimates of the whole");
 }
 
 // All records of a region with the packed ones replaced by what is in them.

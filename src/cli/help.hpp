@@ -1,0 +1,19 @@
+// How --help looks, and what it leaves out: old spellings of flags, which are understood all the
+// same.
+//
+//   set_help_format(app);                        // before commands are added, which inherit it
+//   option->group(kOldSpellings);
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace loft::cli {
+
+// A group of flags. With no group at all the parser would not even name the flag in its errors.
+inline constexpr const char* kOldSpellings = "Old spellings";
+
+void set_help_format(CLI::App& app);
+
+}  // namespace loft::cli

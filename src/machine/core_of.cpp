@@ -1,0 +1,107 @@
+#include "machine/core_of.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace loft::machine {
+namespace {
+
+// Numbers of things are whole; what was measured of them is a little less, or more.
+enum class Form { as_measured, whole };
+
+struct Mapping {
+  std::string_view core;
+  std::string_view machine;
+  Form form = Form::as_measured;
+};
+
+constexpr std::array kMappings = std::to_array<Mapping>({
+    {"issue_width", "issue_width_per_cycle", Form::whole},
+    {"reorder_window", "reorder_window_instructions", Form::whole},
+    {"taken_per_cycle", "branch_taken_per_cycle", Form::whole},
+    {"mispredict_penalty", "misprediction_cycles"},
+    {"l1_latency", "l1_latency_cycles"},
+    {"l2_latency", "l2_latency_cycles"},
+    {"l3_latency", "l3_latency_cycles"},
+    {"dram_latency", "dram_latency_cycles"},
+    {"l1_load_bandwidth", "l1_load_bytes_per_cycle"},
+    {"l1_store_bandwidth", "l1_store_bytes_per_cycle"},
+    {"l2_bandwidth", "l2_load_bytes_per_cycle"},
+    {"l3_bandwidth", "l3_load_bytes_per_cycle"},
+    {"dram_bandwidth", "dram_load_bytes_per_cycle"},
+    {"fill_buffers", "dram_misses_in_flight", Form::whole},
+    {"forward_general", "store_forward_latency_cycles"},
+    // What a compiler spills and reloads is addressed by the same register.
+    {"forward_renamed", "store_forward_renamed_latency_cycles"},
+    {"forward_blocked", "store_forward_blocked_latency_cycles"},
+    {"forward_vector", "store_forward_128_latency_cycles"},
+    {"second_tlb_latency", "dtlb_second_latency_cycles"},
+    {"walk_latency", "page_walk_cycles"},
+    {"walkers", "page_walks_in_flight", Form::whole},
+    {"transfer_latency", "line_transfer_latency_cycles"},
+    {"atomic_latency", "atomic_latency_cycles"},
+    {"units.int_alu", "int_add_per_cycle", Form::whole},
+    {"units.int_shift", "shift_per_cycle", Form::whole},
+    {"units.int_mul", "int_mul_per_cycle", Form::whole},
+    {"units.branch", "branch_not_taken_per_cycle", Form::whole},
+    {"units.fp_add", "fp_add_per_cycle", Form::whole},
+    {"units.fp_mul", "fp_mul_per_cycle", Form::whole},
+    {"units.vector_logic", "vector_logic_per_cycle", Form::whole},
+    {"units.vector_shuffle", "shuffle_per_cycle", Form::whole},
+    {"units.vector_int_mul", "vector_int_mul_per_cycle", Form::whole},
+    {"units.load", "load_per_cycle", Form::whole},
+    {"units.store", "store_per_cycle", Form::whole},
+    {"latency.int_alu", "int_add_latency_cycles"},
+    {"latency.int_shift", "shift_latency_cycles"},
+    {"latency.int_mul", "int_mul_latency_cycles"},
+    {"latency.int_div", "int_div_latency_cycles"},
+    {"latency.fp_add", "fp_add_latency_cycles"},
+    {"latency.fp_mul", "fp_mul_latency_cycles"},
+    {"latency.fp_fma", "fp_fma_latency_cycles"},
+    {"latency.fp_div_double", "fp_div_latency_cycles"},
+    {"latency.fp_sqrt_double", "fp_sqrt_latency_cycles"},
+    {"latency.vector_logic", "vector_logic_latency_cycles"},
+    {"latency.vector_shuffle", "shuffle_latency_cycles"},
+    {"latency.vector_int", "vector_int_add_latency_cycles"},
+    {"latency.vector_int_mul", "vector_int_mul_latency_cycles"},
+    {"latency.fp_convert", "convert_latency_cycles"},
+    {"latency.vector_to_int", "register_file_latency_cycles"},
+    {"latency.int_to_vector", "register_file_latency_cycles"},
+    {"occupancy.int_div", "int_div_occupancy_cycles"},
+    {"occupancy.fp_div_double", "fp_div_occupancy_cycles"},
+    {"occupancy.fp_sqrt_double", "fp_sqrt_occupancy_cycles"},
+});
+
+std::string nearest_core(const model::Machine& machine) {
+  const bool is_wide = std::ranges::find(machine.isas, "avx512") != machine.isas.end();
+  if (machine.cpu.find("AMD") != std::string::npos) return is_wide ? "zen4" : "zen3";
+  return is_wide ? "icelake" : "skylake";
+}
+
+}  // namespace
+
+Result<MeasuredCore> core_of(const model::Machine& machine) {
+  if (machine.architecture != "x86_64")
+    return failure(ErrorKind::unsupported, "model the core of this machine",
+                   "no core of its architecture is known", "x86-64 is");
+  MeasuredCore found;
+  found.base = nearest_core(machine);
+  LOFT_TRY(found.parameters, core::core_parameters(found.base));
+  for (const Mapping& mapping : kMappings) {
+    const std::string name(mapping.machine);
+    const model::Constant* measured = find_core_parameter(machine, name);
+    if (measured == nullptr || measured->verdict == model::Verdict::unavailable) {
+      found.missing.push_back(name);
+      continue;
+    }
+    const double value =
+        mapping.form == Form::whole ? std::round(measured->value) : measured->value;
+    if (!core::set_parameter(found.parameters, mapping.core, value, core::Origin::measured))
+      found.unlikely.push_back(name);
+  }
+  return found;
+}
+
+}  // namespace loft::machine

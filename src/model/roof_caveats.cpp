@@ -1,0 +1,29 @@
+#include "model/roof_caveats.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.hpp"
+
+namespace loft::model {
+
+std::vector<std::string> roof_caveats(const RoofChart& chart) {
+  std::set<std::string> noisy;
+  for (const RoofPoint& point : chart.points)
+    if (point.limit && point.limit->verdict == Verdict::noisy) noisy.insert(point.limit->name);
+  std::vector<std::string> caveats;
+  if (!noisy.empty())
+    caveats.push_back(fmt::format(
+        "noisy when this machine was measured, and perhaps higher: {}; 'loft machine' on an idle "
+        "machine measures again and keeps the better of each",
+        join(std::vector<std::string>(noisy.begin(), noisy.end()), ", ")));
+  const Roofline& roofline = chart.roofline;
+  if (roofline.threads_below != roofline.threads_above)
+    caveats.push_back(fmt::format("roofs of {} threads are interpolated between those of {} and {}",
+                                  roofline.threads, roofline.threads_below,
+                                  roofline.threads_above));
+  return caveats;
+}
+
+}  // namespace loft::model
