@@ -103,14 +103,18 @@ std::uint64_t lost_in(std::span<const std::byte> record) {
 
 Result<void> write_all(const Fd& file, const std::string& path, bool is_stream,
                        std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::uint64_t start = offset;
   while (!bytes.empty()) {
     const ssize_t done =
         is_stream ? ::write(file.get(), bytes.data(), bytes.size())
                   : ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0)
-      return failure_of_errno(done < 0 ? errno : ENOSPC, "write " + path,
-                              "what was recorded until now is kept");
+    if (done <= 0) {
+      const int number = done < 0 ? errno : ENOSPC;
+      // Readers would take what was written of it for a part of the recording.
+      if (!is_stream && start > 0) (void)!::ftruncate(file.get(), static_cast<off_t>(start));
+      return failure_of_errno(number, "write " + path, "what was recorded until now is kept");
+    }
     bytes = bytes.subspan(static_cast<std::size_t>(done));
     offset += static_cast<std::uint64_t>(done);
   }

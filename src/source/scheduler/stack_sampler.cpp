@@ -55,7 +55,10 @@ perf_event_attr attr_of(const event::Event& event, const SamplerPlan& plan) {
     attr.freq = 1;
     attr.sample_freq = plan.frequency_hz;
   }
-  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+  attr.sample_type = PERF_SAMPLE_IP;
+  // The kernel samples a software event each time that it happens where the period is to be in the
+  // sample. A fixed one need not be.
+  if (plan.period == 0) attr.sample_type |= PERF_SAMPLE_PERIOD;
   if (plan.stacks != StackMode::none) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
   if (plan.stacks == StackMode::dwarf) {
     attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
