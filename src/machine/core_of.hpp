@@ -1,7 +1,7 @@
 // The timing parameters of the core of a measured machine.
 //
 //   LOFT_TRY(const MeasuredCore core, core_of(machine));
-//   core::time(window, core.parameters, ...);
+//   use(core::time_window(window, core.parameters));
 //
 // It starts from the known core that is nearest (its origins stay "documented" and "assumed") and
 // takes over what was measured here. What the machine file lacks is named.

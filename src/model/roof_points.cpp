@@ -69,7 +69,9 @@ RoofPoint placed(const Machine& machine, Subject subject) {
     point.intensity = work.flops() / work.bytes;
     point.attainable = roofline.attainable(*point.intensity);
   }
-  if (point.subject.seconds <= 0 || point.subject.time_is_shared) return point;
+  if (point.subject.seconds <= 0) return point;
+  if (work.flops() <= 0) point.flops_per_second = 0;  // none are none, however long they took
+  if (point.subject.time_is_shared) return point;
   point.flops_per_second = work.flops() / point.subject.seconds;
   point.bytes_per_second = work.bytes / point.subject.seconds;
   if (!point.intensity) return point;

@@ -13,6 +13,7 @@
 
 #include "model/machine_model.hpp"
 #include "model/roofline.hpp"
+#include "model/verdict.hpp"
 #include "sample/count.hpp"
 
 namespace loft::model {
@@ -60,6 +61,7 @@ struct Subject {
   // or from a model of either; and how the work alone did, and so the intensity.
   sample::Origin origin = sample::Origin::counted;
   sample::Origin work_origin = sample::Origin::counted;
+  std::optional<Why> why;  // nothing: not modelled
 };
 
 struct RoofPoint {

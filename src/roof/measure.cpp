@@ -68,12 +68,14 @@ Result<void> count_again(const Target& target, RepeatStreams& streams, NativeRun
 
 // The program under the virtual PMU, with the events that a roofline needs.
 Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
-                                      StandardStreams streams) {
+                                      StandardStreams streams,
+                                      source::virtual_pmu::WindowKeeper& windows) {
   source::CountRequest request;
   LOFT_TRY(request.events, virtual_events(work_event_names()));
   request.command = command;
   request.streams = streams;
   request.split = source::Split::thread_functions;
+  request.windows = &windows;
   LOFT_TRY(const auto run, source::virtual_pmu::prepare(request));
   return source::watch(*run, request, {});
 }
@@ -94,13 +96,14 @@ CountedWork not_counted(sample::RunCounts& native, std::string why) {
 
 // What the program did, by its second run.
 Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
+                                 source::virtual_pmu::WindowKeeper& windows,
                                  sample::RunCounts& native) {
   if (was_ended(native.exit_status))
     return not_counted(native,
                        "it was interrupted before its second run, under the virtual PMU: what it "
                        "did is not known");
   LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(const auto counts, run_counted(target.command, second));
+  LOFT_TRY(const auto counts, run_counted(target.command, second, windows));
   if (was_ended(counts.exit_status))
     return not_counted(
         native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
@@ -152,7 +155,12 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
       NativeRun run,
       run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
   Measured measured;
-  LOFT_TRY(measured.counted, count_second(target, streams, run.counts));
+  source::virtual_pmu::WindowKeeper windows(geometry_of(machine));
+  LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts));
+  if (auto account = account_of(windows.windows(), windows.functions(), machine))
+    measured.account = std::move(*account);
+  else
+    run.counts.notes.push_back("why it takes its time is not modelled: " + account.error().why);
   if (target.most_runs > 1)
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");

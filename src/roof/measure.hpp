@@ -5,6 +5,7 @@
 //   const model::RoofReport report = report_of(measured, machine, {});       // roof/report.hpp
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "model/machine_model.hpp"
 #include "roof/counters.hpp"
 #include "roof/native.hpp"
+#include "roof/why.hpp"
 
 namespace loft::roof {
 
@@ -26,6 +28,7 @@ struct Target {
 struct Measured {
   NativeProfile native;
   CountedWork counted;
+  std::optional<Account> account;  // of the time that a model gives its functions
 };
 
 // A program that fails, or that somebody ends, is measured up to there; what is then not known is

@@ -185,6 +185,7 @@ std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription
     // cpu-clock and task-clock, and what 'loft record' counts beside them.
     event.is_time =
         (attr.type == 1 && attr.config <= 1) || event.name == event::recording::kWaitTime;
+    event.is_energy = event.name.starts_with(event::recording::kMeterPrefix);
     event.has_stacks = (attr.sample_type & kSampleCallchain) != 0;
     list.push_back(std::move(event));
   }

@@ -52,6 +52,7 @@ struct ReportEvent {
   bool period_is_known = true;  // recorded, or fixed; else shares are shares of samples
   bool is_time = false;         // the period counts nanoseconds
   bool has_stacks = false;      // its samples say who called
+  bool is_energy = false;       // the period counts microjoules
 };
 
 // The events in the order in which they are shown: first what was sampled to find where the time

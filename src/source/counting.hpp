@@ -23,6 +23,10 @@
 
 namespace loft::source {
 
+namespace virtual_pmu {
+class WindowKeeper;
+}
+
 enum class Split {
   none,     // totals only
   threads,  // also per thread
@@ -56,6 +60,8 @@ struct CountRequest {
 
   // The virtual PMU alone: count only inside this function and what it calls; empty for all.
   std::string region;
+  // The virtual PMU alone: keeps windows of the run for a timing model; null for none.
+  virtual_pmu::WindowKeeper* windows = nullptr;
 };
 
 // Counts as of one moment, aligned with the request's events.

@@ -120,7 +120,9 @@ ordered_json whole_json(const Report& report) {
     json["events"].push_back({{"name", event.name},
                               {"samples", event.total.samples},
                               {"period", period_json(event, event.total.period)},
-                              {"unit", event.is_time ? "ns" : ""}});
+                              {"unit", event.is_time     ? "ns"
+                                       : event.is_energy ? "uJ"
+                                                         : ""}});
   }
   json["lost"] = summary.lost;
   json["records"] = summary.records;

@@ -35,6 +35,7 @@ std::string machine_text(const perf_data::Metadata& metadata) {
 
 std::string period_text(const ReportEvent& event, std::uint64_t period) {
   if (!event.period_is_known) return "-";
+  if (event.is_energy) return fmt::format("{:.6g} J", static_cast<double>(period) * 1e-6);
   return event.is_time ? format_seconds(static_cast<double>(period) * 1e-9)
                        : with_separators(period);
 }

@@ -41,6 +41,24 @@ ordered_json run_json(const RoofReport& report) {
   return json;
 }
 
+ordered_json why_json(const model::Why& why) {
+  const std::string_view id = id_of(why);
+  ordered_json json{
+      {"limit", id.empty() || id == "unknown" ? ordered_json(nullptr) : ordered_json(id)}};
+  json["outcome"] = to_string(why.outcome);
+  json["gain"] = or_null(why.gain);
+  json["second"] = why.second ? ordered_json(to_string(*why.second)) : ordered_json(nullptr);
+  json["model_cycles"] = or_null(why.model_cycles);
+  json["measured_cycles"] = or_null(why.measured_cycles);
+  json["explains"] = or_null(why.explains);
+  json["evidence"] = why.evidence;
+  json["kind"] = "modelled";
+  ordered_json gains = ordered_json::object();
+  for (const auto& [cause, gain] : why.what_if) gains[std::string(to_string(cause))] = gain;
+  json["what_if"] = gains;
+  return json;
+}
+
 ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const model::Subject& subject = point.subject;
   ordered_json json{{"scope", to_string(subject.scope)}, {"name", subject.name}};
@@ -76,6 +94,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   }
   json["kind"] = to_string(subject.origin);
   json["work_kind"] = work ? to_string(subject.work_origin) : "missing";
+  if (subject.why) json["why"] = why_json(*subject.why);
   return json;
 }
 

@@ -12,6 +12,7 @@ using model::RoofPoint;
 using model::Scope;
 
 constexpr std::size_t kNameWidth = 30;
+constexpr double kWorthALine = 0.02;  // of the time
 
 // Three significant digits; rates below a thousandth are not worth a row of zeros.
 std::string number(std::optional<double> value) {
@@ -25,7 +26,10 @@ std::string row(const std::string& name, const RoofPoint& point) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
   };
-  const std::string limit = point.limit                  ? point.limit->name
+  const auto& why = point.subject.why;
+  const bool is_explained = why && why->outcome != model::Outcome::not_seen;
+  const std::string limit = is_explained                 ? words_of(*why)
+                            : point.limit                ? "below " + point.limit->name
                             : !point.subject.work        ? "not counted"
                             : point.subject.seconds <= 0 ? "took no time"
                             : !point.flops_per_second    ? "rate not known"
@@ -59,6 +63,27 @@ std::string head(const RoofReport& report) {
                      report.threads == 1 ? "" : "s", report.counts_from, report.time_from());
 }
 
+// One line for each shown function with a verdict: what holds it back, what it would gain, and what
+// speaks for it.
+std::string why_lines(const RoofReport& report) {
+  std::string text;
+  const auto add = [&](const std::string& name, const model::Why& why) {
+    if (why.outcome == model::Outcome::not_seen) return;
+    text += fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
+    if (why.gain && *why.gain >= model::kLeastGain)
+      text += fmt::format(" (without {} {:.1f} × faster)", why.second ? "them" : "it", *why.gain);
+    text += why.evidence.empty() ? "\n" : ": " + why.evidence + "\n";
+  };
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.scope == Scope::run && point.subject.why)
+      add("whole run", *point.subject.why);
+  for (const std::size_t index : report.chart.shown) {
+    const model::Subject& subject = report.chart.points[index].subject;
+    if (subject.why && subject.share_of_time >= kWorthALine) add(subject.name, *subject.why);
+  }
+  return text;
+}
+
 std::string energy_lines(const RoofReport& report) {
   double flops = 0;
   for (const RoofPoint& point : report.chart.points)
@@ -83,7 +108,7 @@ std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
   text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth, "GFLOP/s",
-                      "FLOP/B", "below", "of that", "time");
+                      "FLOP/B", "limited by", "of roof", "time");
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::run) text += row("whole run", point);
   for (const RoofPoint& point : report.chart.points)
@@ -95,6 +120,7 @@ std::string run_text(const RoofReport& report) {
   }
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others);
+  text += why_lines(report);
   text += energy_lines(report);
   if (!report.advice.empty()) text += printable(report.advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";

@@ -95,6 +95,8 @@ TEST(RoofPoints, TimeThatIsSharedByARuleGivesNoRate) {
   const auto chart = place(machine(), {subject(Scope::run, "app", 1e9, 1e9, 2), function});
   EXPECT_FALSE(chart.points[1].flops_per_second);
   EXPECT_DOUBLE_EQ(chart.points[1].intensity.value(), 1);
+  function.work->flops_dp = 0;
+  EXPECT_EQ(place(machine(), {function}).points[0].flops_per_second, 0) << "none are none";
 }
 
 TEST(RoofPoints, OperationsInExtendedPrecisionAreOperations) {

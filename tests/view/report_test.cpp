@@ -80,6 +80,14 @@ void expect_harmless(const std::string& text) {
   EXPECT_THAT(text, Not(HasSubstr("\xFF")));
 }
 
+TEST_F(ReportViews, EnergyIsInJoules) {
+  summary.metadata.events[0].name = "energy package-0";
+  summary.metadata.events[0].attr.config = 9;  // a software event that only has samples
+  report = sample::make_report(summary, result, *locations, history, {});
+  EXPECT_THAT(report_text(report, {}), HasSubstr("3 J")) << "three samples of 1,000,000 uJ";
+  EXPECT_THAT(report_json(report), HasSubstr("\"uJ\""));
+}
+
 TEST_F(ReportViews, TheTableShowsSharesSamplesAndTime) {
   const std::string text = report_text(report, {});
   EXPECT_THAT(text, HasSubstr("3 samples of 1 thread, 2.00 ms"));

@@ -11,6 +11,7 @@
 #include "source/virtual/blocks.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/region.hpp"
+#include "source/virtual/windows.hpp"
 #endif
 
 namespace loft::source::virtual_pmu {
@@ -90,7 +91,10 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
   [[nodiscard]] const std::vector<event::Event>& events() const override { return request_.events; }
   [[nodiscard]] std::vector<std::string> notes() const override;
-  [[nodiscard]] Result<void> start() override { return run_.start(); }
+  [[nodiscard]] Result<void> start() override {
+    if (request_.windows != nullptr) request_.windows->attach(run_.shared());
+    return run_.start();
+  }
   [[nodiscard]] ChildProcess* program() override { return &run_.child(); }
   [[nodiscard]] Result<Reading> read() override;
   [[nodiscard]] Result<void> check() const override { return run_.check(); }
@@ -162,6 +166,8 @@ Result<Reading> VirtualRun::read() {
     hold_back(reading.totals);
   }
   if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
+  const bool has_ended = run_.pid() < 0;
+  if (request_.windows != nullptr && has_ended) request_.windows->finish(run_.shared(), functions_);
   return reading;
 }
 

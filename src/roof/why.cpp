@@ -1,0 +1,270 @@
+#include "roof/why.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/geometry.hpp"
+#include "core/timing.hpp"
+#include "machine/core_of.hpp"
+
+namespace loft::roof {
+namespace {
+
+using core::Cause;
+using model::TimedPart;
+using source::virtual_pmu::KeptWindow;
+
+// Parameters by which a verdict is tried: each is moved by so much, both ways.
+constexpr double kMove = 0.3;
+constexpr std::string_view kTried[] = {
+    "issue_width",  "reorder_window", "l1_latency",      "l2_latency",        "l3_latency",
+    "dram_latency", "l2_bandwidth",   "l3_bandwidth",    "dram_bandwidth",    "fill_buffers",
+    "walk_latency", "forward_vector", "forward_general", "mispredict_penalty"};
+// Windows of a function that are timed again for it, and causes that are tried in each.
+constexpr std::size_t kTriedWindows = 3;
+constexpr std::size_t kTriedCauses = 4;
+constexpr std::size_t kPairedCauses = 5;
+
+// The name of all code of the kernel.
+constexpr std::string_view kKernel = "[kernel]";
+// A run that waits, or is in the kernel, for more of its time is limited by that.
+constexpr double kMuch = 0.5;
+
+// What a window's blocks take in one scenario, added up by function.
+using ByFunction = std::vector<double>;
+
+ByFunction by_function(const KeptWindow& kept, const core::Timing& timing, std::size_t functions) {
+  ByFunction sums(functions);
+  for (std::size_t i = 0; i < timing.by_block.size(); ++i)
+    sums[kept.functions[i]] += static_cast<double>(timing.by_block[i]);
+  return sums;
+}
+
+// What the instructions of a window met, by function.
+void add_facts(const KeptWindow& kept, std::vector<TimedPart>& parts) {
+  const core::Window& window = kept.window;
+  for (const core::Execution& execution : window.executions) {
+    const core::Instruction& instruction = window.instructions[execution.instruction];
+    TimedPart& part = parts[kept.functions[instruction.block]];
+    TimedPart::Met& met = part.met;
+    part.instructions += 1;
+    met.atomics += instruction.is_atomic;
+    met.branches += instruction.branch != core::BranchKind::none;
+    met.mispredicted += execution.is_mispredicted;
+    met.fetch_misses += execution.fetched_from != core::Level::l1;
+    met.divisions +=
+        instruction.op == core::Op::int_div ||
+        (instruction.op >= core::Op::fp_div_single && instruction.op <= core::Op::fp_sqrt_double);
+    for (std::size_t i = 0; i < execution.accesses; ++i) {
+      const core::WindowAccess& access = window.accesses[execution.first_access + i];
+      met.walks += access.translation.served == core::Translation::walk;
+      met.transfers += access.cache.is_transfer;
+      if (access.is_store) continue;
+      met.loads += 1;
+      met.from_l2 += access.cache.level == core::Level::l2;
+      met.from_l3 += access.cache.level == core::Level::l3;
+      met.from_dram += access.cache.level == core::Level::memory;
+    }
+  }
+}
+
+std::vector<Cause> strongest(const TimedPart& part, std::size_t count) {
+  std::vector<Cause> causes;
+  for (std::size_t i = 0; i < core::kCauses; ++i) causes.push_back(static_cast<Cause>(i));
+  std::ranges::stable_sort(
+      causes, {}, [&](Cause cause) { return part.without[static_cast<std::size_t>(cause)]; });
+  causes.resize(std::min(count, causes.size()));
+  return causes;
+}
+
+// The windows that have most of a function, at most kTriedWindows.
+std::vector<const KeptWindow*> windows_of(const std::vector<KeptWindow>& windows,
+                                          std::uint32_t function) {
+  std::vector<std::pair<std::size_t, const KeptWindow*>> found;
+  for (const KeptWindow& kept : windows) {
+    const auto count = std::ranges::count_if(kept.window.executions, [&](const auto& execution) {
+      return kept.functions[kept.window.instructions[execution.instruction].block] == function;
+    });
+    if (count > 0) found.emplace_back(static_cast<std::size_t>(count), &kept);
+  }
+  std::ranges::stable_sort(found, std::ranges::greater{},
+                           &std::pair<std::size_t, const KeptWindow*>::first);
+  std::vector<const KeptWindow*> windows_of_it;
+  for (std::size_t i = 0; i < std::min(found.size(), kTriedWindows); ++i)
+    windows_of_it.push_back(found[i].second);
+  return windows_of_it;
+}
+
+double cycles_of(const KeptWindow& kept, core::Timer& timer, const core::Scenario& scenario,
+                 std::uint32_t function) {
+  const core::Timing timing = timer.run(scenario);
+  double sum = 0;
+  for (std::size_t i = 0; i < timing.by_block.size(); ++i)
+    if (kept.functions[i] == function) sum += static_cast<double>(timing.by_block[i]);
+  return sum;
+}
+
+// Limits that coincide show only when both are taken away.
+void try_pairs(const std::vector<const KeptWindow*>& windows, const core::CoreParameters& core,
+               std::uint32_t function, TimedPart& part) {
+  double all = 0;
+  std::vector<TimedPart::Pair> pairs;
+  const std::vector<Cause> causes = strongest(part, kPairedCauses);
+  for (std::size_t a = 0; a < causes.size(); ++a)
+    for (std::size_t b = a + 1; b < causes.size(); ++b) pairs.push_back({causes[a], causes[b], 0});
+  for (const KeptWindow* kept : windows) {
+    core::Timer timer(kept->window, core);
+    all += cycles_of(*kept, timer, {}, function);
+    for (TimedPart::Pair& pair : pairs)
+      pair.cycles += cycles_of(*kept, timer, {.without = pair.first | pair.second}, function);
+  }
+  if (!(all > 0)) return;
+  // In terms of all windows.
+  for (TimedPart::Pair& pair : pairs) pair.cycles *= part.cycles / all;
+  part.pairs = std::move(pairs);
+}
+
+void try_parameter(const std::vector<const KeptWindow*>& windows, const core::CoreParameters& core,
+                   std::string_view name, double factor, std::uint32_t function, TimedPart& part) {
+  core::CoreParameters moved = core;
+  double value = 0;
+  core::for_each_parameter(core, [&](const core::ParameterName& each, const core::Parameter& p) {
+    if (each.name == name) value = p.value;
+  });
+  if (!core::set_parameter(moved, name, value * factor, core::Origin::assumed)) return;
+  if (!core::check(moved)) return;
+  TimedPart::Changed changed;
+  changed.parameter = name;
+  for (const KeptWindow* kept : windows) {
+    core::Timer timer(kept->window, moved);
+    const double all = cycles_of(*kept, timer, {}, function);
+    changed.cycles += all;
+    const std::vector<Cause> causes = strongest(part, kTriedCauses);
+    for (std::size_t i = 0; i < core::kCauses; ++i) {
+      const Cause cause = static_cast<Cause>(i);
+      const bool is_tried = std::ranges::find(causes, cause) != causes.end();
+      changed.without[i] += is_tried ? cycles_of(*kept, timer, {.without = cause}, function) : all;
+    }
+  }
+  part.changed.push_back(std::move(changed));
+}
+
+// Whether the part is worth the time that trying its verdict takes.
+bool is_worth_trying(const TimedPart& part, double all_cycles) {
+  return part.cycles > 0.02 * all_cycles;
+}
+
+}  // namespace
+
+core::MachineGeometry geometry_of(const model::Machine& machine) {
+  const auto core = machine::core_of(machine);
+  auto geometry = core::find_machine(core ? core->base : "zen3").value();
+  for (const model::Cache& cache : machine.topology.caches) {
+    core::CacheGeometry* found = nullptr;
+    if (cache.level == 1)
+      found = cache.type == "Instruction" ? &geometry.caches.l1i : &geometry.caches.l1d;
+    if (cache.level == 2) found = &geometry.caches.l2;
+    if (cache.level == 3) found = &geometry.caches.l3;
+    if (found == nullptr || cache.bytes == 0 || cache.ways == 0 || cache.line == 0) continue;
+    core::CacheGeometry measured = *found;
+    measured.bytes = cache.bytes;
+    measured.ways = static_cast<std::uint32_t>(cache.ways);
+    measured.line = static_cast<std::uint32_t>(cache.line);
+    if (core::check(measured, "cache")) *found = measured;
+  }
+  // Other guests take their share of the last cache: what the sweep found is what there is.
+  const model::Constant* share = model::find_core_parameter(machine, "l3_effective_bytes");
+  if (share != nullptr && share->verdict != model::Verdict::unavailable) {
+    core::CacheGeometry l3 = geometry.caches.l3;
+    const double per_way = l3.line * l3.ways;
+    l3.bytes =
+        static_cast<std::uint64_t>(std::max(1.0, std::floor(share->value / per_way)) * per_way);
+    if (l3.exists() && core::check(l3, "L3")) geometry.caches.l3 = l3;
+  }
+  return geometry;
+}
+
+void add_window(const KeptWindow& kept, const core::CoreParameters& core,
+                std::vector<TimedPart>& parts) {
+  add_facts(kept, parts);
+  const std::size_t count = parts.size();
+  core::Timer timer(kept.window, core);
+  const auto add = [&](const core::Scenario& scenario, auto&& member) {
+    const ByFunction sums = by_function(kept, timer.run(scenario), count);
+    for (std::size_t i = 0; i < count; ++i) member(parts[i]) += sums[i];
+  };
+  add({}, [](TimedPart& part) -> double& { return part.cycles; });
+  add({.unknown = core::Unknown::nearest}, [](TimedPart& part) -> double& { return part.nearest; });
+  add({.unknown = core::Unknown::farthest},
+      [](TimedPart& part) -> double& { return part.farthest; });
+  for (std::size_t i = 0; i < core::kCauses; ++i)
+    add({.without = static_cast<Cause>(i)},
+        [i](TimedPart& part) -> double& { return part.without[i]; });
+}
+
+Result<Account> account_of(
+    const std::vector<KeptWindow>& windows,
+    const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
+    const model::Machine& machine) {
+  LOFT_TRY(const machine::MeasuredCore measured, machine::core_of(machine));
+  const core::CoreParameters& core = measured.parameters;
+  LOFT_CHECK(core::check(core));
+  std::vector<TimedPart> parts(functions.size());
+  double all_cycles = 0;
+  for (const KeptWindow& kept : windows) {
+    LOFT_CHECK(core::check(kept.window));
+    add_window(kept, core, parts);
+  }
+  for (const TimedPart& part : parts) all_cycles += part.cycles;
+  Account account;
+  account.core = fmt::format("{}, {} parameters not measured here", measured.base,
+                             measured.missing.size() + measured.unlikely.size());
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    if (is_worth_trying(parts[i], all_cycles)) {
+      const auto chosen = windows_of(windows, i);
+      try_pairs(chosen, core, i, parts[i]);
+      for (const std::string_view name : kTried)
+        for (const double factor : {1 - kMove, 1 + kMove})
+          try_parameter(chosen, core, name, factor, i, parts[i]);
+    }
+    // Two functions of one name in one binary: what was tried is that of the first.
+    const auto [known, is_new] =
+        account.functions.try_emplace({functions[i].name, functions[i].binary}, parts[i]);
+    if (!is_new) known->second += parts[i];
+  }
+  return account;
+}
+
+void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects) {
+  double in_kernel = 0;
+  for (model::Subject& subject : subjects) {
+    if (subject.scope != model::Scope::function) continue;
+    if (subject.name == kKernel) {
+      in_kernel += subject.share_of_time;
+      subject.why = model::judge_system(subject.share_of_time);
+      continue;
+    }
+    const auto found = account.functions.find({subject.name, subject.binary});
+    if (!subject.work || found == account.functions.end()) continue;
+    model::MeasuredPart measured;
+    const auto instructions = subject.work->instructions;
+    // Seconds are of elapsed time: so many threads ran meanwhile.
+    if (instructions && *instructions > 0 && subject.seconds > 0)
+      measured.cycles_per_instruction =
+          subject.seconds * subject.concurrency * clock.frequency_hz / *instructions;
+    subject.why = model::judge(found->second, measured);
+  }
+  for (model::Subject& subject : subjects) {
+    if (subject.scope != model::Scope::run || !(clock.wall_seconds > 0)) continue;
+    const double waiting = 1 - subject.seconds / clock.wall_seconds;
+    if (waiting > kMuch) {
+      subject.why = model::judge_waiting(waiting);
+    } else if (in_kernel > kMuch) {
+      subject.why = model::judge_system(in_kernel);
+    }
+  }
+}
+
+}  // namespace loft::roof

@@ -1,0 +1,52 @@
+// Why functions are as fast as they are: windows of a run timed with all causes, and without each;
+// added up by function and judged against the measured time.
+//
+//   source::virtual_pmu::WindowKeeper keeper(geometry_of(machine));
+//   ... the run under the virtual PMU ...
+//   LOFT_TRY(const Account account, account_of(keeper.windows(), keeper.functions(), machine));
+//   explain(account, {machine.frequency_hz, wall}, subjects);     // sets Subject::why
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/parameters.hpp"
+#include "model/machine_model.hpp"
+#include "model/roof_points.hpp"
+#include "model/verdict.hpp"
+#include "roof/counted_work.hpp"
+#include "source/virtual/windows.hpp"
+
+namespace loft::roof {
+
+// What the timing model says, by function.
+struct Account {
+  std::map<FunctionKey, model::TimedPart> functions;
+  std::string core;  // which core was modelled: "zen3, 47 parameters measured"
+};
+
+// The caches, TLBs and predictor of the machine: those of the nearest machine that is known, with
+// the sizes that were measured.
+[[nodiscard]] core::MachineGeometry geometry_of(const model::Machine& machine);
+
+// Times all windows. Costs some milliseconds a window.
+[[nodiscard]] Result<Account> account_of(
+    const std::vector<source::virtual_pmu::KeptWindow>& windows,
+    const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
+    const model::Machine& machine);
+
+// Adds what one window says to the parts of its functions.
+void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CoreParameters& core,
+                std::vector<model::TimedPart>& by_function);
+
+struct Clock {
+  double frequency_hz = 0;  // of the core
+  double wall_seconds = 0;  // of the run
+};
+// Judges every function among the subjects that has a time and instructions, the kernel, and a run
+// that hardly runs or hardly leaves the kernel.
+void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects);
+
+}  // namespace loft::roof

@@ -1,0 +1,14 @@
+// An instruction as the engine describes it, in the terms of the models of a core.
+//
+//   const core::Instruction instruction = core_instruction(fixed, address, block_number);
+#pragma once
+
+#include "core/window.hpp"
+#include "engine/classify/static_instruction.hpp"
+
+namespace loft::source::virtual_pmu {
+
+[[nodiscard]] core::Instruction core_instruction(const engine::StaticInstruction& fixed,
+                                                 std::uint64_t address, std::uint32_t block);
+
+}  // namespace loft::source::virtual_pmu
