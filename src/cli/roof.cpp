@@ -33,6 +33,7 @@ struct RoofFlags {
   std::string machine;
   std::string source = "auto";
   std::string model = "cache";
+  std::string ops = "auto";
   MetricFlags metrics;
   std::vector<std::string> functions;
   std::size_t top = 8;
@@ -54,7 +55,10 @@ std::string runs_problem(const std::string& text) {
 }
 
 roof::Wanted wanted_of(const RoofFlags& flags) {
-  return {.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
+  roof::Wanted wanted{.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
+  if (flags.ops == "flops") wanted.ops = model::RoofKind::flops;
+  if (flags.ops == "instructions") wanted.ops = model::RoofKind::instructions;
+  return wanted;
 }
 
 // What is shown, and what it refers to.
@@ -243,11 +247,14 @@ Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
 
 Result<void> add_recording(const std::string& path, const RoofFlags& flags, Reports& reports,
                            Terminal& terminal) {
+  roof::Wanted wanted = wanted_of(flags);
+  // All stand in one drawing, so that the first decides what counts as work.
+  if (!reports.runs.empty()) wanted.ops = reports.runs.front().chart.roofline.work;
   LOFT_TRY(auto recording, source::Recording::open(path));
   if (roof::is_counted(*recording)) {
     LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
     LOFT_TRY(auto counted, roof::read_counted(*recording));
-    reports.add(roof::report_of(std::move(counted), machine, wanted_of(flags)), nullptr);
+    reports.add(roof::report_of(std::move(counted), machine, wanted), nullptr);
     return {};
   }
   LOFT_TRY(roof::KeptRun kept, roof::read_run(*recording));
@@ -257,7 +264,7 @@ Result<void> add_recording(const std::string& path, const RoofFlags& flags, Repo
   auto measured = std::make_unique<roof::Measured>();
   LOFT_TRY(measured->native, roof::profile_of(std::move(kept.native), std::move(recording)));
   measured->counted = std::move(kept.counted);
-  model::RoofReport report = roof::report_of(*measured, kept.machine, wanted_of(flags));
+  model::RoofReport report = roof::report_of(*measured, kept.machine, wanted);
   reports.add(std::move(report), std::move(measured));
   return {};
 }
@@ -298,6 +305,11 @@ void add_roof(Command& app, Action& action) {
           "cache: bytes as the core sees them, roofs of every level (default); dram: bytes "
           "that memory moves, which needs counters of the machine")
       ->check(one_of({"cache", "dram"}));
+  command
+      ->add_option("--ops", flags->ops,
+                   "what counts as work: flops, instructions, or what fits the program (auto, the "
+                   "default): instructions where it has hardly any floating point")
+      ->check(one_of({"auto", "flops", "instructions"}));
   command
       ->add_option("-m,--metrics", flags->metrics.files,
                    "metrics that say which events are operations and bytes")

@@ -37,8 +37,14 @@ struct Work {
   FlopsByWidth widths;
   double flops_fma = 0;  // of them, by multiply-add instructions
   double flops_x87 = 0;  // in extended precision, beside the two others
+  double flops_div = 0;  // of them, divisions
+  double flops_sqrt = 0;
 
   [[nodiscard]] double flops() const { return flops_sp + flops_dp + flops_x87; }
+  // Floating-point operations, or instructions; nothing where they are not known.
+  [[nodiscard]] std::optional<double> ops(RoofKind kind) const;
+  // So little floating point that the program is not about it.
+  [[nodiscard]] bool has_hardly_any_flops() const;
   Work& operator+=(const Work& other);
   [[nodiscard]] Work scaled_by(double factor) const;
 };
@@ -66,11 +72,12 @@ struct Subject {
 
 struct RoofPoint {
   Subject subject;
-  std::optional<double> intensity;         // FLOP per byte; nothing without either
-  std::optional<double> flops_per_second;  // nothing without time or counts
+  std::optional<double> intensity;         // operations per byte; nothing without either
+  std::optional<double> ops_per_second;    // what the chart counts; nothing without time or counts
+  std::optional<double> flops_per_second;  // likewise, whatever the chart counts
   std::optional<double> bytes_per_second;  // likewise
-  std::optional<double> attainable;        // FLOP/s at most on this machine, at its intensity
-  std::optional<Limit> limit;              // the next roof above; nothing without floating point
+  std::optional<double> attainable;        // op/s at most on this machine, at its intensity
+  std::optional<Limit> limit;              // the next roof above; nothing without operations
 };
 
 struct RoofChart {
@@ -81,8 +88,10 @@ struct RoofChart {
 };
 
 // The roofs of each point are those of its own precision, its own number of threads, and the
-// instruction widths that it uses or could use.
-RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8);
+// instruction widths that it uses or could use. Without `ops`, work is floating-point operations,
+// or instructions where the run has hardly any and the machine has a roof of instructions.
+RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8,
+                std::optional<RoofKind> ops = {});
 
 const char* to_string(Scope scope);
 

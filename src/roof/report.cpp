@@ -52,7 +52,7 @@ void place(RoofReport& report, std::vector<Subject> subjects, const model::Machi
   note_x87(subjects, report.notes);
   keep_wanted(subjects, wanted, report.notes);
   report.machine_identity = machine.identity;
-  report.chart = model::place(machine, std::move(subjects), wanted.top);
+  report.chart = model::place(machine, std::move(subjects), wanted.top, wanted.ops);
   std::ranges::move(model::roof_caveats(report.chart), std::back_inserter(report.notes));
 }
 
