@@ -138,15 +138,6 @@ TEST_F(RoofCommand, TheProgramIsHeardOnceAndItsStatusIsLoftsOwn) {
   EXPECT_THAT(said.notes, HasSubstr("too short to tell its functions apart"));
 }
 
-TEST_F(RoofCommand, AProgramThatFailsIsNotPlacedUnlessAskedFor) {
-  const Said said = roof_of("-- sh -c 'exit 3'");
-  EXPECT_EQ(said.status, 125);
-  EXPECT_THAT(said.notes, HasSubstr("ended with status 3"));
-  const Said kept = roof_of("--keep-going -- sh -c 'exit 3'");
-  EXPECT_EQ(kept.status, 3);
-  EXPECT_THAT(kept.notes, HasSubstr("note: the program ended with status 3"));
-}
-
 TEST_F(RoofCommand, AProgramThatDoesOtherwiseInItsSecondRunIsSaidSo) {
   const Said said = roof_of("-- mkdir " + home_ + "/made");
   EXPECT_EQ(said.status, 125);
@@ -274,8 +265,8 @@ TEST_F(RoofCommand, AProgramThatFailsIsShownAndItsStatusPassedOn) {
 // Whoever ends a program wants no second run of it: its times are shown, its work is not known.
 TEST_F(RoofCommand, AProgramThatIsInterruptedShowsItsTimes) {
   const std::string runs = home_ + "/runs";
-  const Said said = roof_of("--format json -- sh -c 'echo ran >>" + runs + "; kill -INT $$'");
-  EXPECT_EQ(said.status, 130) << said.notes;
+  const Said said = roof_of("--format json -- sh -c 'echo ran >>" + runs + "; kill -TERM $$'");
+  EXPECT_EQ(said.status, 143) << said.notes;
   EXPECT_EQ(read_file(runs).value_or(""), "ran\n");
   const json report = json::parse(said.notes, nullptr, false);
   ASSERT_TRUE(report.is_object()) << said.notes;
