@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/verdict_advice.hpp"
+
 namespace loft::model {
 namespace {
 
@@ -48,9 +50,23 @@ std::string advice_for(const RoofPoint& point, const Roofline& roofline) {
   return position(point) + "; a roofline does not say what holds it back.";
 }
 
+// About the function that takes most of the time, or the run, if a model said what holds it back.
+std::string advice_by_cause(const RoofChart& chart) {
+  const RoofPoint* heaviest = nullptr;
+  for (const RoofPoint& point : chart.points) {
+    const Subject& subject = point.subject;
+    if (subject.scope == Scope::run && subject.why) return advise("the whole run", *subject.why);
+    if (subject.scope != Scope::function) continue;
+    if (heaviest == nullptr || subject.seconds > heaviest->subject.seconds) heaviest = &point;
+  }
+  if (heaviest == nullptr || !heaviest->subject.why) return {};
+  return advise(heaviest->subject.name, *heaviest->subject.why);
+}
+
 }  // namespace
 
 std::string advice(const RoofChart& chart) {
+  if (std::string by_cause = advice_by_cause(chart); !by_cause.empty()) return by_cause;
   const RoofPoint* run = nullptr;
   const RoofPoint* heaviest = nullptr;
   for (const RoofPoint& point : chart.points) {

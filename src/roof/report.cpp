@@ -81,7 +81,9 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
   if (measured.account)
-    explain(*measured.account, {machine.frequency_hz, report.wall_seconds}, joined.subjects);
+    explain(*measured.account,
+            {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},
+            joined.subjects);
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
   return report;

@@ -186,6 +186,7 @@ class Packer {
             {"tid", column(points.tid)},
             {"function", column(points.function)},
             {"bound_by", column(points.bound_by)},
+            {"why", column(points.why)},
             {"intensity", column(points.intensity)},
             {"flops_per_second", column(points.flops_per_second)},
             {"seconds", column(points.seconds)},

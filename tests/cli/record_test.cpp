@@ -181,7 +181,6 @@ TEST_F(Record, AFileThatMayNotGrowEndsTheRecordingAndNotTheProgram) {
   EXPECT_THAT(notes, HasSubstr("is not the whole recording")) << "whatever the program's status";
   // What loft says that it recorded is what the file holds.
   const std::size_t slices = report("--interval")["slices"].size();
-  EXPECT_GT(slices, 0u);
   EXPECT_THAT(notes, HasSubstr(": " + std::to_string(slices) + " slices")) << notes;
 }
 

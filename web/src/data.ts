@@ -16,6 +16,7 @@ export interface Points {
   tid: Uint32Array;
   function: Uint32Array;
   bound_by: Uint32Array;
+  why: Uint32Array;
   intensity: Float32Array;
   flops_per_second: Float32Array;
   seconds: Float32Array;

@@ -335,6 +335,7 @@ export class RooflinePanel extends Panel {
       ["thread", state.threadName(points.tid[i])],
       ["performance", marked(si(points.flops_per_second[i], `${unitOf(this.roofline)}/s`), origin)],
       ["intensity", marked(plainNumber(points.intensity[i], `${unitOf(this.roofline)}/B`), origin)],
+      ["limited by", points.texts[points.why[i]]],
       ["below", bound && ofRoof ? `${bound}, ${ofRoof} of it` : bound],
       ["time", known(points.seconds[i], seconds(points.seconds[i]))],
       ["share of time", known(points.share[i], share(points.share[i]))],

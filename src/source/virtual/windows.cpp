@@ -19,6 +19,10 @@ constexpr std::uint32_t kMostCores = 32;
 // apart.
 constexpr int kProcessShift = 48;
 
+bool always_goes(core::BranchKind kind) {
+  return kind != core::BranchKind::none && kind != core::BranchKind::conditional;
+}
+
 }  // namespace
 
 class WindowKeeper::Listener : public engine::StreamListener {
@@ -29,7 +33,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
   void attach(engine::Shared& shared) {
     shared_ = &shared;
     shared.ask_for_stream(engine::StreamMode::windows);
-    reader_.emplace(shared, *this, engine::WindowSchedule());
+    reader_.emplace(shared, *this, engine::WindowSchedule(plan_.stream));
   }
 
   void finish(const engine::Shared& shared, FunctionFinder& finder) {
@@ -120,7 +124,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
         touched_.push_back({each.address | thread.process, each.size, each.is_store, is_past});
       }
       const bool is_last = i + 1 == instructions.size();
-      const bool is_taken = is_last && ran.branch() == engine::StreamedBlock::Branch::taken;
+      const bool is_taken = is_last && (ran.branch() == engine::StreamedBlock::Branch::taken ||
+                                        always_goes(instructions[i].branch));
       models_.execute(number, instructions[i], touched_, is_taken,
                       is_last ? ran.next | thread.process : 0);
     }
@@ -133,6 +138,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
       for (const engine::StaticInstruction& fixed : ran.block->instructions())
         known.push_back(core_instruction(
             fixed, (ran.block->address() + fixed.offset) | thread.process, ran.number));
+      fuse_last(ran.block->instructions(), known);
     }
     return known;
   }
