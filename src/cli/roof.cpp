@@ -40,6 +40,7 @@ struct RoofFlags {
   bool keep_going = false;
   bool by_thread = false;
   bool once = false;
+  bool loops = false;
   OutputFlags output;
 };
 
@@ -172,6 +173,10 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
+  if (flags.loops && (flags.once || flags.source == "counters" || !flags.pids.empty() ||
+                      !flags.recordings.empty()))
+    return usage("loops are found by the virtual PMU, in the second run of a program",
+                 "leave out --loops, or --once, --source counters, -p and recordings");
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
     return usage("a recording needs a file", "name it with -o");
@@ -200,6 +205,7 @@ roof::Target target_of(const RoofFlags& flags) {
   return {.command = flags.command,
           .pids = flags.pids,
           .most_runs = most_runs(flags),
+          .with_loops = flags.loops,
           .keep_going = flags.keep_going,
           .file = is_recording_wanted(flags) ? flags.output.file : std::string()};
 }
@@ -207,7 +213,7 @@ roof::Target target_of(const RoofFlags& flags) {
 // Nothing where the virtual PMU is to count, or has to.
 Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags,
                                                           Terminal& terminal) {
-  if (flags.source == "virtual") return std::nullopt;
+  if (flags.source == "virtual" || flags.loops) return std::nullopt;
   auto found = counters_at_hand(flags, terminal);
   if (found) return *std::move(found);
   if (!flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
@@ -318,6 +324,7 @@ void add_roof(Command& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
+  command->add_flag("--loops", flags->loops, "also show the loops of functions");
   command->add_flag("--per-thread", flags->by_thread, "also show each thread");
   command->add_flag("--threads", flags->by_thread, "")->hide();
   command->add_option("-p,--pid", flags->pids, "watch these running processes, with counters")

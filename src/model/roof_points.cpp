@@ -230,7 +230,7 @@ RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size
 }
 
 const char* to_string(Scope scope) {
-  constexpr std::array kNames{"run", "thread", "function", "slice"};
+  constexpr std::array kNames{"run", "thread", "function", "slice", "loop"};
   return kNames[static_cast<std::size_t>(scope)];
 }
 

@@ -18,7 +18,7 @@
 
 namespace loft::model {
 
-enum class Scope : std::uint8_t { run, thread, function, slice };
+enum class Scope : std::uint8_t { run, thread, function, slice, loop };
 
 // Operations by the width of the instructions that did them, widest last.
 struct FlopsByWidth {
@@ -49,10 +49,20 @@ struct Work {
   [[nodiscard]] Work scaled_by(double factor) const;
 };
 
+// A loop of a function, by the blocks that ran.
+struct LoopFacts {
+  std::uint64_t address = 0;  // of its header, in the binary
+  std::uint64_t offset = 0;   // of its header, in the function
+  std::uint64_t start = 0;    // of its lowest block, in the function
+  int depth = 1;              // 1: in no other loop of the function
+  double iterations = 0;
+  std::optional<double> trips;  // iterations per entry; nothing where entries are not all known
+};
+
 struct Subject {
   Scope scope = Scope::run;
   std::string name;
-  std::string binary;  // of a function
+  std::string binary;  // of a function, or of the function of a loop, which `name` then is
   std::int64_t tid = 0;
   double start = 0;  // of a slice, in seconds
   double end = 0;
@@ -68,6 +78,7 @@ struct Subject {
   sample::Origin origin = sample::Origin::counted;
   sample::Origin work_origin = sample::Origin::counted;
   std::optional<Why> why;  // nothing: not modelled
+  std::optional<LoopFacts> loop;
 };
 
 struct RoofPoint {

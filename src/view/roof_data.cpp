@@ -60,16 +60,33 @@ ordered_json why_json(const model::Why& why) {
   return json;
 }
 
+ordered_json loop_json(const model::Subject& subject) {
+  const model::LoopFacts& loop = *subject.loop;
+  ordered_json json{{"address", loop.address},      {"offset", loop.offset},
+                    {"depth", loop.depth},          {"iterations", loop.iterations},
+                    {"trips", or_null(loop.trips)}, {"lines", nullptr}};
+  const auto each = [&](std::optional<double> amount) {
+    return amount && loop.iterations > 0 ? ordered_json(*amount / loop.iterations)
+                                         : ordered_json(nullptr);
+  };
+  if (subject.work)
+    json["per_iteration"] = {{"instructions", each(subject.work->instructions)},
+                             {"bytes", each(subject.work->bytes)},
+                             {"flops", each(subject.work->flops())}};
+  return json;
+}
+
 ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const model::Subject& subject = point.subject;
   ordered_json json{{"scope", to_string(subject.scope)}, {"name", subject.name}};
   if (!report.label.empty()) json["run"] = report.label;
-  if (subject.scope == Scope::function) json["binary"] = subject.binary;
+  if (subject.scope == Scope::function || subject.loop) json["binary"] = subject.binary;
   if (subject.scope == Scope::thread || subject.tid != 0) json["tid"] = subject.tid;
   if (subject.scope == Scope::slice) {
     json["start_s"] = subject.start;
     json["end_s"] = subject.end;
   }
+  if (subject.loop) json.update(loop_json(subject));
   const auto& work = subject.work;
   json["flops"] = work ? ordered_json(work->flops()) : ordered_json(nullptr);
   json["bytes"] = work ? ordered_json(work->bytes) : ordered_json(nullptr);

@@ -29,7 +29,7 @@ double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
   for (const RoofPoint& point : chart.points) {
-    if (!point.intensity || !point.ops_per_second) continue;
+    if (!point.intensity || !point.ops_per_second || point.subject.scope == Scope::loop) continue;
     const model::Subject& subject = point.subject;
     PagePoint shown;
     shown.scope = subject.scope;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/roof.hpp"
@@ -55,6 +57,39 @@ std::string row(const std::string& name, const RoofPoint& point, model::RoofKind
                      short_name(printable(name), kNameWidth), kNameWidth,
                      (is_plain ? "" : mark) + rate_text, work_mark + number(point.intensity),
                      printable(limit), share, time, error);
+}
+
+// The loops of a function that do most of its work; how long each took is not known.
+std::string loop_rows(const RoofReport& report, const model::Subject& function) {
+  constexpr std::size_t kMost = 4;
+  std::vector<const RoofPoint*> loops;
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.loop && point.subject.work && point.subject.name == function.name &&
+        point.subject.binary == function.binary)
+      loops.push_back(&point);
+  std::ranges::stable_sort(loops, std::ranges::greater(), [](const RoofPoint* point) {
+    return point->subject.work->instructions.value_or(0);
+  });
+  if (loops.size() > kMost) loops.resize(kMost);
+  std::ranges::stable_sort(loops, {}, [](const RoofPoint* point) {
+    return std::pair(point->subject.loop->start, point->subject.loop->depth);
+  });
+  std::string text;
+  for (const RoofPoint* point : loops) {
+    const model::LoopFacts& loop = *point->subject.loop;
+    const model::Work& work = *point->subject.work;
+    const auto each = [&](std::optional<double> amount) {
+      return number(amount ? std::optional(*amount / loop.iterations) : amount);
+    };
+    const std::string name = fmt::format("{:>{}}loop +{:#x}", "", 2 + 2 * loop.depth, loop.offset);
+    text += fmt::format(
+        "{:<{}} {:>9} {:>9}   {} iterations, {} per entry; each {} instr, {} B, {} FLOP\n",
+        short_name(name, kNameWidth), kNameWidth, "-", number(point->intensity),
+        with_si_prefix(loop.iterations, ""),
+        loop.trips ? with_si_prefix(*loop.trips, "") : std::string("?"), each(work.instructions),
+        each(work.bytes), each(work.flops()));
+  }
+  return text;
 }
 
 std::string head(const RoofReport& report) {
@@ -120,6 +155,7 @@ std::string run_text(const RoofReport& report) {
   for (const std::size_t index : report.chart.shown) {
     const RoofPoint& point = report.chart.points[index];
     text += row("  " + point.subject.name, point, ops);
+    text += loop_rows(report, point.subject);
   }
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
