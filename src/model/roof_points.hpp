@@ -54,6 +54,7 @@ struct LoopFacts {
   std::uint64_t address = 0;  // of its header, in the binary
   std::uint64_t offset = 0;   // of its header, in the function
   std::uint64_t start = 0;    // of its lowest block, in the function
+  std::string lines;          // "triad.c:12-15", those of its code; empty: not known
   int depth = 1;              // 1: in no other loop of the function
   double iterations = 0;
   std::optional<double> trips;  // iterations per entry; nothing where entries are not all known

@@ -1,5 +1,7 @@
 #include "roof/loop_work.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -54,8 +56,26 @@ class BlockReader {
   std::optional<std::size_t> taken_;
 };
 
-void add_loops(const FunctionKey& key, const FunctionBlocks& function,
-               std::vector<LoopWork>& loops) {
+std::string lines_of(const Loop& loop, const FlowGraph& graph, const std::string& binary,
+                     const LineAt& line_at) {
+  const CodeLine header = line_at(binary, graph.blocks[loop.header].address);
+  if (header.line == 0) return {};
+  unsigned first = header.line;
+  unsigned last = header.line;
+  for (const std::size_t block : loop.blocks)
+    for (std::uint64_t at = graph.blocks[block].address; at < graph.blocks[block].end; ++at) {
+      const CodeLine here = line_at(binary, at);
+      if (here.line == 0 || here.file != header.file) continue;
+      first = std::min(first, here.line);
+      last = std::max(last, here.line);
+    }
+  const std::string file = header.file.substr(header.file.rfind('/') + 1);
+  return first == last ? fmt::format("{}:{}", file, first)
+                       : fmt::format("{}:{}-{}", file, first, last);
+}
+
+void add_loops(const FunctionKey& key, const FunctionBlocks& function, double least,
+               const LineAt& line_at, std::vector<LoopWork>& loops) {
   const FlowGraph graph = graph_of(function.blocks);
   for (const Loop& loop : find_loops(graph)) {
     LoopWork found;
@@ -70,6 +90,8 @@ void add_loops(const FunctionKey& key, const FunctionBlocks& function,
       found.work += function.works[block];
       found.facts.start = std::min(found.facts.start, function.blocks[block].offset);
     }
+    if (line_at && found.work.instructions.value_or(0) >= least)
+      found.facts.lines = lines_of(loop, graph, key.binary, line_at);
     loops.push_back(std::move(found));
   }
 }
@@ -112,14 +134,19 @@ std::optional<double> trips_of(const Loop& loop, const FlowGraph& graph,
   return static_cast<double>(loop.iterations) / static_cast<double>(entries);
 }
 
-std::vector<LoopWork> loops_of(const sample::RunCounts& counted) {
+std::vector<LoopWork> loops_of(const sample::RunCounts& counted, const LineAt& line_at) {
+  constexpr double kWorthLines = 0.001;  // of all instructions
   const BlockReader reader(counted);
   if (!reader.can_read()) return {};
   std::map<FunctionKey, FunctionBlocks> functions;
   for (const sample::BlockCounts& block : counted.blocks)
     reader.add(block, functions[{block.function, block.binary}]);
   std::vector<LoopWork> loops;
-  for (const auto& [key, function] : functions) add_loops(key, function, loops);
+  double all = 0;
+  for (const auto& [key, function] : functions)
+    for (const model::Work& work : function.works) all += work.instructions.value_or(0);
+  for (const auto& [key, function] : functions)
+    add_loops(key, function, kWorthLines * all, line_at, loops);
   return loops;
 }
 

@@ -1,6 +1,8 @@
 // What the loops of a program did, by the counts of its basic blocks under the virtual PMU.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +33,16 @@ struct RunBlock {
 [[nodiscard]] std::optional<double> trips_of(const Loop& loop, const FlowGraph& graph,
                                              const std::vector<RunBlock>& blocks);
 
-// Nothing where the counts lack an event.
-[[nodiscard]] std::vector<LoopWork> loops_of(const sample::RunCounts& counted);
+// The source line of an address in a binary; 0: not known.
+struct CodeLine {
+  std::string file;
+  unsigned line = 0;
+};
+using LineAt = std::function<CodeLine(const std::string& binary, std::uint64_t address)>;
+
+// Nothing where the counts lack an event. Loops that do a thousandth of all instructions, or more,
+// get their lines in the file that their header is in.
+[[nodiscard]] std::vector<LoopWork> loops_of(const sample::RunCounts& counted,
+                                             const LineAt& line_at = {});
 
 }  // namespace loft::roof

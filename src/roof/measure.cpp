@@ -15,6 +15,7 @@
 #include "source/perf_events/counting.hpp"
 #include "source/several_runs.hpp"
 #include "source/virtual/counting.hpp"
+#include "source/virtual/lines.hpp"
 #include "source/watch.hpp"
 
 namespace loft::roof {
@@ -110,7 +111,13 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
         native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
   LOFT_CHECK(check_second(native, counts, streams, target));
   CountedWork work = counted_work(counts);
-  if (target.with_loops) work.loops = loops_of(counts);
+  if (target.with_loops) {
+    source::virtual_pmu::LineFinder lines;
+    work.loops = loops_of(counts, [&](const std::string& binary, std::uint64_t address) {
+      auto found = lines.find(binary, address);
+      return CodeLine{std::move(found.file), found.line};
+    });
+  }
   return work;
 }
 

@@ -62,9 +62,13 @@ ordered_json why_json(const model::Why& why) {
 
 ordered_json loop_json(const model::Subject& subject) {
   const model::LoopFacts& loop = *subject.loop;
-  ordered_json json{{"address", loop.address},      {"offset", loop.offset},
-                    {"depth", loop.depth},          {"iterations", loop.iterations},
-                    {"trips", or_null(loop.trips)}, {"lines", nullptr}};
+  ordered_json json{
+      {"address", loop.address},
+      {"offset", loop.offset},
+      {"depth", loop.depth},
+      {"iterations", loop.iterations},
+      {"trips", or_null(loop.trips)},
+      {"lines", loop.lines.empty() ? ordered_json(nullptr) : ordered_json(loop.lines)}};
   const auto each = [&](std::optional<double> amount) {
     return amount && loop.iterations > 0 ? ordered_json(*amount / loop.iterations)
                                          : ordered_json(nullptr);

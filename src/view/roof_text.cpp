@@ -81,10 +81,12 @@ std::string loop_rows(const RoofReport& report, const model::Subject& function) 
     const auto each = [&](std::optional<double> amount) {
       return number(amount ? std::optional(*amount / loop.iterations) : amount);
     };
-    const std::string name = fmt::format("{:>{}}loop +{:#x}", "", 2 + 2 * loop.depth, loop.offset);
+    const std::string name =
+        fmt::format("{:>{}}loop {}", "", 2 + 2 * loop.depth,
+                    loop.lines.empty() ? fmt::format("+{:#x}", loop.offset) : loop.lines);
     text += fmt::format(
         "{:<{}} {:>9} {:>9}   {} iterations, {} per entry; each {} instr, {} B, {} FLOP\n",
-        short_name(name, kNameWidth), kNameWidth, "-", number(point->intensity),
+        short_name(printable(name), kNameWidth), kNameWidth, "-", number(point->intensity),
         with_si_prefix(loop.iterations, ""),
         loop.trips ? with_si_prefix(*loop.trips, "") : std::string("?"), each(work.instructions),
         each(work.bytes), each(work.flops()));

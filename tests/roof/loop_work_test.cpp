@@ -101,6 +101,16 @@ TEST(LoopWork, IsTheSumOfItsBlocks) {
   EXPECT_EQ(loops[0].work.bytes, 160);
 }
 
+// Line 7 and 9 are of the loop; what was inlined from another file is not.
+TEST(LoopWork, HasTheLinesOfItsHeadersFile) {
+  const auto line_at = [](const std::string&, std::uint64_t address) {
+    if (address >= 0x1c) return CodeLine{"/src/other.h", 100};
+    return CodeLine{"/src/sum.c", address < 0x18 ? 1u : address < 0x1a ? 9u : 7u};
+  };
+  EXPECT_EQ(loops_of(counted_loop(), line_at)[0].facts.lines, "sum.c:7-9");
+  EXPECT_EQ(loops_of(counted_loop())[0].facts.lines, "");
+}
+
 TEST(LoopWork, WithoutCountsOfBranchesThereIsNone) {
   auto run = counted_loop();
   run.events.back().name = "branches";
