@@ -28,7 +28,9 @@ std::string row(const std::string& name, const RoofPoint& point) {
   };
   const auto& why = point.subject.why;
   const bool is_explained = why && why->outcome != model::Outcome::not_seen;
-  const std::string limit = is_explained                 ? words_of(*why)
+  // The column has room for one cause; the line below the table names both.
+  const std::string limit = is_explained && why->limit   ? std::string(words_of(*why->limit))
+                            : is_explained               ? words_of(*why)
                             : point.limit                ? "below " + point.limit->name
                             : !point.subject.work        ? "not counted"
                             : point.subject.seconds <= 0 ? "took no time"
