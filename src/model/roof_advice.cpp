@@ -9,8 +9,6 @@ namespace {
 
 // A point is at a roof when the low end of its 95 % interval reaches so much of it.
 constexpr double kAtRoof = 0.85;
-// Floating point that takes less of the instructions than this is not what a program is about.
-constexpr double kHardlyAny = 0.001;
 
 bool is_at_roof(const RoofPoint& point) {
   const bool is_sure = point.limit->verdict == Verdict::stable &&
@@ -32,12 +30,15 @@ std::string position(const RoofPoint& point) {
                      point.limit->share * 100);
 }
 
-std::string advice_for(const RoofPoint& point, bool bytes_are_of_memory) {
+std::string advice_for(const RoofPoint& point, const Roofline& roofline) {
   const Limit& limit = *point.limit;
   const std::string& name = point.subject.name;
-  if (is_at_roof(point) && limit.is_bandwidth && (is_top(point) || bytes_are_of_memory))
+  if (is_at_roof(point) && limit.is_bandwidth && (is_top(point) || roofline.is_of_memory()))
     return fmt::format("{} moves bytes as fast as {} allows: fewer bytes will help.", name,
                        limit.name);
+  if (is_at_roof(point) && !limit.is_bandwidth && roofline.work == RoofKind::instructions)
+    return fmt::format("{} executes instructions as fast as the core issues them: fewer will help.",
+                       name);
   if (is_at_roof(point) && !limit.is_bandwidth)
     return is_top(point)
                ? fmt::format("{} computes as fast as {} allows: fewer operations will help.", name,
@@ -75,11 +76,11 @@ std::string advice(const RoofChart& chart) {
   }
   if (run == nullptr || !run->subject.work) return {};
   const Work& work = *run->subject.work;
-  if (work.instructions && work.flops() < kHardlyAny * *work.instructions)
-    return "There is hardly any floating point in it: a roofline says little here; "
-           "'loft record' and 'loft report' show where the time goes.";
+  if (chart.roofline.work == RoofKind::flops && work.has_hardly_any_flops())
+    return "There is hardly any floating point in it: its roofline is that of instructions "
+           "(--ops instructions).";
   const RoofPoint& subject = heaviest != nullptr ? *heaviest : *run;
-  return subject.limit ? advice_for(subject, chart.roofline.is_of_memory()) : std::string();
+  return subject.limit ? advice_for(subject, chart.roofline) : std::string();
 }
 
 }  // namespace loft::model

@@ -80,6 +80,7 @@ json roofline_of_page(const model::Roofline& roofline) {
                         {"basis", model::to_string(ceiling.basis)}});
   return {{"machine", printable(roofline.machine)},
           {"precision", printable(roofline.precision)},
+          {"unit", model::ops_unit(roofline.work)},
           {"threads", roofline.threads},
           {"slopes", std::move(slopes)},
           {"ceilings", std::move(ceilings)}};

@@ -131,6 +131,25 @@ TEST_F(RoofCommand, SaysWhatLimitsTheProgramInAFewLines) {
   EXPECT_THAT(said.notes, HasSubstr("counts: virtual PMU, exact   time: native run"));
 }
 
+TEST_F(RoofCommand, LoopsStandUnderTheirFunctionWithExactCountsAndNoTime) {
+  const Said said =
+      roof_of(std::string("--loops --format json -- ") + LOFT_TEST_KERNELS + " triad 120000");
+  const json report = json::parse(said.notes, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << said.notes;
+  double flops = 0;
+  double in_loops = 0;
+  for (const json& each : report["points"]) {
+    if (each["name"] != "triad_kernel") continue;
+    if (each["scope"] == "function") flops = each["flops"].get<double>();
+    if (each["scope"] != "loop" || each["depth"] != 1) continue;
+    in_loops += each["flops"].get<double>();
+    EXPECT_TRUE(each["seconds"].is_null());
+    EXPECT_GT(each["iterations"].get<double>(), 0);
+  }
+  EXPECT_GT(flops, 0);
+  EXPECT_NEAR(in_loops, flops, 0.01 * flops) << "a triad computes in its loops";
+}
+
 TEST_F(RoofCommand, TheProgramIsHeardOnceAndItsStatusIsLoftsOwn) {
   const Said said = roof_of("-- echo hello");
   EXPECT_EQ(said.out, "hello\n");
