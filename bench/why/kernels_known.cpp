@@ -45,7 +45,7 @@ inline void add_up(const char* from, std::size_t bytes, std::size_t rounds) {
   g_double = _mm256_cvtsd_f64(s0);
 }
 
-inline void chase(void** from, std::size_t steps) {
+inline void** chase(void** from, std::size_t steps) {
   void* at = from;
   for (std::size_t i = 0; i < steps; i += 8) {
     for (int k = 0; k < 8; ++k) {
@@ -54,6 +54,7 @@ inline void chase(void** from, std::size_t steps) {
     }
   }
   g_pointer = at;
+  return static_cast<void**>(at);
 }
 
 void** g_cycle;
@@ -124,7 +125,9 @@ RELIEVED(chase_l2, 100000, (prepare_cycle<256, 64>)) { chase(g_cycle, 100000); }
 KERNEL(chase_l3, "l3_latency", 100000, (prepare_cycle<32768, 128>)) { chase(g_cycle, 100000); }
 RELIEVED(chase_l3, 100000, (prepare_cycle<3072, 64>)) { chase(g_cycle, 100000); }
 
-KERNEL(chase_dram, "dram_latency", 20000, (prepare_cycle<2097152, 128>)) { chase(g_cycle, 20000); }
+KERNEL(chase_dram, "dram_latency", 20000, (prepare_cycle<2097152, 128>)) {
+  g_cycle = chase(g_cycle, 20000);  // on from where the last one ended: no line comes back soon
+}
 RELIEVED(chase_dram, 20000, (prepare_cycle<3072, 64>)) { chase(g_cycle, 20000); }
 
 // ---- one line in each of many pages; the lines fit into L2, the pages into no TLB
@@ -188,16 +191,16 @@ KERNEL(fma_chain, "fp_latency", 100000, nullptr) {
   g_double = _mm256_cvtsd_f64(sum);
 }
 RELIEVED(fma_chain, 100000, nullptr) {
-  __m256d s0 = _mm256_set1_pd(1.0), s1 = s0, s2 = s0, s3 = s0, s4 = s0;
+  __m256d s0 = _mm256_set1_pd(1.0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
   const __m256d a = _mm256_set1_pd(0.5), b = _mm256_set1_pd(0.25);
-  for (int i = 0; i < 100000; i += 5)
+  for (int i = 0; i < 100000; i += 8)  // as many chains as two units with four cycles ask for
     asm volatile(
-        "vfmadd213pd %6, %5, %0; vfmadd213pd %6, %5, %1; vfmadd213pd %6, %5, %2; vfmadd213pd %6, "
-        "%5, %3;"
-        "vfmadd213pd %6, %5, %4"
-        : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "+x"(s4)
+        "vfmadd213pd %9, %8, %0; vfmadd213pd %9, %8, %1; vfmadd213pd %9, %8, %2; vfmadd213pd %9, "
+        "%8, %3; vfmadd213pd %9, %8, %4; vfmadd213pd %9, %8, %5; vfmadd213pd %9, %8, %6; "
+        "vfmadd213pd %9, %8, %7"
+        : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "+x"(s4), "+x"(s5), "+x"(s6), "+x"(s7)
         : "x"(a), "x"(b));
-  g_double = _mm256_cvtsd_f64(s0 + s1 + s2 + s3 + s4);
+  g_double = _mm256_cvtsd_f64(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7);
 }
 
 KERNEL(multiply_chain, "int_latency", 100000, nullptr) {

@@ -16,11 +16,6 @@ bool is_int(Op op) { return op >= Op::int_alu && op <= Op::int_div; }
 
 bool is_vector(Op op) { return op >= Op::fp_add && op <= Op::x87_slow; }
 
-bool is_nop(const Instruction& instruction) {
-  return instruction.op == Op::none && instruction.branch == BranchKind::none &&
-         !instruction.is_fence && instruction.sources == 0 && instruction.destinations == 0;
-}
-
 }  // namespace
 
 TimingRun::TimingRun(const Window& window, const CoreParameters& core)

@@ -162,6 +162,11 @@ WindowAccess get_access(Reader& in) {
 
 }  // namespace
 
+bool is_nop(const Instruction& instruction) {
+  return instruction.op == Op::none && instruction.branch == BranchKind::none &&
+         !instruction.is_fence && instruction.sources == 0 && instruction.destinations == 0;
+}
+
 Result<void> check(const Window& window) {
   if (window.executions.size() > Window::kMostExecutions ||
       window.instructions.size() > Window::kMostExecutions ||

@@ -87,6 +87,9 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
+// Whether it does nothing at all, but for its accesses to memory.
+[[nodiscard]] bool is_nop(const Instruction& instruction);
+
 struct WindowAccess {
   std::uint64_t address = 0;
   std::uint32_t size = 0;  // bytes; longer ones are split

@@ -9,7 +9,9 @@ namespace loft::machine {
 namespace {
 
 // Numbers of things are whole; what was measured of them is a little less, or more.
-enum class Form { as_measured, whole };
+// From a misprediction the test and the branch itself are taken off: a cycle each, in which the
+// model executes them.
+enum class Form { as_measured, whole, less_two };
 
 struct Mapping {
   std::string_view core;
@@ -22,7 +24,7 @@ constexpr std::array kMappings = std::to_array<Mapping>({
     {"nop_width", "nop_per_cycle", Form::whole},
     {"reorder_window", "reorder_window_instructions", Form::whole},
     {"taken_per_cycle", "branch_taken_per_cycle", Form::whole},
-    {"mispredict_penalty", "misprediction_cycles"},
+    {"mispredict_penalty", "misprediction_cycles", Form::less_two},
     {"l1_latency", "l1_latency_cycles"},
     {"l2_latency", "l2_latency_cycles"},
     {"l3_latency", "l3_latency_cycles"},
@@ -75,6 +77,18 @@ constexpr std::array kMappings = std::to_array<Mapping>({
     {"occupancy.fp_sqrt_double", "fp_sqrt_occupancy_cycles"},
 });
 
+double value_of(const model::Constant& measured, Form form) {
+  switch (form) {
+    case Form::whole:
+      return std::round(measured.value);
+    case Form::less_two:
+      return std::max(0.0, measured.value - 2);
+    case Form::as_measured:
+      break;
+  }
+  return measured.value;
+}
+
 std::string nearest_core(const model::Machine& machine) {
   const bool is_wide = std::ranges::find(machine.isas, "avx512") != machine.isas.end();
   if (machine.cpu.find("AMD") != std::string::npos) return is_wide ? "zen4" : "zen3";
@@ -97,8 +111,7 @@ Result<MeasuredCore> core_of(const model::Machine& machine) {
       found.missing.push_back(name);
       continue;
     }
-    const double value =
-        mapping.form == Form::whole ? std::round(measured->value) : measured->value;
+    const double value = value_of(*measured, mapping.form);
     if (!core::set_parameter(found.parameters, mapping.core, value, core::Origin::measured))
       found.unlikely.push_back(name);
   }

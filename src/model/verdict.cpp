@@ -16,6 +16,10 @@ constexpr double kLeastInstructions = 1000;
 constexpr double kMostUnknown = 1.3;
 // A second cause is worth naming when it gains at least this share of what the first one does.
 constexpr double kSecondShare = 0.6;
+// Fewer cycles than this share of what issuing takes are not a part's own.
+constexpr double kHidden = 0.9;
+// Events per instruction; fewer do not hold a part back.
+constexpr double kFewEvents = 0.0002;
 
 std::size_t index_of(Cause cause) { return static_cast<std::size_t>(cause); }
 
@@ -55,6 +59,24 @@ std::string per_thousand(double count, double instructions, std::string_view wha
   return fmt::format("{:.3g} {} per 1000 instructions", count / instructions * 1000, what);
 }
 
+// How often what a cause is made of happened; nothing for causes that are not made of events.
+std::optional<double> events_of(const TimedPart::Met& met, Cause cause) {
+  switch (cause) {
+    case Cause::mispredictions:
+      return met.mispredicted;
+    case Cause::divider:
+      return met.divisions;
+    case Cause::sharing:
+      return met.transfers;
+    case Cause::atomics:
+      return met.atomics;
+    case Cause::l1_latency:
+      return met.loads;
+    default:
+      return std::nullopt;
+  }
+}
+
 // The fact that speaks for a cause, or nothing.
 std::string fact_of(const TimedPart& part, Cause cause) {
   const TimedPart::Met& met = part.met;
@@ -88,6 +110,13 @@ std::string fact_of(const TimedPart& part, Cause cause) {
     default:
       return "";
   }
+}
+
+// Whether a cause has hardly any of its events in the part itself: what it waits for happens in
+// functions around it.
+bool is_elsewhere(const TimedPart& part, Cause cause) {
+  const auto count = events_of(part.met, cause);
+  return count && *count < kFewEvents * part.instructions;
 }
 
 std::string comparison(const Why& why) {
@@ -170,6 +199,7 @@ TimedPart& TimedPart::operator+=(const TimedPart& other) {
   for (std::size_t i = 0; i < without.size(); ++i) without[i] += other.without[i];
   nearest += other.nearest;
   farthest += other.farthest;
+  issue_cycles += other.issue_cycles;
   met += other.met;
   return *this;
 }
@@ -199,7 +229,21 @@ Why judge(const TimedPart& part, const MeasuredPart& measured) {
     why.evidence = "where its data came from is not known: they were not touched in the warm-up";
     return why;
   }
+  if (part.cycles < kHidden * part.issue_cycles) {
+    why.outcome = Outcome::unclear;
+    why.evidence = joined("its time passes behind that of functions around it", comparison(why));
+    return why;
+  }
   name_limits(part, why);
+  if (why.limit && is_elsewhere(part, *why.limit)) {
+    why.outcome = Outcome::unclear;
+    why.evidence =
+        fmt::format("{} of functions around it; {}", words_of(*why.limit), comparison(why));
+    why.limit.reset();
+    why.second.reset();
+    why.gain.reset();
+    return why;
+  }
   if (!why.limit) {
     why.outcome = Outcome::balanced;
     why.evidence = joined("no single cause gains 10 %", comparison(why));

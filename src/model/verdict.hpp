@@ -43,6 +43,10 @@ struct TimedPart {
   double nearest = 0;
   double farthest = 0;
 
+  // The least that issuing its instructions takes. Where `cycles` are fewer, they leave in bursts
+  // behind instructions of other functions.
+  double issue_cycles = 0;
+
   // The best pair of causes taken away together, for limits that coincide.
   struct Pair {
     core::Cause first{}, second{};

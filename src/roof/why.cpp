@@ -28,6 +28,9 @@ constexpr std::size_t kTriedWindows = 3;
 constexpr std::size_t kTriedCauses = 4;
 constexpr std::size_t kPairedCauses = 5;
 
+// By so much data that the warm-up did not see must matter, to be tried as near as they can be.
+constexpr double kOpen = 1.05;
+
 // The name of all code of the kernel.
 constexpr std::string_view kKernel = "[kernel]";
 // A run that waits, or is in the kernel, for more of its time is limited by that.
@@ -43,14 +46,34 @@ ByFunction by_function(const KeptWindow& kept, const core::Timing& timing, std::
   return sums;
 }
 
+// The same without a cause. Instructions leave in bursts behind one that was waited for: without
+// the wait they may be charged with what another function was charged with. What only moved from
+// one function to another is no gain: savings are scaled to those of the whole window.
+ByFunction without_moves(const ByFunction& all, ByFunction without) {
+  double saved = 0;
+  double gained = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    saved += all[i] - without[i];
+    gained += std::max(0.0, all[i] - without[i]);
+  }
+  const double factor = gained > 0 ? std::max(0.0, saved) / gained : 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    without[i] = all[i] - factor * std::max(0.0, all[i] - without[i]);
+  return without;
+}
+
 // What the instructions of a window met, by function.
-void add_facts(const KeptWindow& kept, std::vector<TimedPart>& parts) {
+void add_facts(const KeptWindow& kept, const core::CoreParameters& core,
+               std::vector<TimedPart>& parts) {
   const core::Window& window = kept.window;
   for (const core::Execution& execution : window.executions) {
     const core::Instruction& instruction = window.instructions[execution.instruction];
     TimedPart& part = parts[kept.functions[instruction.block]];
     TimedPart::Met& met = part.met;
     part.instructions += 1;
+    part.issue_cycles += core::is_nop(instruction) && execution.accesses == 0
+                             ? 1 / core.nop_width.value
+                             : instruction.uops / core.issue_width.value;
     met.atomics += instruction.is_atomic;
     met.branches += instruction.branch != core::BranchKind::none;
     met.mispredicted += execution.is_mispredicted;
@@ -98,28 +121,49 @@ std::vector<const KeptWindow*> windows_of(const std::vector<KeptWindow>& windows
   return windows_of_it;
 }
 
-double cycles_of(const KeptWindow& kept, core::Timer& timer, const core::Scenario& scenario,
-                 std::uint32_t function) {
-  const core::Timing timing = timer.run(scenario);
-  double sum = 0;
-  for (std::size_t i = 0; i < timing.by_block.size(); ++i)
-    if (kept.functions[i] == function) sum += static_cast<double>(timing.by_block[i]);
-  return sum;
-}
+// What the verdict of one function is tried with.
+struct Trial {
+  std::vector<const KeptWindow*> windows;
+  std::uint32_t function = 0;
+  core::Unknown unknown{};
+};
+
+// A window's cycles of the function: with all causes, and without some.
+class TriedWindow {
+ public:
+  TriedWindow(const KeptWindow& kept, const core::CoreParameters& core, const Trial& trial)
+      : kept_(kept),
+        trial_(trial),
+        timer_(kept.window, core),
+        all_(by_function(kept, timer_.run({.unknown = trial.unknown}), functions())) {}
+  [[nodiscard]] double all() const { return all_[trial_.function]; }
+  double without(core::CauseSet causes) {
+    const core::Timing timing = timer_.run({.without = causes, .unknown = trial_.unknown});
+    return without_moves(all_, by_function(kept_, timing, functions()))[trial_.function];
+  }
+
+ private:
+  [[nodiscard]] std::size_t functions() const {
+    return std::size_t{std::ranges::max(kept_.functions)} + 1;
+  }
+
+  const KeptWindow& kept_;
+  const Trial& trial_;
+  core::Timer timer_;
+  ByFunction all_;
+};
 
 // Limits that coincide show only when both are taken away.
-void try_pairs(const std::vector<const KeptWindow*>& windows, const core::CoreParameters& core,
-               std::uint32_t function, TimedPart& part) {
+void try_pairs(const Trial& trial, const core::CoreParameters& core, TimedPart& part) {
   double all = 0;
   std::vector<TimedPart::Pair> pairs;
   const std::vector<Cause> causes = strongest(part, kPairedCauses);
   for (std::size_t a = 0; a < causes.size(); ++a)
     for (std::size_t b = a + 1; b < causes.size(); ++b) pairs.push_back({causes[a], causes[b], 0});
-  for (const KeptWindow* kept : windows) {
-    core::Timer timer(kept->window, core);
-    all += cycles_of(*kept, timer, {}, function);
-    for (TimedPart::Pair& pair : pairs)
-      pair.cycles += cycles_of(*kept, timer, {.without = pair.first | pair.second}, function);
+  for (const KeptWindow* kept : trial.windows) {
+    TriedWindow window(*kept, core, trial);
+    all += window.all();
+    for (TimedPart::Pair& pair : pairs) pair.cycles += window.without(pair.first | pair.second);
   }
   if (!(all > 0)) return;
   // In terms of all windows.
@@ -127,8 +171,8 @@ void try_pairs(const std::vector<const KeptWindow*>& windows, const core::CorePa
   part.pairs = std::move(pairs);
 }
 
-void try_parameter(const std::vector<const KeptWindow*>& windows, const core::CoreParameters& core,
-                   std::string_view name, double factor, std::uint32_t function, TimedPart& part) {
+void try_parameter(const Trial& trial, const core::CoreParameters& core, std::string_view name,
+                   double factor, TimedPart& part) {
   core::CoreParameters moved = core;
   double value = 0;
   core::for_each_parameter(core, [&](const core::ParameterName& each, const core::Parameter& p) {
@@ -138,15 +182,14 @@ void try_parameter(const std::vector<const KeptWindow*>& windows, const core::Co
   if (!core::check(moved)) return;
   TimedPart::Changed changed;
   changed.parameter = name;
-  for (const KeptWindow* kept : windows) {
-    core::Timer timer(kept->window, moved);
-    const double all = cycles_of(*kept, timer, {}, function);
-    changed.cycles += all;
+  for (const KeptWindow* kept : trial.windows) {
+    TriedWindow window(*kept, moved, trial);
+    changed.cycles += window.all();
     const std::vector<Cause> causes = strongest(part, kTriedCauses);
     for (std::size_t i = 0; i < core::kCauses; ++i) {
       const Cause cause = static_cast<Cause>(i);
       const bool is_tried = std::ranges::find(causes, cause) != causes.end();
-      changed.without[i] += is_tried ? cycles_of(*kept, timer, {.without = cause}, function) : all;
+      changed.without[i] += is_tried ? window.without(cause) : window.all();
     }
   }
   part.changed.push_back(std::move(changed));
@@ -155,6 +198,48 @@ void try_parameter(const std::vector<const KeptWindow*>& windows, const core::Co
 // Whether the part is worth the time that trying its verdict takes.
 bool is_worth_trying(const TimedPart& part, double all_cycles) {
   return part.cycles > 0.02 * all_cycles;
+}
+
+// All windows timed, and the verdicts of functions tried that take their time.
+std::vector<TimedPart> parts_of(const std::vector<KeptWindow>& windows,
+                                const core::CoreParameters& core, std::size_t functions,
+                                core::Unknown unknown) {
+  std::vector<TimedPart> parts(functions);
+  for (const KeptWindow& kept : windows) add_window(kept, core, parts, unknown);
+  double all_cycles = 0;
+  for (const TimedPart& part : parts) all_cycles += part.cycles;
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    if (!is_worth_trying(parts[i], all_cycles)) continue;
+    const Trial trial{windows_of(windows, i), i, unknown};
+    try_pairs(trial, core, parts[i]);
+    for (const std::string_view name : kTried)
+      for (const double factor : {1 - kMove, 1 + kMove})
+        try_parameter(trial, core, name, factor, parts[i]);
+  }
+  return parts;
+}
+
+void add_parts(const std::vector<TimedPart>& parts,
+               const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
+               std::map<FunctionKey, TimedPart>& by_function) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    // Two functions of one name in one binary: what was tried is that of the first.
+    const auto [known, is_new] =
+        by_function.try_emplace({functions[i].name, functions[i].binary}, parts[i]);
+    if (!is_new) known->second += parts[i];
+  }
+}
+
+// Where the model does not explain the time, data that the warm-up did not see may have been nearer
+// than it takes them to be: if that explains the time, it is what happened.
+model::Why judge(const Account& account, const FunctionKey& key, const TimedPart& part,
+                 const model::MeasuredPart& measured) {
+  model::Why why = model::judge(part, measured);
+  const auto found = account.nearest.find(key);
+  if (why.outcome != model::Outcome::unexplained || found == account.nearest.end()) return why;
+  if (part.cycles <= kOpen * found->second.cycles) return why;
+  model::Why nearer = model::judge(found->second, measured);
+  return nearer.outcome == model::Outcome::unexplained ? why : nearer;
 }
 
 }  // namespace
@@ -188,21 +273,26 @@ core::MachineGeometry geometry_of(const model::Machine& machine) {
 }
 
 void add_window(const KeptWindow& kept, const core::CoreParameters& core,
-                std::vector<TimedPart>& parts) {
-  add_facts(kept, parts);
+                std::vector<TimedPart>& parts, core::Unknown unknown) {
+  add_facts(kept, core, parts);
   const std::size_t count = parts.size();
   core::Timer timer(kept.window, core);
   const auto add = [&](const core::Scenario& scenario, auto&& member) {
     const ByFunction sums = by_function(kept, timer.run(scenario), count);
     for (std::size_t i = 0; i < count; ++i) member(parts[i]) += sums[i];
   };
-  add({}, [](TimedPart& part) -> double& { return part.cycles; });
-  add({.unknown = core::Unknown::nearest}, [](TimedPart& part) -> double& { return part.nearest; });
-  add({.unknown = core::Unknown::farthest},
+  const bool is_open = unknown == core::Unknown::as_modelled;
+  add({.unknown = unknown}, [](TimedPart& part) -> double& { return part.cycles; });
+  add({.unknown = is_open ? core::Unknown::nearest : unknown},
+      [](TimedPart& part) -> double& { return part.nearest; });
+  add({.unknown = is_open ? core::Unknown::farthest : unknown},
       [](TimedPart& part) -> double& { return part.farthest; });
-  for (std::size_t i = 0; i < core::kCauses; ++i)
-    add({.without = static_cast<Cause>(i)},
-        [i](TimedPart& part) -> double& { return part.without[i]; });
+  const ByFunction all = by_function(kept, timer.run({.unknown = unknown}), count);
+  for (std::size_t i = 0; i < core::kCauses; ++i) {
+    const core::Scenario scenario{.without = static_cast<Cause>(i), .unknown = unknown};
+    const ByFunction sums = without_moves(all, by_function(kept, timer.run(scenario), count));
+    for (std::size_t f = 0; f < count; ++f) parts[f].without[i] += sums[f];
+  }
 }
 
 Result<Account> account_of(
@@ -212,29 +302,17 @@ Result<Account> account_of(
   LOFT_TRY(const machine::MeasuredCore measured, machine::core_of(machine));
   const core::CoreParameters& core = measured.parameters;
   LOFT_CHECK(core::check(core));
-  std::vector<TimedPart> parts(functions.size());
-  double all_cycles = 0;
-  for (const KeptWindow& kept : windows) {
-    LOFT_CHECK(core::check(kept.window));
-    add_window(kept, core, parts);
-  }
-  for (const TimedPart& part : parts) all_cycles += part.cycles;
+  for (const KeptWindow& kept : windows) LOFT_CHECK(core::check(kept.window));
   Account account;
   account.core = fmt::format("{}, {} parameters not measured here", measured.base,
                              measured.missing.size() + measured.unlikely.size());
-  for (std::uint32_t i = 0; i < parts.size(); ++i) {
-    if (is_worth_trying(parts[i], all_cycles)) {
-      const auto chosen = windows_of(windows, i);
-      try_pairs(chosen, core, i, parts[i]);
-      for (const std::string_view name : kTried)
-        for (const double factor : {1 - kMove, 1 + kMove})
-          try_parameter(chosen, core, name, factor, i, parts[i]);
-    }
-    // Two functions of one name in one binary: what was tried is that of the first.
-    const auto [known, is_new] =
-        account.functions.try_emplace({functions[i].name, functions[i].binary}, parts[i]);
-    if (!is_new) known->second += parts[i];
-  }
+  const auto parts = parts_of(windows, core, functions.size(), core::Unknown::as_modelled);
+  add_parts(parts, functions, account.functions);
+  const bool is_open = std::ranges::any_of(
+      parts, [](const TimedPart& part) { return part.cycles > kOpen * part.nearest; });
+  if (is_open)
+    add_parts(parts_of(windows, core, functions.size(), core::Unknown::nearest), functions,
+              account.nearest);
   return account;
 }
 
@@ -277,7 +355,7 @@ void explain(const Account& account, const Clock& clock, std::vector<model::Subj
     if (instructions && *instructions > 0 && subject.seconds > 0)
       measured.cycles_per_instruction =
           subject.seconds * subject.concurrency * clock.frequency_hz / *instructions;
-    subject.why = model::judge(found->second, measured);
+    subject.why = judge(account, found->first, found->second, measured);
   }
   for (model::Subject& subject : subjects) {
     if (subject.scope != model::Scope::run || !(clock.wall_seconds > 0)) continue;

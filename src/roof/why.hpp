@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "core/parameters.hpp"
+#include "core/timing.hpp"
 #include "model/machine_model.hpp"
 #include "model/roof_points.hpp"
 #include "model/verdict.hpp"
@@ -26,6 +27,9 @@ namespace loft::roof {
 // What the timing model says, by function.
 struct Account {
   std::map<FunctionKey, model::TimedPart> functions;
+  // The same with data that the warm-up did not see as near as they can be; empty where there are
+  // none to speak of.
+  std::map<FunctionKey, model::TimedPart> nearest;
   std::string core;  // which core was modelled: "zen3, 47 parameters measured"
 };
 
@@ -41,7 +45,8 @@ struct Account {
 
 // Adds what one window says to the parts of its functions.
 void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CoreParameters& core,
-                std::vector<model::TimedPart>& by_function);
+                std::vector<model::TimedPart>& by_function,
+                core::Unknown unknown = core::Unknown::as_modelled);
 
 struct Clock {
   double frequency_hz = 0;  // of the core

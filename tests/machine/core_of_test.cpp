@@ -29,6 +29,7 @@ TEST(CoreOf, TakesOverWhatWasMeasured) {
   put(machine, "dram_latency_cycles", 431.5);
   put(machine, "load_per_cycle", 2.997);
   put(machine, "fp_div_occupancy_cycles", 5.01);
+  put(machine, "misprediction_cycles", 16);
   auto core = core_of(machine);
   ASSERT_TRUE(core);
   EXPECT_EQ(core->base, "zen4");
@@ -36,6 +37,7 @@ TEST(CoreOf, TakesOverWhatWasMeasured) {
   EXPECT_EQ(core->parameters.dram_latency.origin, core::Origin::measured);
   EXPECT_EQ(core->parameters[core::Unit::load].value, 3) << "ports are whole";
   EXPECT_EQ(core->parameters[core::Op::fp_div_double].occupancy.value, 5.01);
+  EXPECT_EQ(core->parameters.mispredict_penalty.value, 14) << "what it is without test and branch";
   EXPECT_NE(core->parameters.l3_latency.origin, core::Origin::measured);
   EXPECT_NE(std::ranges::find(core->missing, "l3_latency_cycles"), core->missing.end());
   EXPECT_TRUE(core::check(core->parameters));

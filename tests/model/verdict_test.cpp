@@ -108,6 +108,25 @@ TEST(Verdict, TheMeasuredTimeDecidesWhereUnknownDataCameFrom) {
   EXPECT_EQ(judge(part, {0.5}).outcome, Outcome::unexplained);
 }
 
+TEST(Verdict, AbstainsWhereTheEventsHappenElsewhere) {
+  TimedPart part = part_of({{Cause::mispredictions, 20000}});
+  part.met.mispredicted = 1;
+  const Why why = judge(part, kAsModelled);
+  EXPECT_EQ(why.outcome, Outcome::unclear);
+  EXPECT_EQ(why.limit, std::nullopt);
+  EXPECT_THAT(why.evidence, HasSubstr("mispredictions of functions around it"));
+  part.met.mispredicted = 500;
+  EXPECT_EQ(judge(part, kAsModelled).limit, Cause::mispredictions);
+}
+
+TEST(Verdict, AbstainsWhereItsTimePassesBehindThatOfOthers) {
+  TimedPart part = part_of({{Cause::width, 10000}});
+  part.issue_cycles = 50000;
+  EXPECT_EQ(judge(part, kAsModelled).outcome, Outcome::unclear);
+  part.issue_cycles = 40000;
+  EXPECT_EQ(judge(part, kAsModelled).limit, Cause::width);
+}
+
 TEST(Verdict, NeedsInstructionsAndTime) {
   TimedPart little = part_of({{Cause::fp_latency, 10000}});
   little.instructions = 10;

@@ -45,6 +45,26 @@ TEST(Why, AWindowsCyclesBelongToTheFunctionsOfItsBlocks) {
   EXPECT_NEAR(why.gain.value_or(0), 6, 0.2);
 }
 
+// Each addition of a chain is waited for; the moves behind it leave at once. Without the chain both
+// take a slot each: what the moves are then charged with, the additions have not gained.
+TEST(Why, TimeThatMovesToAnotherFunctionIsNoGain) {
+  const auto core = core::core_parameters("zen3").value();
+  auto kept = chain_and_moves(1);
+  kept.window.executions.clear();
+  for (int i = 0; i < 3000; ++i) {
+    kept.window.executions.push_back({.instruction = 0});
+    for (int k = 0; k < 5; ++k) kept.window.executions.push_back({.instruction = 1});
+  }
+  std::vector<model::TimedPart> parts(2);
+  add_window(kept, core, parts);
+  for (std::size_t i = 0; i < core::kCauses; ++i) {
+    EXPECT_LE(parts[0].without[i], parts[0].cycles + 1e-6);
+    EXPECT_LE(parts[1].without[i], parts[1].cycles + 1e-6);
+  }
+  const auto chain = static_cast<std::size_t>(Cause::fp_latency);
+  EXPECT_NEAR(parts[0].without[chain] + parts[1].without[chain], 3000, 100);
+}
+
 TEST(Why, IsAbleToRunWhileSomebodyElseHasItsCpu) {
   EXPECT_EQ(able_seconds({}), std::nullopt);
   // On a CPU for one second, without for three, on it for one.
@@ -61,6 +81,40 @@ TEST(Why, ThreadsThatRunTogetherCountOnce) {
       able_seconds({{7, 0, 0, 2 * kSecond, false}, {8, 1, kSecond, 3 * kSecond, false}})
           .value_or(0),
       3);
+}
+
+// A function that takes 8 cycles an instruction with data from where the model takes them to be,
+// and 3 with data as near as they may be.
+std::optional<model::Why> of_function(double measured_cycles) {
+  model::TimedPart part;
+  part.instructions = 10'000;
+  part.cycles = part.farthest = 80'000;
+  part.nearest = 30'000;
+  part.without.fill(80'000);
+  part.without[static_cast<std::size_t>(Cause::dram_latency)] = 30'000;
+  model::TimedPart nearest = part;
+  nearest.cycles = nearest.farthest = 30'000;
+  nearest.without.fill(30'000);
+  nearest.without[static_cast<std::size_t>(Cause::fp_latency)] = 10'000;
+  Account account;
+  account.functions[{"sum", "/bin/app"}] = part;
+  account.nearest[{"sum", "/bin/app"}] = nearest;
+  std::vector<Subject> subjects(1);
+  subjects[0].scope = Scope::function;
+  subjects[0].name = "sum";
+  subjects[0].binary = "/bin/app";
+  subjects[0].seconds = 1;
+  subjects[0].work = model::Work{.instructions = 3e9 / measured_cycles};
+  explain(account, {3e9, 1, 1}, subjects);
+  return subjects[0].why;
+}
+
+TEST(Why, TheMeasuredTimeDecidesWhereDataCameFrom) {
+  EXPECT_EQ(of_function(8)->limit, Cause::dram_latency);
+  EXPECT_EQ(of_function(3)->limit, Cause::fp_latency);
+  const auto neither = of_function(5);
+  EXPECT_EQ(neither->outcome, model::Outcome::unexplained);
+  EXPECT_EQ(neither->model_cycles, 8);
 }
 
 // The verdict of a run of ten seconds, one of them on a CPU.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include "event/resolver.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/virtual/region.hpp"
+#include "source/virtual/windows.hpp"
 #include "source/watch.hpp"
 
 namespace loft::source {
@@ -27,7 +29,8 @@ const std::string kSamples = LOFT_SAMPLES;
 const std::string kProgram = kSamples + "/functions.c";
 
 Result<sample::RunCounts> count(Split split, std::vector<std::string> command,
-                                std::string region = {}, const char* events = kEvents) {
+                                std::string region = {}, const char* events = kEvents,
+                                virtual_pmu::WindowKeeper* windows = nullptr) {
   ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
   event::ResolverOptions options;
   options.virtual_names = virtual_pmu::event_names;
@@ -38,6 +41,7 @@ Result<sample::RunCounts> count(Split split, std::vector<std::string> command,
   request.command = std::move(command);
   request.split = split;
   request.region = std::move(region);
+  request.windows = windows;
   LOFT_TRY(const auto run, virtual_pmu::prepare(request));
   return watch(*run, request, {});
 }
@@ -315,6 +319,40 @@ TEST_F(VirtualRegion, ThatWasNeverCalledIsZero) {
   EXPECT_TRUE(run_.events[0].total.is_available());
   EXPECT_EQ(run_.events[0].total.raw, 0u);
   EXPECT_THAT(run_.notes, testing::Contains(HasSubstr("never called")));
+}
+
+// Windows are kept beside counts that stay exact, and name the function that has the loop.
+TEST(VirtualWindows, LeaveCountsExactAndNameTheHotFunction) {
+  const std::vector<std::string> command = {kSamples + "/windows.c"};
+  const auto without = count(Split::functions, command);
+  ASSERT_TRUE(without) << to_string(without.error());
+  virtual_pmu::WindowPlan plan{.warm_up = 20'000, .length = 4'000, .gap = 10'000};
+  plan.stream.first = {};
+  virtual_pmu::WindowKeeper keeper(core::find_machine("zen3").value(), plan);
+  const auto with = count(Split::functions, command, {}, kEvents, &keeper);
+  ASSERT_TRUE(with) << to_string(with.error());
+  const auto sum_of = [](const sample::RunCounts& counted) {
+    return std::ranges::find(counted.functions, "sum", &sample::FunctionCounts::name);
+  };
+  ASSERT_NE(sum_of(*with), with->functions.end());
+  ASSERT_NE(sum_of(*without), without->functions.end());
+  for (std::size_t i = 0; i < with->events.size(); ++i)
+    EXPECT_EQ(sum_of(*with)->counts[i].raw, sum_of(*without)->counts[i].raw)
+        << with->events[i].name;
+
+  ASSERT_FALSE(keeper.windows().empty());
+  std::map<std::string, std::size_t> executed;  // by function
+  for (const auto& kept : keeper.windows()) {
+    EXPECT_TRUE(core::check(kept.window));
+    ASSERT_EQ(kept.functions.size(), kept.window.blocks.size());
+    for (const auto& execution : kept.window.executions)
+      ++executed[keeper.functions()
+                     .at(kept.functions[kept.window.instructions[execution.instruction].block])
+                     .name];
+  }
+  const auto most =
+      std::ranges::max_element(executed, {}, [](const auto& entry) { return entry.second; });
+  EXPECT_EQ(most->first, "sum");
 }
 
 // Each side of a region has a stream of its own, with all that it counted.

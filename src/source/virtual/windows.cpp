@@ -173,4 +173,25 @@ const std::vector<WindowKeeper::Function>& WindowKeeper::functions() const {
 }
 
 }  // namespace loft::source::virtual_pmu
+#else
+namespace loft::source::virtual_pmu {
+
+// Without an engine there is no stream: nothing is kept.
+class WindowKeeper::Listener {
+ public:
+  std::vector<KeptWindow> windows;
+  std::vector<Function> functions;
+};
+
+WindowKeeper::WindowKeeper(const core::MachineGeometry&, const WindowPlan&)
+    : listener_(std::make_unique<Listener>()) {}
+WindowKeeper::~WindowKeeper() = default;
+void WindowKeeper::attach(engine::Shared&) {}
+void WindowKeeper::finish(const engine::Shared&, FunctionFinder&) {}
+const std::vector<KeptWindow>& WindowKeeper::windows() const { return listener_->windows; }
+const std::vector<WindowKeeper::Function>& WindowKeeper::functions() const {
+  return listener_->functions;
+}
+
+}  // namespace loft::source::virtual_pmu
 #endif
