@@ -158,6 +158,7 @@ KERNEL(add_chain, "fp_latency", 100000, nullptr) {
   double sum = 0;
   const double one = 1.0;
   for (int i = 0; i < 100000; i += 10)
+#pragma GCC unroll 10
     for (int k = 0; k < 10; ++k) asm volatile("vaddsd %1, %0, %0" : "+x"(sum) : "x"(one));
   g_double = sum;
 }
@@ -181,6 +182,7 @@ KERNEL(fma_chain, "fp_latency", 100000, nullptr) {
   __m256d sum = _mm256_set1_pd(1.0);
   const __m256d a = _mm256_set1_pd(0.5), b = _mm256_set1_pd(0.25);
   for (int i = 0; i < 100000; i += 10)
+#pragma GCC unroll 10
     for (int k = 0; k < 10; ++k)
       asm volatile("vfmadd213pd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
   g_double = _mm256_cvtsd_f64(sum);
@@ -201,6 +203,7 @@ RELIEVED(fma_chain, 100000, nullptr) {
 KERNEL(multiply_chain, "int_latency", 100000, nullptr) {
   std::uint64_t x = 12345;
   for (int i = 0; i < 100000; i += 10)
+#pragma GCC unroll 10
     for (int k = 0; k < 10; ++k) asm volatile("imul %0, %0" : "+r"(x));
   g_integer = x;
 }

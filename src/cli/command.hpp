@@ -29,6 +29,7 @@ inline constexpr int kNotFound = 127;
 void add_completion(Command& app, Action& action);
 void add_compare(Command& app, Action& action);
 void add_doctor(Command& app, Action& action);
+void add_env(Command& app, Action& action);
 void add_event(Command& app, Action& action);
 void add_evset(Command& app, Action& action);
 void add_list(Command& app, Action& action);

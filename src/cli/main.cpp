@@ -25,6 +25,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_metric,
     add_power,
     add_machine,
+    add_env,
     add_record,
     add_report,
     add_compare,

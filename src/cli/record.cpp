@@ -3,11 +3,13 @@
 
 #include <memory>
 
+#include "base/places.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
+#include "cli/recording_flags.hpp"
 #include "cli/report.hpp"
 #include "event/resolver.hpp"
 #include "metric/request.hpp"
@@ -30,15 +32,11 @@ constexpr double kDefaultVirtualSlice = 100;  // each has a sample per function 
 
 struct RecordFlags {
   std::string source;
-  std::vector<std::string> events;
+  std::string environment;
+  RecordingFlags what;
   MetricFlags metrics;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
-  double slice_ms = 0;  // 0: the default
-  std::vector<std::string> types;
-  std::uint64_t frequency_hz = 0;
-  std::string stacks;
-  std::string ring;
   std::string recorder;
   std::string output = "perf.data";
   std::string page;  // the report beside it, where one was asked for
@@ -49,18 +47,17 @@ struct RecordFlags {
   bool is_quiet = false;
 };
 
-const std::vector<std::string> kTypes = {"pmu", "epc", "mig", "fork", "sched"};
-
 bool is_virtual(const RecordFlags& flags) { return flags.source == "virtual"; }
 
 // What the kernel alone can tell is not there for a program under the virtual PMU.
 Result<void> check_virtual(const RecordFlags& flags) {
-  if (flags.pids.empty() && flags.types.empty() && flags.frequency_hz == 0 &&
-      flags.stacks.empty() && flags.recorder.empty() && !flags.until_all_end && !flags.isolate)
+  const RecordingFlags& what = flags.what;
+  if (flags.pids.empty() && what.types.empty() && what.frequency_hz == 0 && what.period == 0 &&
+      what.stacks.empty() && flags.recorder.empty() && !flags.until_all_end && !flags.isolate)
     return {};
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
-                 "leave out -p, --types, -F, -g, --recorder, --all and --isolate");
+                 "leave out -p, --types, -F, -c, -g, --recorder, --all and --isolate");
 }
 
 Result<void> check(const RecordFlags& flags) {
@@ -78,9 +75,10 @@ Result<void> check(const RecordFlags& flags) {
 }
 
 source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
-  if (flags.types.empty()) return {};
+  if (flags.what.types.empty()) return {};
   const auto has = [&](const char* name) {
-    return std::find(flags.types.begin(), flags.types.end(), name) != flags.types.end();
+    return std::find(flags.what.types.begin(), flags.what.types.end(), name) !=
+           flags.what.types.end();
   };
   return {has("pmu"), has("epc"), has("mig"), has("fork"), has("sched")};
 }
@@ -107,16 +105,27 @@ Result<std::vector<event::Event>> events_of(const std::string& list, const Metri
 // "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(is_virtual(flags)));
-  request.events_may_be_missing = flags.events.empty();
+  request.events_may_be_missing = flags.what.events.empty();
   const std::string defaults = is_virtual(flags) ? roof::work_and_engine_event_names() + ",flops"
                                                  : std::string(kDefaultEvents);
-  const std::string all = flags.events.empty() ? defaults : join(flags.events, ",");
+  const std::string all = flags.what.events.empty() ? defaults : join(flags.what.events, ",");
   const auto sets = split(all, ';');
   if (sets.size() > 1 && is_virtual(flags))
     return failure(ErrorKind::invalid_input, "record sets of events that take turns",
                    "the virtual PMU counts everything at the same time", "use commas alone");
+  if (sets.size() > 1 && flags.what.period > 0)
+    return failure(ErrorKind::invalid_input, "sample sets of events that take turns",
+                   "-c samples all events of -e at the same time", "use commas alone");
+  if (flags.what.period > 0 && flags.what.events.empty())
+    return failure(ErrorKind::invalid_input, "sample by a count (-c)", "no event was named",
+                   "name it with -e");
   for (const std::string_view set : sets) {
     LOFT_TRY(auto events, events_of(std::string(set), flags.metrics, resolver, terminal));
+    if (flags.what.period > 0) {
+      request.sampled = std::move(events);
+      request.period = flags.what.period;
+      continue;
+    }
     if (sets.size() == 1)
       request.events = std::move(events);
     else
@@ -150,16 +159,17 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   request.command = flags.command;
   request.pids = flags.pids;
   const double usual = is_virtual(flags) ? kDefaultVirtualSlice : kDefaultSlice;
-  const double slice_ms = flags.slice_ms > 0 ? flags.slice_ms : usual;
+  const double slice_ms = flags.what.slice_ms > 0 ? flags.what.slice_ms : usual;
   request.slice = Nanoseconds(static_cast<Nanoseconds::rep>(slice_ms * 1e6));
   request.types = types_of(flags);
-  request.frequency_hz = flags.frequency_hz;
-  if (!flags.stacks.empty() && flags.frequency_hz == 0) request.frequency_hz = kDefaultFrequency;
-  if (flags.stacks == "fp") request.stacks = StackMode::frame_pointers;
-  if (flags.stacks == "dwarf") request.stacks = StackMode::dwarf;
+  request.frequency_hz = flags.what.frequency_hz;
+  if (!flags.what.stacks.empty() && flags.what.frequency_hz == 0 && flags.what.period == 0)
+    request.frequency_hz = kDefaultFrequency;
+  if (flags.what.stacks == "fp") request.stacks = StackMode::frame_pointers;
+  if (flags.what.stacks == "dwarf") request.stacks = StackMode::dwarf;
   request.recorder = flags.recorder;
-  if (!flags.ring.empty()) {
-    LOFT_TRY(request.ring_bytes, ring_size(flags.ring));
+  if (!flags.what.ring.empty()) {
+    LOFT_TRY(request.ring_bytes, ring_size(flags.what.ring));
   }
   request.until_all_end = flags.until_all_end;
   if (flags.isolate) {
@@ -183,9 +193,13 @@ std::string tasks_text(std::uint64_t tasks) {
   return with_separators(tasks) + (tasks == 1 ? " task" : " tasks");
 }
 
+std::string name_of(const std::string& output) {
+  return output == source::scheduler::kStandardOutput ? "standard output" : printable(output);
+}
+
 std::string summary(const RecordResult& result, const std::string& path) {
   std::string text = fmt::format(
-      "{}: {} of {} in {}: {} slices, {} switches; {} lost; watched by {}\n", printable(path),
+      "{}: {} of {} in {}: {} slices, {} switches; {} lost; watched by {}\n", name_of(path),
       with_binary_prefix(result.bytes), tasks_text(result.tasks),
       format_seconds(to_seconds(result.wall)), with_separators(result.slices),
       with_separators(result.switches), with_separators(result.lost), result.description);
@@ -215,8 +229,20 @@ RecordFlags with_page_apart(RecordFlags flags) {
   return flags;
 }
 
+Result<void> take_environment(RecordFlags& flags) {
+  if (flags.environment.empty()) return {};
+  LOFT_TRY(const Environments all, load_environments(config_directory()));
+  const auto found = all.find(flags.environment);
+  if (found == all.end())
+    return failure(ErrorKind::not_found, "use the environment '" + flags.environment + "'",
+                   "there is none of this name", "'loft env list' shows those that there are");
+  flags.what.fill_from(found->second);
+  return {};
+}
+
 Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
-  const RecordFlags flags = with_page_apart(given);
+  RecordFlags flags = with_page_apart(given);
+  LOFT_CHECK(take_environment(flags));
   LOFT_CHECK(check(flags));
   LOFT_TRY(const auto request, make_request(flags, terminal));
   LOFT_TRY(const auto result, is_virtual(flags) ? source::virtual_pmu::record(request)
@@ -226,7 +252,10 @@ Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
     LOFT_CHECK(write_report(flags.output, flags.page, terminal));
     if (!flags.is_quiet) terminal.note(printable(flags.page) + ": the report\n");
   }
-  return result.broken && result.exit_status == 0 ? kLoftFailed : result.exit_status;
+  if (!result.broken) return result.exit_status;
+  terminal.note(fmt::format("loft: {} is not the whole recording: {}\n", name_of(flags.output),
+                            to_string(*result.broken)));
+  return result.exit_status == 0 ? kLoftFailed : result.exit_status;
 }
 
 }  // namespace
@@ -239,44 +268,20 @@ void add_record(Command& app, Action& action) {
                    "virtual: run the program under the virtual PMU, and record exact counts per "
                    "thread and function")
       ->check(one_of({"virtual"}));
-  command
-      ->add_option(
-          "-e,--event", flags->events,
-          "events, or metrics, to count in every slice, comma-separated; a,b;c,d take turns "
-          "(default: page-faults, cycles and instructions, those that are here)")
-      ->allow_extra_args(false);
+  add_recording_flags(*command, flags->what);
+  command->add_option("--env", flags->environment,
+                      "take what is not given here from this environment (see loft env)");
   command->add_option("-m,--metrics", flags->metrics.files, "a file with further metrics")
       ->allow_extra_args(false);
   command->add_option("-p,--pid", flags->pids, "record these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command
-      ->add_option("-t,--slice", flags->slice_ms,
-                   "a slice for every so many milliseconds that a thread ran (default: 10)")
-      ->check(between(0.1, 1e6));
-  command
-      ->add_option("--types", flags->types,
-                   "what is recorded: pmu, epc, mig, fork, sched (default: all but epc)")
-      ->delimiter(',')
-      ->check(one_of(kTypes))
-      ->allow_extra_args(false);
-  command
-      ->add_option("-F,--frequency", flags->frequency_hz,
-                   "also sample where threads are, so often per second of their run time")
-      ->check(between(1u, 100000u));
-  command
-      ->add_option("-g,--stacks", flags->stacks,
-                   "with their call stacks: fp (frame pointers) or dwarf (copies of the stack)")
-      ->check(one_of({"fp", "dwarf"}));
   const Rule known_recorder = one_of({"bpf", "perf", "threads", "proc"});
   command
       ->add_option("--recorder", flags->recorder,
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
       ->check(known_recorder);
   command->add_option("--by", flags->recorder, "")->check(known_recorder)->hide();
-  command->add_option("--ring", flags->ring,
-                      "the size of each buffer between kernel and loft, like 32M: for recordings "
-                      "that lose records");
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_flag(
@@ -286,7 +291,8 @@ void add_record(Command& app, Action& action) {
   command->add_flag("--fifo", flags->is_realtime,
                     "with --isolate: before all ordinary work (SCHED_FIFO; see the manual)");
   command->add_option("-o,--output", flags->output,
-                      "the recording (default: perf.data), or FILE.html for its report as well");
+                      "the recording (default: perf.data), - for standard output, or FILE.html for "
+                      "its report as well");
   command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();

@@ -33,12 +33,14 @@ struct RoofFlags {
   std::string machine;
   std::string source = "auto";
   std::string model = "cache";
+  std::string ops = "auto";
   MetricFlags metrics;
   std::vector<std::string> functions;
   std::size_t top = 8;
   bool keep_going = false;
   bool by_thread = false;
   bool once = false;
+  bool loops = false;
   OutputFlags output;
 };
 
@@ -54,7 +56,10 @@ std::string runs_problem(const std::string& text) {
 }
 
 roof::Wanted wanted_of(const RoofFlags& flags) {
-  return {.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
+  roof::Wanted wanted{.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
+  if (flags.ops == "flops") wanted.ops = model::RoofKind::flops;
+  if (flags.ops == "instructions") wanted.ops = model::RoofKind::instructions;
+  return wanted;
 }
 
 // What is shown, and what it refers to.
@@ -168,6 +173,10 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
+  if (flags.loops && (flags.once || flags.source == "counters" || !flags.pids.empty() ||
+                      !flags.recordings.empty()))
+    return usage("loops are found by the virtual PMU, in the second run of a program",
+                 "leave out --loops, or --once, --source counters, -p and recordings");
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
     return usage("a recording needs a file", "name it with -o");
@@ -196,6 +205,7 @@ roof::Target target_of(const RoofFlags& flags) {
   return {.command = flags.command,
           .pids = flags.pids,
           .most_runs = most_runs(flags),
+          .with_loops = flags.loops,
           .keep_going = flags.keep_going,
           .file = is_recording_wanted(flags) ? flags.output.file : std::string()};
 }
@@ -203,7 +213,7 @@ roof::Target target_of(const RoofFlags& flags) {
 // Nothing where the virtual PMU is to count, or has to.
 Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags,
                                                           Terminal& terminal) {
-  if (flags.source == "virtual") return std::nullopt;
+  if (flags.source == "virtual" || flags.loops) return std::nullopt;
   auto found = counters_at_hand(flags, terminal);
   if (found) return *std::move(found);
   if (!flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
@@ -243,11 +253,14 @@ Result<int> run_program_once(const RoofFlags& flags, Terminal& terminal) {
 
 Result<void> add_recording(const std::string& path, const RoofFlags& flags, Reports& reports,
                            Terminal& terminal) {
+  roof::Wanted wanted = wanted_of(flags);
+  // All stand in one drawing, so that the first decides what counts as work.
+  if (!reports.runs.empty()) wanted.ops = reports.runs.front().chart.roofline.work;
   LOFT_TRY(auto recording, source::Recording::open(path));
   if (roof::is_counted(*recording)) {
     LOFT_TRY(const auto machine, machine_at_hand(flags.machine, terminal));
     LOFT_TRY(auto counted, roof::read_counted(*recording));
-    reports.add(roof::report_of(std::move(counted), machine, wanted_of(flags)), nullptr);
+    reports.add(roof::report_of(std::move(counted), machine, wanted), nullptr);
     return {};
   }
   LOFT_TRY(roof::KeptRun kept, roof::read_run(*recording));
@@ -257,7 +270,7 @@ Result<void> add_recording(const std::string& path, const RoofFlags& flags, Repo
   auto measured = std::make_unique<roof::Measured>();
   LOFT_TRY(measured->native, roof::profile_of(std::move(kept.native), std::move(recording)));
   measured->counted = std::move(kept.counted);
-  model::RoofReport report = roof::report_of(*measured, kept.machine, wanted_of(flags));
+  model::RoofReport report = roof::report_of(*measured, kept.machine, wanted);
   reports.add(std::move(report), std::move(measured));
   return {};
 }
@@ -299,6 +312,11 @@ void add_roof(Command& app, Action& action) {
           "that memory moves, which needs counters of the machine")
       ->check(one_of({"cache", "dram"}));
   command
+      ->add_option("--ops", flags->ops,
+                   "what counts as work: flops, instructions, or what fits the program (auto, the "
+                   "default): instructions where it has hardly any floating point")
+      ->check(one_of({"auto", "flops", "instructions"}));
+  command
       ->add_option("-m,--metrics", flags->metrics.files,
                    "metrics that say which events are operations and bytes")
       ->allow_extra_args(false);
@@ -306,6 +324,7 @@ void add_roof(Command& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
+  command->add_flag("--loops", flags->loops, "also show the loops of functions");
   command->add_flag("--per-thread", flags->by_thread, "also show each thread");
   command->add_flag("--threads", flags->by_thread, "")->hide();
   command->add_option("-p,--pid", flags->pids, "watch these running processes, with counters")

@@ -57,6 +57,7 @@ CoreParameters zen(double window, double vector_width) {
   CoreParameters core;
   common(core);
   core.issue_width = told(6);
+  core.nop_width = told(6);
   core.retire_width = told(8);
   core.reorder_window = told(window);
   core.front_width = told(8);
@@ -110,6 +111,7 @@ CoreParameters intel(double width, double window, double loads, double stores) {
   CoreParameters core;
   common(core);
   core.issue_width = told(width);
+  core.nop_width = told(width);
   core.retire_width = told(8);
   core.reorder_window = told(window);
   core.front_width = told(6);

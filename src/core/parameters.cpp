@@ -23,6 +23,7 @@ constexpr double kMostCycles = 100'000;
 constexpr Field kFields[] = {
     {"issue_width", "", &CoreParameters::issue_width, 1, 64},
     {"retire_width", "", &CoreParameters::retire_width, 1, 64},
+    {"nop_width", "", &CoreParameters::nop_width, 1, 64},
     {"reorder_window", "", &CoreParameters::reorder_window, 1, 4096},
     {"front_width", "", &CoreParameters::front_width, 1, 64},
     {"taken_per_cycle", "", &CoreParameters::taken_per_cycle, 1, 16},

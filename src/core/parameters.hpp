@@ -66,6 +66,7 @@ struct OpParameters {
 struct CoreParameters {
   // Front end and reorder window.
   Parameter issue_width, retire_width, reorder_window;
+  Parameter nop_width;        // nops that pass in a cycle: several may share a slot
   Parameter front_width;      // instructions that the front end delivers in a cycle
   Parameter taken_per_cycle;  // taken branches it follows in a cycle
   Parameter fetch_ahead;      // cycles of an instruction miss that fetching ahead hides

@@ -16,6 +16,11 @@ bool is_int(Op op) { return op >= Op::int_alu && op <= Op::int_div; }
 
 bool is_vector(Op op) { return op >= Op::fp_add && op <= Op::x87_slow; }
 
+bool is_nop(const Instruction& instruction) {
+  return instruction.op == Op::none && instruction.branch == BranchKind::none &&
+         !instruction.is_fence && instruction.sources == 0 && instruction.destinations == 0;
+}
+
 }  // namespace
 
 TimingRun::TimingRun(const Window& window, const CoreParameters& core)
@@ -52,6 +57,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   retire_width_ = is_wide ? kEndless : whole(core_.retire_width);
   front_width_ = is_wide ? kEndless : whole(core_.front_width);
   taken_per_cycle_ = whole(core_.taken_per_cycle);
+  nops_a_slot_ = std::max<Cycle>(1, whole(core_.nop_width) / whole(core_.issue_width));
   vector_load_extra_ = without(Cause::l1_latency) ? 0 : whole(core_.vector_load_extra);
   fetch_ahead_ = whole(core_.fetch_ahead);
   mispredict_penalty_ = whole(core_.mispredict_penalty);
@@ -70,6 +76,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   has_sharing_ = !without(Cause::sharing);
   has_atomics_ = !without(Cause::atomics);
 
+  nops_in_slot_ = 0;
   now_ = issued_in_cycle_ = front_ = delivered_ = taken_ = restart_ = 0;
   last_leave_ = left_in_cycle_ = last_commit_ = committed_in_cycle_ = 0;
   last_load_ = load_barrier_ = 0;
@@ -91,11 +98,15 @@ void TimingRun::prepare_ops() {
     const bool has_latency = !(is_int(op) && without(Cause::int_latency)) &&
                              !(is_vector(op) && without(Cause::fp_latency));
     const bool divides = from.unit == Unit::int_div || from.unit == Unit::fp_div;
-    ops_[i].unit = from.unit;
-    ops_[i].cluster = cluster_of(from.unit);
+    // What a divider does is done where multiplications are, one after the other.
+    const bool multiplies = divides && without(Cause::divider);
+    ops_[i].unit = !multiplies                  ? from.unit
+                   : from.unit == Unit::int_div ? Unit::int_mul
+                                                : Unit::fp_mul;
+    ops_[i].cluster = cluster_of(ops_[i].unit);
     ops_[i].is_wide = is_vector(op);
     ops_[i].latency.set(has_latency ? from.latency.value : 0);
-    ops_[i].occupancy.set(divides && without(Cause::divider) ? 1 : from.occupancy.value);
+    ops_[i].occupancy.set(multiplies ? 1 : from.occupancy.value);
   }
 }
 
@@ -129,6 +140,7 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
                                                execution.accesses);
   bool has_store = false;
   for (const WindowAccess& access : accesses) has_store |= access.is_store;
+  shares_slot_ = shares_slot(instruction, execution);
   issue(instruction, execution, has_store);
   const bool is_atomic = instruction.is_atomic && has_atomics_;
 
@@ -140,7 +152,8 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
   last_load_ = std::max(last_load_, loaded);
 
   Cycle finish = operate(instruction, ready(instruction.sources, loaded));
-  if (is_atomic) load_barrier_ = finish = finish + atomic_;
+  // The latency of an atomic is that of all it does: load, operation and store.
+  if (is_atomic) load_barrier_ = finish = std::max(finish, addressed + atomic_);
   if (instruction.is_fence && has_atomics_)
     load_barrier_ = finish = std::max({finish, last_commit_, last_load_});
   for (Registers left = instruction.destinations; left != 0; left &= left - 1)
@@ -172,11 +185,23 @@ Cycle TimingRun::deliver(const Execution& execution) {
         0, level_latency_[static_cast<std::size_t>(execution.fetched_from)] - fetch_ahead_);
   if (execution.code != Translation::first)
     at += execution.code == Translation::walk ? walk_ : second_tlb_;
-  if (at == front_ && (delivered_ >= front_width_ || taken_ >= taken_per_cycle_)) ++at;
+  const bool is_full = delivered_ >= front_width_ && !shares_slot_;
+  if (at == front_ && (is_full || taken_ >= taken_per_cycle_)) ++at;
   if (at > front_) delivered_ = taken_ = 0;
-  ++delivered_;
+  delivered_ += !shares_slot_;
   taken_ += execution.is_taken;
   return front_ = at;
+}
+
+bool TimingRun::shares_slot(const Instruction& instruction, const Execution& execution) {
+  if (instruction.uops == 0) return true;
+  if (!is_nop(instruction) || execution.accesses > 0) {
+    nops_in_slot_ = 0;
+    return false;
+  }
+  const bool shares = nops_in_slot_ > 0 && nops_in_slot_ < nops_a_slot_;
+  nops_in_slot_ = shares ? nops_in_slot_ + 1 : 1;
+  return shares;
 }
 
 void TimingRun::issue(const Instruction& instruction, const Execution& execution, bool has_store) {
@@ -187,6 +212,7 @@ void TimingRun::issue(const Instruction& instruction, const Execution& execution
     now_ = at;
     issued_in_cycle_ = 0;
   }
+  if (shares_slot_) return;
   while (issued_in_cycle_ >= issue_width_) {
     ++now_;
     issued_in_cycle_ -= issue_width_;
@@ -233,11 +259,11 @@ Cycle TimingRun::operate(const Instruction& instruction, Cycle at) {
 void TimingRun::leave(const Instruction& instruction, Cycle finish) {
   Cycle at = std::max(finish, last_leave_);
   if (at > last_leave_) left_in_cycle_ = 0;
-  if (left_in_cycle_ >= retire_width_) {
+  if (left_in_cycle_ >= retire_width_ && !shares_slot_) {
     ++at;
     left_in_cycle_ = 0;
   }
-  ++left_in_cycle_;
+  left_in_cycle_ += !shares_slot_;
   Cycle taken = at - last_leave_;
   if (restarting_block_ >= 0) {
     const Cycle lost = std::clamp<Cycle>(restart_ - last_leave_, 0, taken);

@@ -56,6 +56,8 @@ class TimingRun {
   void prepare_units();
   void execute(const Instruction& instruction, const Execution& execution);
 
+  // Whether it shares the slot of the instruction before it.
+  bool shares_slot(const Instruction& instruction, const Execution& execution);
   void issue(const Instruction& instruction, const Execution& execution, bool has_store);
   Cycle deliver(const Execution& execution);
   [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
@@ -95,6 +97,7 @@ class TimingRun {
   std::array<Cycle, 4> level_latency_{};
   std::array<bool, 4> is_bandwidth_limited_{};
   Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
+  Cycle nops_a_slot_ = 1;
   Cycle vector_load_extra_ = 0, fetch_ahead_ = 0, mispredict_penalty_ = 0;
   Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0;
   Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
@@ -109,6 +112,8 @@ class TimingRun {
   BufferCalendar fill_buffers_, walkers_;
   Cycle now_ = 0;  // the cycle of issue
   Cycle issued_in_cycle_ = 0;
+  Cycle nops_in_slot_ = 0;    // that the slot taken last holds
+  bool shares_slot_ = false;  // of the instruction at hand
   Cycle front_ = 0, delivered_ = 0, taken_ = 0;
   Cycle restart_ = 0;
   Cycle last_leave_ = 0, left_in_cycle_ = 0;

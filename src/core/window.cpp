@@ -170,7 +170,6 @@ Result<void> check(const Window& window) {
     return malformed("more than can be in a window");
   for (const Instruction& instruction : window.instructions) {
     if (instruction.block >= window.blocks.size()) return malformed("an instruction of no block");
-    if (instruction.uops == 0) return malformed("an instruction without operations");
     const Registers all =
         instruction.address_registers | instruction.sources | instruction.destinations;
     if (all >> kRegisters != 0) return malformed("a register that does not exist");

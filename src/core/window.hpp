@@ -74,7 +74,7 @@ struct Instruction {
   std::uint8_t length = 4;  // bytes
   Op op = Op::none;
   BranchKind branch = BranchKind::none;
-  std::uint8_t uops = 1;  // slots of the front end, at least 1
+  std::uint8_t uops = 1;  // slots of the front end; 0: fused with the instruction before it
   bool is_atomic = false;
   bool is_fence = false;
   std::uint16_t vector_bits = 0;    // 0: no vectors

@@ -64,7 +64,8 @@ void StreamReader::read_full_buffers() {
 // Opens windows when they are due, and closes them when every thread that joined has had its share
 // or the time is up: a thread that sleeps, or was killed, does not keep it open.
 void StreamReader::keep_schedule() {
-  constexpr Nanoseconds kLongest = 250ms;
+  // A program that waits for memory needs a while for its share, above all on a busy machine.
+  constexpr Nanoseconds kLongest = 1s;
   const Nanoseconds time = now();
   if (!shared_.has_window()) {
     if (!schedule_->is_due(time)) return;

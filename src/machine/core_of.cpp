@@ -19,6 +19,7 @@ struct Mapping {
 
 constexpr std::array kMappings = std::to_array<Mapping>({
     {"issue_width", "issue_width_per_cycle", Form::whole},
+    {"nop_width", "nop_per_cycle", Form::whole},
     {"reorder_window", "reorder_window_instructions", Form::whole},
     {"taken_per_cycle", "branch_taken_per_cycle", Form::whole},
     {"mispredict_penalty", "misprediction_cycles"},

@@ -19,6 +19,9 @@ std::vector<std::string> roof_caveats(const RoofChart& chart) {
         "machine measures again and keeps the better of each",
         join(std::vector<std::string>(noisy.begin(), noisy.end()), ", ")));
   const Roofline& roofline = chart.roofline;
+  if (!chart.points.empty() && roofline.work != RoofKind::flops && roofline.ceilings.empty())
+    caveats.push_back(fmt::format("the machine file has no roof of {}: 'loft machine' measures it",
+                                  ops_name(roofline.work)));
   if (roofline.threads_below != roofline.threads_above)
     caveats.push_back(fmt::format("roofs of {} threads are interpolated between those of {} and {}",
                                   roofline.threads, roofline.threads_below,

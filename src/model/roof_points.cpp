@@ -29,9 +29,20 @@ int used_width(const FlopsByWidth& widths) {
   return wider * 2 > all ? 128 : 64;
 }
 
+void drop(Roofline& roofline, std::string_view op) {
+  std::erase_if(roofline.ceilings, [&](const Ceiling& ceiling) { return ceiling.op == op; });
+}
+
+// The peak of an operation bounds only what does little else.
+bool mostly_divides(const Work& work) { return work.flops_div * 2 > work.flops(); }
+bool mostly_takes_roots(const Work& work) { return work.flops_sqrt * 2 > work.flops(); }
+
 // Peaks of narrower instructions than those in use bound nothing, nor do those of additions what
-// mostly multiplies and adds at once.
+// mostly multiplies and adds at once, nor does division what takes roots.
 void drop_lesser_ceilings(Roofline& roofline, const Work& work) {
+  if (roofline.work != RoofKind::flops) return;
+  if (!mostly_divides(work)) drop(roofline, "div");
+  if (!mostly_takes_roots(work)) drop(roofline, "sqrt");
   int widest = 0;
   for (const Ceiling& ceiling : roofline.ceilings) widest = std::max(widest, width_of(ceiling.isa));
   const int width = std::min(used_width(work.widths), widest);
@@ -43,8 +54,11 @@ void drop_lesser_ceilings(Roofline& roofline, const Work& work) {
     std::erase_if(roofline.ceilings, is_lesser);
 }
 
-RooflineChoice choice_of(const Subject& subject) {
+RooflineChoice choice_of(const Subject& subject, RoofKind ops) {
   RooflineChoice choice;
+  choice.work = ops;
+  choice.divides =
+      subject.work && (mostly_divides(*subject.work) || mostly_takes_roots(*subject.work));
   choice.threads = std::max(1, static_cast<int>(std::lround(subject.concurrency)));
   const bool is_single = subject.work && subject.work->flops_sp > subject.work->flops_dp;
   choice.precision = is_single ? "sp" : "dp";
@@ -55,34 +69,67 @@ RooflineChoice choice_of(const Subject& subject) {
 bool is_impossible(const RoofPoint& point) {
   constexpr double kMeasured = 1.05;  // roofs have an error, too
   return point.subject.origin == sample::Origin::modelled && point.attainable.value_or(0) > 0 &&
-         *point.flops_per_second > *point.attainable * kMeasured;
+         *point.ops_per_second > *point.attainable * kMeasured;
 }
 
-RoofPoint placed(const Machine& machine, Subject subject) {
+RoofPoint placed(const Machine& machine, Subject subject, RoofKind ops) {
   RoofPoint point;
   point.subject = std::move(subject);
   if (!point.subject.work) return point;
   const Work& work = *point.subject.work;
+  const std::optional<double> done = work.ops(ops);
   Roofline roofline;
-  if (work.flops() > 0 && work.bytes > 0) {
-    roofline = roofline_of(machine, choice_of(point.subject));
-    point.intensity = work.flops() / work.bytes;
+  if (done.value_or(0) > 0 && work.bytes > 0) {
+    roofline = roofline_of(machine, choice_of(point.subject, ops));
+    point.intensity = *done / work.bytes;
     point.attainable = roofline.attainable(*point.intensity);
   }
   if (point.subject.seconds <= 0) return point;
   if (work.flops() <= 0) point.flops_per_second = 0;  // none are none, however long they took
+  if (done && *done <= 0) point.ops_per_second = 0;
   if (point.subject.time_is_shared) return point;
   point.flops_per_second = work.flops() / point.subject.seconds;
+  if (done) point.ops_per_second = *done / point.subject.seconds;
   point.bytes_per_second = work.bytes / point.subject.seconds;
   if (!point.intensity) return point;
   if (is_impossible(point)) {
+    point.ops_per_second.reset();
     point.flops_per_second.reset();
     point.bytes_per_second.reset();
     return point;
   }
   drop_lesser_ceilings(roofline, work);
-  point.limit = roofline.limit(*point.intensity, *point.flops_per_second);
+  point.limit = roofline.limit(*point.intensity, *point.ops_per_second);
   return point;
+}
+
+// What the run is about, as far as this machine has roofs for it.
+RoofKind fitting_ops(const Machine& machine, const Subject& run) {
+  const bool is_measured = std::ranges::any_of(machine.roofs, [](const Roof& roof) {
+    return roof.kind == RoofKind::instructions && roof.verdict != Verdict::unavailable;
+  });
+  return is_measured && run.work && run.work->has_hardly_any_flops() ? RoofKind::instructions
+                                                                     : RoofKind::flops;
+}
+
+// The roofs of the run, with the dividers that any of its longer functions stands under.
+Roofline roofline_of_run(const Machine& machine, const Subject& run,
+                         const std::vector<Subject>& subjects, RoofKind ops) {
+  constexpr double kLong = 0.1;  // of the time
+  const auto any = [&](const auto& does) {
+    return std::ranges::any_of(subjects, [&](const Subject& each) {
+      return (each.scope == Scope::run || each.share_of_time >= kLong) && each.work &&
+             does(*each.work);
+    });
+  };
+  const bool divides = any(mostly_divides);
+  const bool takes_roots = any(mostly_takes_roots);
+  RooflineChoice choice = choice_of(run, ops);
+  choice.divides = divides || takes_roots;
+  Roofline roofline = roofline_of(machine, choice);
+  if (!divides) drop(roofline, "div");
+  if (!takes_roots) drop(roofline, "sqrt");
+  return roofline;
 }
 
 // Those that took any time, longest first.
@@ -136,6 +183,8 @@ Work& Work::operator+=(const Work& other) {
   widths.bits512 += other.widths.bits512;
   flops_fma += other.flops_fma;
   flops_x87 += other.flops_x87;
+  flops_div += other.flops_div;
+  flops_sqrt += other.flops_sqrt;
   return *this;
 }
 
@@ -144,28 +193,44 @@ Work Work::scaled_by(double factor) const {
                               widths.bits256 * factor, widths.bits512 * factor};
   Work scaled{flops_sp * factor, flops_dp * factor,  bytes * factor,    instructions,
               by_width,          flops_fma * factor, flops_x87 * factor};
+  scaled.flops_div = flops_div * factor;
+  scaled.flops_sqrt = flops_sqrt * factor;
   if (scaled.instructions) *scaled.instructions *= factor;
   return scaled;
 }
 
-RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top) {
+std::optional<double> Work::ops(RoofKind kind) const {
+  if (kind == RoofKind::flops) return flops();
+  return kind == RoofKind::instructions ? instructions : std::nullopt;
+}
+
+bool Work::has_hardly_any_flops() const {
+  constexpr double kHardlyAny = 0.001;  // of the instructions
+  return instructions && flops() < kHardlyAny * *instructions;
+}
+
+RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top,
+                std::optional<RoofKind> asked) {
   RoofChart chart;
   const auto run = std::ranges::find(subjects, Scope::run, &Subject::scope);
-  if (run != subjects.end()) chart.roofline = roofline_of(machine, choice_of(*run));
+  const bool has_run = run != subjects.end();
+  const RoofKind ops = asked ? *asked : has_run ? fitting_ops(machine, *run) : RoofKind::flops;
+  if (has_run) chart.roofline = roofline_of_run(machine, *run, subjects, ops);
   const auto functions = by_time(subjects, Scope::function);
   if (functions.size() > top) {
     const auto rest = std::span(functions).subspan(top);
     Subject others = together(subjects, rest, fmt::format("({} others)", rest.size()));
-    chart.others = placed(machine, std::move(others));
+    chart.others = placed(machine, std::move(others), ops);
   }
   chart.shown.assign(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(
                                                                 std::min(top, functions.size())));
-  for (Subject& subject : subjects) chart.points.push_back(placed(machine, std::move(subject)));
+  for (Subject& subject : subjects)
+    chart.points.push_back(placed(machine, std::move(subject), ops));
   return chart;
 }
 
 const char* to_string(Scope scope) {
-  constexpr std::array kNames{"run", "thread", "function", "slice"};
+  constexpr std::array kNames{"run", "thread", "function", "slice", "loop"};
   return kNames[static_cast<std::size_t>(scope)];
 }
 

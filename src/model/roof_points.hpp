@@ -18,7 +18,7 @@
 
 namespace loft::model {
 
-enum class Scope : std::uint8_t { run, thread, function, slice };
+enum class Scope : std::uint8_t { run, thread, function, slice, loop };
 
 // Operations by the width of the instructions that did them, widest last.
 struct FlopsByWidth {
@@ -37,16 +37,32 @@ struct Work {
   FlopsByWidth widths;
   double flops_fma = 0;  // of them, by multiply-add instructions
   double flops_x87 = 0;  // in extended precision, beside the two others
+  double flops_div = 0;  // of them, divisions
+  double flops_sqrt = 0;
 
   [[nodiscard]] double flops() const { return flops_sp + flops_dp + flops_x87; }
+  // Floating-point operations, or instructions; nothing where they are not known.
+  [[nodiscard]] std::optional<double> ops(RoofKind kind) const;
+  // So little floating point that the program is not about it.
+  [[nodiscard]] bool has_hardly_any_flops() const;
   Work& operator+=(const Work& other);
   [[nodiscard]] Work scaled_by(double factor) const;
+};
+
+// A loop of a function, by the blocks that ran.
+struct LoopFacts {
+  std::uint64_t address = 0;  // of its header, in the binary
+  std::uint64_t offset = 0;   // of its header, in the function
+  std::uint64_t start = 0;    // of its lowest block, in the function
+  int depth = 1;              // 1: in no other loop of the function
+  double iterations = 0;
+  std::optional<double> trips;  // iterations per entry; nothing where entries are not all known
 };
 
 struct Subject {
   Scope scope = Scope::run;
   std::string name;
-  std::string binary;  // of a function
+  std::string binary;  // of a function, or of the function of a loop, which `name` then is
   std::int64_t tid = 0;
   double start = 0;  // of a slice, in seconds
   double end = 0;
@@ -62,15 +78,17 @@ struct Subject {
   sample::Origin origin = sample::Origin::counted;
   sample::Origin work_origin = sample::Origin::counted;
   std::optional<Why> why;  // nothing: not modelled
+  std::optional<LoopFacts> loop;
 };
 
 struct RoofPoint {
   Subject subject;
-  std::optional<double> intensity;         // FLOP per byte; nothing without either
-  std::optional<double> flops_per_second;  // nothing without time or counts
+  std::optional<double> intensity;         // operations per byte; nothing without either
+  std::optional<double> ops_per_second;    // what the chart counts; nothing without time or counts
+  std::optional<double> flops_per_second;  // likewise, whatever the chart counts
   std::optional<double> bytes_per_second;  // likewise
-  std::optional<double> attainable;        // FLOP/s at most on this machine, at its intensity
-  std::optional<Limit> limit;              // the next roof above; nothing without floating point
+  std::optional<double> attainable;        // op/s at most on this machine, at its intensity
+  std::optional<Limit> limit;              // the next roof above; nothing without operations
 };
 
 struct RoofChart {
@@ -81,8 +99,10 @@ struct RoofChart {
 };
 
 // The roofs of each point are those of its own precision, its own number of threads, and the
-// instruction widths that it uses or could use.
-RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8);
+// instruction widths that it uses or could use. Without `ops`, work is floating-point operations,
+// or instructions where the run has hardly any and the machine has a roof of instructions.
+RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size_t top = 8,
+                std::optional<RoofKind> ops = {});
 
 const char* to_string(Scope scope);
 

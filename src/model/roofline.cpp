@@ -170,6 +170,7 @@ Roofline roofline_of(const Machine& machine, const RooflineChoice& choice) {
   choose_threads(roofline, curves, choice.threads);
   roofline.precision = choice.precision;
   roofline.machine = machine.cpu;
+  roofline.work = choice.work;
   for (const Curve& curve : curves) {
     const Roof& roof = *curve.begin()->second;
     const auto height = height_at(curve, roofline.threads);
@@ -191,6 +192,16 @@ Roofline roofline_of(const Machine& machine, const RooflineChoice& choice) {
 
 const char* to_string(RoofBasis basis) {
   return basis == RoofBasis::measured ? "measured" : "interpolated";
+}
+
+const char* ops_name(RoofKind work) {
+  if (work == RoofKind::instructions) return "instructions";
+  return work == RoofKind::integer ? "int" : "flops";
+}
+
+const char* ops_unit(RoofKind work) {
+  if (work == RoofKind::instructions) return "instr";
+  return work == RoofKind::integer ? "op" : "FLOP";
 }
 
 }  // namespace loft::model

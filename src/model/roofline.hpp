@@ -71,6 +71,7 @@ class Roofline {
   int threads_above = 1;
   std::string precision;
   std::string machine;
+  RoofKind work = RoofKind::flops;  // what ceilings and points count
 
   // The top of all: the highest ceiling or the steepest slope, whichever is lower.
   [[nodiscard]] double attainable(double intensity) const;
@@ -108,5 +109,9 @@ Roofline roofline_of(const Machine& machine, const RooflineChoice& choice = {});
 std::string peak_name(const Roof& roof);
 
 const char* to_string(RoofBasis basis);
+
+// What counts as work, in words of JSON ("flops") and as a unit ("FLOP").
+const char* ops_name(RoofKind work);
+const char* ops_unit(RoofKind work);
 
 }  // namespace loft::model

@@ -115,6 +115,18 @@ std::optional<std::pair<std::string, Cause>> what_flips(const TimedPart& part, c
   return std::nullopt;
 }
 
+// Whether lines that may have come from another level leave the time open. Where only the level
+// that the model names agrees with the measured time, the time has decided.
+bool is_unknown(const TimedPart& part, double measured) {
+  if (!(part.nearest > 0) || part.farthest <= kMostUnknown * part.nearest) return false;
+  const auto agrees = [&](double cycles) {
+    const double explains = cycles / part.instructions / measured;
+    const bool differs = cycles > kMostUnknown * part.cycles || kMostUnknown * cycles < part.cycles;
+    return differs && explains >= kLeastExplained && explains <= kMostExplained;
+  };
+  return agrees(part.nearest) || agrees(part.farthest);
+}
+
 void name_limits(const TimedPart& part, Why& why) {
   if (!why.what_if.empty() && why.what_if.front().second >= kLeastGain) {
     const auto& [cause, gain] = why.what_if.front();
@@ -182,7 +194,7 @@ Why judge(const TimedPart& part, const MeasuredPart& measured) {
                                comparison(why));
     return why;
   }
-  if (part.nearest > 0 && part.farthest > kMostUnknown * part.nearest) {
+  if (is_unknown(part, *measured.cycles_per_instruction)) {
     why.outcome = Outcome::unclear;
     why.evidence = "where its data came from is not known: they were not touched in the warm-up";
     return why;

@@ -34,6 +34,12 @@ struct FunctionWork {
   std::optional<model::Work> work;
 };
 
+struct LoopWork {
+  FunctionKey function;
+  model::LoopFacts facts;
+  model::Work work;
+};
+
 enum class CountedBy {
   virtual_pmu,  // in a run of its own: threads have other numbers there
   counters,     // of the machine, in the native run: threads and functions by their samples
@@ -46,6 +52,7 @@ struct CountedWork {
   std::optional<model::Work> total;
   std::vector<ThreadWork> threads;  // each once, in the order in which they were made
   std::vector<FunctionWork> functions;
+  std::vector<LoopWork> loops;  // where they were asked for: by function, outer before inner
 };
 
 // What the virtual PMU counted. A thread that became another program with exec was counted for each

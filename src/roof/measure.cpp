@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "machine/geometry.hpp"
+#include "roof/loop_work.hpp"
 #include "roof/repeat_streams.hpp"
 #include "roof/run_file.hpp"
 #include "roof/work_events.hpp"
@@ -68,12 +69,12 @@ Result<void> count_again(const Target& target, RepeatStreams& streams, NativeRun
 }
 
 // The program under the virtual PMU, with the events that a roofline needs.
-Result<sample::RunCounts> run_counted(const std::vector<std::string>& command,
-                                      StandardStreams streams,
+Result<sample::RunCounts> run_counted(const Target& target, StandardStreams streams,
                                       source::virtual_pmu::WindowKeeper& windows) {
   source::CountRequest request;
-  LOFT_TRY(request.events, virtual_events(work_event_names()));
-  request.command = command;
+  LOFT_TRY(request.events, virtual_events(work_event_names() + "," + std::string(kTakenEvent)));
+  request.command = target.command;
+  request.with_blocks = target.with_loops;
   request.streams = streams;
   request.split = source::Split::thread_functions;
   request.windows = &windows;
@@ -104,12 +105,14 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
                        "it was interrupted before its second run, under the virtual PMU: what it "
                        "did is not known");
   LOFT_TRY(const auto second, streams.second());
-  LOFT_TRY(const auto counts, run_counted(target.command, second, windows));
+  LOFT_TRY(const auto counts, run_counted(target, second, windows));
   if (was_ended(counts.exit_status))
     return not_counted(
         native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
   LOFT_CHECK(check_second(native, counts, streams, target));
-  return counted_work(counts);
+  CountedWork work = counted_work(counts);
+  if (target.with_loops) work.loops = loops_of(counts);
+  return work;
 }
 
 Result<NativeProfile> finish(NativeRun& run) {

@@ -21,6 +21,7 @@ struct Target {
   std::vector<std::string> command;
   std::vector<pid_t> pids;  // these instead, which run already; the command only says how long
   unsigned most_runs = 1;   // so many runs at most, so that events need not share counters
+  bool with_loops = false;  // find its loops; the virtual PMU alone does
   bool keep_going = false;  // even when its two runs end differently
   std::string file;         // where the recording of the native run stays; empty: nowhere
 };

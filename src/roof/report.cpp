@@ -25,7 +25,8 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
   const auto all = count_functions();
   std::erase_if(subjects, [&](const Subject& subject) {
     if (subject.scope == Scope::thread) return !wanted.threads;
-    return subject.scope == Scope::function && !wanted.functions.empty() &&
+    const bool has_name = subject.scope == Scope::function || subject.scope == Scope::loop;
+    return has_name && !wanted.functions.empty() &&
            std::ranges::none_of(wanted.functions, [&](const std::string& name) {
              return subject.name.find(name) != std::string::npos;
            });
@@ -33,6 +34,19 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
   if (all > 0 && count_functions() == 0)
     notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
                                 loft::join(wanted.functions, "' or '")));
+}
+
+// How long each took is not known: samples tell functions apart, not their blocks.
+void add_loops(const CountedWork& counted, std::vector<Subject>& subjects) {
+  for (const LoopWork& loop : counted.loops) {
+    Subject subject;
+    subject.scope = Scope::loop;
+    subject.name = loop.function.name;
+    subject.binary = loop.function.binary;
+    subject.work = loop.work;
+    subject.loop = loop.facts;
+    subjects.push_back(std::move(subject));
+  }
 }
 
 void note_x87(const std::vector<Subject>& subjects, std::vector<std::string>& notes) {
@@ -52,7 +66,7 @@ void place(RoofReport& report, std::vector<Subject> subjects, const model::Machi
   note_x87(subjects, report.notes);
   keep_wanted(subjects, wanted, report.notes);
   report.machine_identity = machine.identity;
-  report.chart = model::place(machine, std::move(subjects), wanted.top);
+  report.chart = model::place(machine, std::move(subjects), wanted.top, wanted.ops);
   std::ranges::move(model::roof_caveats(report.chart), std::back_inserter(report.notes));
 }
 
@@ -81,7 +95,10 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
   if (measured.account)
-    explain(*measured.account, {machine.frequency_hz, report.wall_seconds}, joined.subjects);
+    explain(*measured.account,
+            {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},
+            joined.subjects);
+  add_loops(measured.counted, joined.subjects);
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
   return report;

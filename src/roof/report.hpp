@@ -4,6 +4,7 @@
 //   const model::RoofReport report = report_of(measured, machine, {.top = 8});
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Wanted {
   std::vector<std::string> functions;  // only those with one of these in their name; empty: all
   bool threads = false;                // each thread, too
   std::size_t top = 8;                 // so many functions by themselves, the others together
+  std::optional<model::RoofKind> ops;  // what counts as work; nothing: what fits the program
 };
 
 [[nodiscard]] model::RoofReport report_of(const Measured& measured, const model::Machine& machine,

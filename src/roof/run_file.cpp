@@ -37,10 +37,19 @@ void visit(W& work, const Visit& number) {
   number("bits512", work.widths.bits512);
 }
 
+// Those that files of older versions lack.
+template <class W, class Visit>
+void visit_later(W& work, const Visit& number) {
+  number("flops_div", work.flops_div);
+  number("flops_sqrt", work.flops_sqrt);
+}
+
 ordered_json json_of(const std::optional<Work>& work) {
   if (!work) return nullptr;
   ordered_json json;
-  visit(*work, [&](const char* name, double value) { json[name] = value; });
+  const auto put = [&](const char* name, double value) { json[name] = value; };
+  visit(*work, put);
+  visit_later(*work, put);
   json["instructions"] =
       work->instructions ? ordered_json(*work->instructions) : ordered_json(nullptr);
   return json;
@@ -77,6 +86,9 @@ class Fields {
     Fields parts(*found);
     Work work;
     visit(work, [&](const char* part, double& value) { value = parts.amount(part); });
+    visit_later(work, [&](const char* part, double& value) {
+      if (parts.find(part) != nullptr) value = parts.amount(part);
+    });
     const ordered_json* instructions = parts.find("instructions");
     work.instructions.reset();
     if (instructions != nullptr && !instructions->is_null())

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "core/geometry.hpp"
 #include "core/timing.hpp"
@@ -209,6 +210,28 @@ Result<Account> account_of(
   return account;
 }
 
+std::optional<double> able_seconds(const std::vector<sample::RunSlice>& schedule) {
+  if (schedule.empty()) return std::nullopt;
+  std::vector<sample::RunSlice> slices = schedule;
+  std::ranges::stable_sort(slices, {}, &sample::RunSlice::start);
+  // What was preempted is able to run until it does.
+  std::unordered_map<std::uint32_t, sample::RunSlice*> last;  // by thread
+  for (sample::RunSlice& slice : slices) {
+    sample::RunSlice*& before = last[slice.tid];
+    if (before != nullptr && before->was_preempted)
+      before->end = std::max(before->end, slice.start);
+    before = &slice;
+  }
+  std::uint64_t able = 0;
+  std::uint64_t until = 0;
+  for (const sample::RunSlice& slice : slices) {
+    const std::uint64_t from = std::max(slice.start, until);
+    if (slice.end > from) able += slice.end - from;
+    until = std::max(until, slice.end);
+  }
+  return static_cast<double>(able) * 1e-9;
+}
+
 void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects) {
   double in_kernel = 0;
   for (model::Subject& subject : subjects) {
@@ -230,7 +253,7 @@ void explain(const Account& account, const Clock& clock, std::vector<model::Subj
   }
   for (model::Subject& subject : subjects) {
     if (subject.scope != model::Scope::run || !(clock.wall_seconds > 0)) continue;
-    const double waiting = 1 - subject.seconds / clock.wall_seconds;
+    const double waiting = clock.able_seconds ? 1 - *clock.able_seconds / clock.wall_seconds : 0.0;
     if (waiting > kMuch) {
       subject.why = model::judge_waiting(waiting);
     } else if (in_kernel > kMuch) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "model/roof_points.hpp"
 #include "model/verdict.hpp"
 #include "roof/counted_work.hpp"
+#include "sample/run_slice.hpp"
 #include "source/virtual/windows.hpp"
 
 namespace loft::roof {
@@ -40,7 +42,12 @@ void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CorePar
 struct Clock {
   double frequency_hz = 0;  // of the core
   double wall_seconds = 0;  // of the run
+  // In which one of its threads ran, or could have if a CPU had been free. Nothing: not known.
+  std::optional<double> able_seconds;
 };
+// How long one thread at least was on a CPU, or had lost it to somebody else. Nothing without a
+// schedule.
+[[nodiscard]] std::optional<double> able_seconds(const std::vector<sample::RunSlice>& schedule);
 // Judges every function among the subjects that has a time and instructions, the kernel, and a run
 // that hardly runs or hardly leaves the kernel.
 void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects);

@@ -23,6 +23,7 @@ struct WorkEvent {
   std::string_view name;
   bool is_work;  // otherwise of the engine
   void (*add)(Done& done, double count);
+  bool is_needed = true;  // of work: without it there is none
 };
 
 void add_instructions(Done& done, double n) { *done.work.instructions += n; }
@@ -35,6 +36,8 @@ void add_x87(Done& done, double n) {
   done.work.flops_x87 += n;
   done.work.widths.scalar += n;
 }
+void add_divisions(Done& done, double n) { done.work.flops_div += n; }
+void add_roots(Done& done, double n) { done.work.flops_sqrt += n; }
 void add_branches(Done& done, double n) { done.engine.branches += n; }
 void add_searches(Done& done, double n) { done.engine.searches += n; }
 
@@ -45,7 +48,7 @@ void add_width(Done& done, double n) {
 }
 
 using Widths = model::FlopsByWidth;
-constexpr std::array<WorkEvent, 19> kEvents{{
+constexpr std::array<WorkEvent, 21> kEvents{{
     {"instructions", true, add_instructions},
     {"load_bytes", true, add_bytes},
     {"store_bytes", true, add_bytes},
@@ -61,6 +64,8 @@ constexpr std::array<WorkEvent, 19> kEvents{{
     {"fp_512_dp", true, add_width<&Widths::bits512, 8>},
     {"flops_fma", true, add_fused},
     {"class_x87_arith", true, add_x87},
+    {"flops_div", true, add_divisions, false},
+    {"flops_sqrt", true, add_roots, false},
     {"branches", false, add_branches},
     {"branches_indirect_jump", false, add_searches},
     {"branches_indirect_call", false, add_searches},
@@ -103,7 +108,7 @@ WorkColumns::WorkColumns(std::span<const std::string> names) {
     auto& column = columns_.emplace_back();
     if (found != names.end()) column = static_cast<std::size_t>(found - names.begin());
     if (event.add == add_instructions) instructions_ = column;
-    if (event.is_work && !column) is_complete_ = false;
+    if (event.is_work && event.is_needed && !column) is_complete_ = false;
   }
 }
 
@@ -122,7 +127,9 @@ std::optional<model::Work> WorkColumns::work_in(std::span<const sample::Count> c
   bool has_instructions = true;
   for (std::size_t i = 0; i < kEvents.size(); ++i) {
     if (!kEvents[i].is_work) continue;
-    const bool is_there = *columns_[i] < counts.size() && counts[*columns_[i]].is_available();
+    const bool is_there =
+        columns_[i] && *columns_[i] < counts.size() && counts[*columns_[i]].is_available();
+    if (!is_there && !kEvents[i].is_needed) continue;
     const bool is_instructions = columns_[i] == instructions_;
     if (!is_there && !is_instructions) return std::nullopt;
     if (is_there)

@@ -41,6 +41,9 @@ struct BlockCounts {
   std::uint64_t address = 0;      // in the binary
   std::vector<std::string> code;  // its instructions as text
   std::vector<Count> counts;
+  std::uint64_t end = 0;                // behind its last instruction, in the binary
+  std::optional<std::uint64_t> target;  // in the binary, where it ends in a direct jump
+  bool goes_on = true;                  // control may go on behind its end: no jump, no return
 };
 
 // What one thread did in one function; both are indices into the lists of the same run.

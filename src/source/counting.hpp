@@ -64,6 +64,8 @@ struct CountRequest {
 
   // The virtual PMU alone: count only inside this function and what it calls; empty for all.
   std::string region;
+  // The virtual PMU alone: also count per basic block, once the program has ended.
+  bool with_blocks = false;
   // The virtual PMU alone: keeps windows of the run for a timing model; null for none.
   virtual_pmu::WindowKeeper* windows = nullptr;
   // The virtual PMU alone: the machine whose caches, TLBs and predictor are simulated with every
@@ -78,7 +80,7 @@ struct Reading {
   std::vector<sample::CpuCounts> cpus;            // with Split::cpus
   std::vector<sample::ThreadCounts> threads;      // with Split::threads and thread_functions
   std::vector<sample::FunctionCounts> functions;  // with Split::functions and thread_functions
-  std::vector<sample::BlockCounts> blocks;        // with Split::blocks
+  std::vector<sample::BlockCounts> blocks;        // with Split::blocks and with_blocks
   std::vector<sample::ThreadFunctionCounts> thread_functions;  // with Split::thread_functions
 };
 

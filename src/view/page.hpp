@@ -73,6 +73,7 @@ struct PagePoint {
   std::optional<double> share = {};  // of the run's time, 0 to 1
   sample::Origin origin = sample::Origin::counted;
   std::string_view bound_by = {};
+  std::string_view why = {};                 // what holds it back, by a model
   std::optional<double> share_of_roof = {};  // 0 to 1, more when it is above
 };
 
@@ -97,10 +98,10 @@ class PagePoints {
   void add(const PagePoint& point);
   [[nodiscard]] std::size_t size() const { return scope.size(); }
 
-  PageTexts texts;  // what name, function and bound_by are numbers of
+  PageTexts texts;  // what name, function, bound_by and why are numbers of
   std::vector<std::uint8_t> scope;
   std::vector<std::uint8_t> origin;
-  std::vector<std::uint32_t> run, name, tid, function, bound_by;
+  std::vector<std::uint32_t> run, name, tid, function, bound_by, why;
   std::vector<float> intensity, flops_per_second, seconds, share, share_of_roof;
   std::vector<double> start_s, end_s;
 };

@@ -13,7 +13,7 @@ std::uint32_t PageTexts::of(std::string_view text) {
 
 void PagePoints::reserve(std::size_t points) {
   for (auto* column : {&scope, &origin}) column->reserve(points);
-  for (auto* column : {&run, &name, &tid, &function, &bound_by}) column->reserve(points);
+  for (auto* column : {&run, &name, &tid, &function, &bound_by, &why}) column->reserve(points);
   for (auto* column : {&intensity, &flops_per_second, &seconds, &share, &share_of_roof})
     column->reserve(points);
   for (auto* column : {&start_s, &end_s}) column->reserve(points);
@@ -28,6 +28,7 @@ void PagePoints::add(const PagePoint& point) {
   tid.push_back(point.tid.value_or(kNoThread));
   function.push_back(texts.of(point.function));
   bound_by.push_back(texts.of(point.bound_by));
+  why.push_back(texts.of(point.why));
   intensity.push_back(narrow(point.intensity));
   flops_per_second.push_back(narrow(point.flops_per_second));
   seconds.push_back(narrow(point.seconds.value_or(kNotKnown)));

@@ -80,6 +80,7 @@ json roofline_of_page(const model::Roofline& roofline) {
                         {"basis", model::to_string(ceiling.basis)}});
   return {{"machine", printable(roofline.machine)},
           {"precision", printable(roofline.precision)},
+          {"unit", model::ops_unit(roofline.work)},
           {"threads", roofline.threads},
           {"slopes", std::move(slopes)},
           {"ceilings", std::move(ceilings)}};
@@ -185,6 +186,7 @@ class Packer {
             {"tid", column(points.tid)},
             {"function", column(points.function)},
             {"bound_by", column(points.bound_by)},
+            {"why", column(points.why)},
             {"intensity", column(points.intensity)},
             {"flops_per_second", column(points.flops_per_second)},
             {"seconds", column(points.seconds)},

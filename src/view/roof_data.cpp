@@ -27,6 +27,7 @@ ordered_json run_json(const RoofReport& report) {
                     {"threads", report.threads},     {"machine", report.machine_identity},
                     {"counts", report.counts_from},  {"time", report.time_from()},
                     {"notes", report.notes},         {"advice", report.advice}};
+  json["ops"] = ops_name(report.chart.roofline.work);
   if (!report.label.empty()) json["run"] = report.label;
   for (const sample::EnergyUsed& used : report.energy) {
     ordered_json over_time = ordered_json::array();
@@ -59,16 +60,33 @@ ordered_json why_json(const model::Why& why) {
   return json;
 }
 
+ordered_json loop_json(const model::Subject& subject) {
+  const model::LoopFacts& loop = *subject.loop;
+  ordered_json json{{"address", loop.address},      {"offset", loop.offset},
+                    {"depth", loop.depth},          {"iterations", loop.iterations},
+                    {"trips", or_null(loop.trips)}, {"lines", nullptr}};
+  const auto each = [&](std::optional<double> amount) {
+    return amount && loop.iterations > 0 ? ordered_json(*amount / loop.iterations)
+                                         : ordered_json(nullptr);
+  };
+  if (subject.work)
+    json["per_iteration"] = {{"instructions", each(subject.work->instructions)},
+                             {"bytes", each(subject.work->bytes)},
+                             {"flops", each(subject.work->flops())}};
+  return json;
+}
+
 ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const model::Subject& subject = point.subject;
   ordered_json json{{"scope", to_string(subject.scope)}, {"name", subject.name}};
   if (!report.label.empty()) json["run"] = report.label;
-  if (subject.scope == Scope::function) json["binary"] = subject.binary;
+  if (subject.scope == Scope::function || subject.loop) json["binary"] = subject.binary;
   if (subject.scope == Scope::thread || subject.tid != 0) json["tid"] = subject.tid;
   if (subject.scope == Scope::slice) {
     json["start_s"] = subject.start;
     json["end_s"] = subject.end;
   }
+  if (subject.loop) json.update(loop_json(subject));
   const auto& work = subject.work;
   json["flops"] = work ? ordered_json(work->flops()) : ordered_json(nullptr);
   json["bytes"] = work ? ordered_json(work->bytes) : ordered_json(nullptr);
@@ -84,6 +102,8 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
       has_time ? ordered_json(point.subject.share_of_time) : ordered_json(nullptr);
   json["concurrency"] = subject.concurrency;
   json["gflops"] = or_null(giga(point.flops_per_second));
+  json["ops"] = ops_name(report.chart.roofline.work);  // of the next field and the intensity
+  json["gops"] = or_null(giga(point.ops_per_second));
   json["gbytes_per_s"] = or_null(giga(point.bytes_per_second));
   json["intensity"] = or_null(point.intensity);
   json["bound_by"] = point.limit ? ordered_json(point.limit->name) : ordered_json(nullptr);
@@ -111,14 +131,15 @@ std::string csv_row(const RoofPoint& point, const RoofReport& report) {
   const bool is_counted = subject.work.has_value();
   const model::Work work = subject.work.value_or(model::Work{});
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
       to_string(subject.scope), csv_field(subject.name), csv_field(subject.binary),
       subject.tid != 0 ? std::to_string(subject.tid) : "", when(is_slice, subject.start),
       when(is_slice, subject.end), when(is_counted, work.flops()), when(is_counted, work.bytes),
       when(subject.seconds > 0, subject.seconds), csv_number(giga(point.flops_per_second)),
       csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
       when(point.limit.has_value(), point.limit ? point.limit->share : 0),
-      to_string(subject.origin));
+      to_string(subject.origin), ops_name(report.chart.roofline.work),
+      csv_number(giga(point.ops_per_second)));
 }
 
 }  // namespace
@@ -142,7 +163,7 @@ std::string roof_json(std::span<const RoofReport> runs) {
 std::string roof_csv(std::span<const RoofReport> runs) {
   std::string text =
       "run,scope,name,binary,tid,start_s,end_s,flops,bytes,seconds,gflops,intensity,bound_by,"
-      "share_of_roof,kind\n";
+      "share_of_roof,kind,ops,gops\n";
   for (const RoofReport& report : runs)
     for (const RoofPoint& point : report.chart.points) text += csv_row(point, report);
   return text;
@@ -152,9 +173,9 @@ std::string roof_svg(std::span<const RoofReport> runs) {
   std::vector<model::RooflinePoint> points;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto add = [&](const RoofPoint& point, const std::string& name) {
-      if (!point.intensity || !point.flops_per_second) return;
+      if (!point.intensity || !point.ops_per_second) return;
       points.push_back({runs[i].label.empty() ? name : runs[i].label + ": " + name,
-                        *point.intensity, *point.flops_per_second, point.subject.share_of_time,
+                        *point.intensity, *point.ops_per_second, point.subject.share_of_time,
                         static_cast<int>(i), point.subject.origin != sample::Origin::counted});
     };
     const model::RoofChart& chart = runs[i].chart;

@@ -16,12 +16,20 @@ std::string bytes_name(const model::RoofChart& chart) {
   return chart.roofline.is_of_memory() ? "memory traffic" : "loads and stores";
 }
 
+std::string rate_unit(const model::RoofChart& chart) {
+  return fmt::format("{}/s", ops_unit(chart.roofline.work));
+}
+
+std::string intensity_unit(const model::RoofChart& chart) {
+  return fmt::format("{}/B", ops_unit(chart.roofline.work));
+}
+
 double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown); }
 
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
   for (const RoofPoint& point : chart.points) {
-    if (!point.intensity || !point.flops_per_second) continue;
+    if (!point.intensity || !point.ops_per_second || point.subject.scope == Scope::loop) continue;
     const model::Subject& subject = point.subject;
     PagePoint shown;
     shown.scope = subject.scope;
@@ -36,7 +44,7 @@ void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run
       shown.end_s = subject.end;
     }
     shown.intensity = *point.intensity;
-    shown.flops_per_second = or_unknown(point.flops_per_second);
+    shown.flops_per_second = or_unknown(point.ops_per_second);
     shown.seconds = subject.seconds;
     shown.share = subject.share_of_time;
     shown.origin = subject.origin;
@@ -44,24 +52,28 @@ void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run
       shown.bound_by = point.limit->name;
       shown.share_of_roof = point.limit->share;
     }
+    const std::string why = subject.why && subject.why->outcome != model::Outcome::not_seen
+                                ? words_of(*subject.why)
+                                : std::string();
+    shown.why = why;
     page.points.add(shown);
   }
 }
 
 void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
-  PageTimeLine flops{"performance", "FLOP/s", run, sample::Origin::modelled, {}, {}, {}};
+  PageTimeLine ops{"performance", rate_unit(chart), run, sample::Origin::modelled, {}, {}, {}};
   PageTimeLine bytes{bytes_name(chart), "B/s", run, sample::Origin::modelled, {}, {}, {}};
   for (const RoofPoint& point : chart.points) {
     if (point.subject.scope != Scope::slice) continue;
-    for (PageTimeLine* line : {&flops, &bytes}) {
+    for (PageTimeLine* line : {&ops, &bytes}) {
       line->start_s.push_back(point.subject.start);
       line->end_s.push_back(point.subject.end);
     }
-    flops.value.push_back(or_unknown(point.flops_per_second));
+    ops.value.push_back(or_unknown(point.ops_per_second));
     bytes.value.push_back(or_unknown(point.bytes_per_second));
   }
-  if (flops.value.empty()) return;
-  page.time_lines.push_back(std::move(flops));
+  if (ops.value.empty()) return;
+  page.time_lines.push_back(std::move(ops));
   page.time_lines.push_back(std::move(bytes));
 }
 
@@ -96,11 +108,18 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   PageColumn binary{.name = "binary", .form = CellForm::text};
   PageColumn time{.name = "time", .form = CellForm::share, .help = "share of the run's time"};
   PageColumn seconds{.name = "seconds", .form = CellForm::seconds};
-  PageColumn rate{.name = "performance", .form = CellForm::number, .unit = "FLOP/s"};
-  PageColumn intensity{.name = "intensity", .form = CellForm::number, .unit = "FLOP/B"};
-  PageColumn traffic{
-      .name = bytes_name(runs.front().chart), .form = CellForm::number, .unit = "B/s"};
+  const model::RoofChart& chart = runs.front().chart;
+  PageColumn rate{.name = "performance", .form = CellForm::number, .unit = rate_unit(chart)};
+  PageColumn intensity{
+      .name = "intensity", .form = CellForm::number, .unit = intensity_unit(chart)};
+  PageColumn traffic{.name = bytes_name(chart), .form = CellForm::number, .unit = "B/s"};
   PageColumn limit{.name = "below", .form = CellForm::text, .help = "the next roof above it"};
+  PageColumn why{.name = "limited by", .form = CellForm::text, .help = "by a model of the core"};
+  PageColumn gain{.name = "without it",
+                  .form = CellForm::number,
+                  .unit = "× faster",
+                  .help = "as the model computes it"};
+  PageColumn evidence{.name = "evidence", .form = CellForm::text};
   PageColumn share{
       .name = "of that", .form = CellForm::share, .help = "how much of that roof is reached"};
   const auto add = [&](const RoofPoint& point, const std::string& label) {
@@ -111,15 +130,20 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
     binary.texts.push_back(subject.binary);
     time.numbers.push_back(subject.share_of_time);
     seconds.numbers.push_back(subject.seconds);
-    rate.numbers.push_back(or_unknown(point.flops_per_second));
+    rate.numbers.push_back(or_unknown(point.ops_per_second));
     intensity.numbers.push_back(or_unknown(point.intensity));
     traffic.numbers.push_back(or_unknown(point.bytes_per_second));
     limit.texts.push_back(point.limit ? point.limit->name : "");
     share.numbers.push_back(point.limit ? point.limit->share : kNotKnown);
+    const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
+    why.texts.push_back(is_explained ? words_of(*subject.why) : "");
+    gain.numbers.push_back(is_explained ? or_unknown(subject.why->gain) : kNotKnown);
+    gain.origins.push_back(sample::Origin::modelled);
+    evidence.texts.push_back(is_explained ? subject.why->evidence : "");
     for (PageColumn* column : {&time, &seconds, &traffic, &share})
       column->origins.push_back(subject.origin);
     // No operations are none, however long they took.
-    const bool is_zero = point.flops_per_second == 0.0;
+    const bool is_zero = point.ops_per_second == 0.0;
     rate.origins.push_back(is_zero ? subject.work_origin : subject.origin);
     intensity.origins.push_back(subject.work_origin);
   };
@@ -130,7 +154,8 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   if (runs.size() > 1) table.columns.push_back(run);
   for (PageColumn* column : {&name, &time, &seconds, &rate, &intensity, &traffic, &limit, &share})
     table.columns.push_back(*column);
-  if (scope == Scope::function) table.columns.push_back(binary);
+  if (scope == Scope::function)
+    for (PageColumn* column : {&why, &gain, &evidence, &binary}) table.columns.push_back(*column);
   return table;
 }
 
@@ -162,15 +187,17 @@ void add_figures(PageData& page, const RoofReport& report, const std::string& la
     page.figures.push_back({label + "time", format_seconds(report.wall_seconds),
                             fmt::format("{} of CPU time", format_seconds(report.cpu_seconds)),
                             sample::Origin::counted});
-    if (point.flops_per_second)
+    if (point.ops_per_second)
       page.figures.push_back(
-          {label + "attained", with_si_prefix(*point.flops_per_second, "FLOP/s"),
+          {label + "attained", with_si_prefix(*point.ops_per_second, rate_unit(report.chart)),
            point.limit ? fmt::format("{:.0f} % of {}", point.limit->share * 100, point.limit->name)
                        : "no floating point",
            point.subject.origin});
     if (point.intensity)
-      page.figures.push_back({label + "intensity", fmt::format("{:.3g} FLOP/B", *point.intensity),
-                              "operations per byte", point.subject.work_origin});
+      page.figures.push_back(
+          {label + "intensity",
+           fmt::format("{:.3g} {}", *point.intensity, intensity_unit(report.chart)),
+           "operations per byte", point.subject.work_origin});
     if (point.bytes_per_second)
       page.figures.push_back({label + bytes_name(report.chart),
                               with_si_prefix(*point.bytes_per_second, "B/s"), "",
@@ -205,7 +232,7 @@ void add_rooflines(PageData& page, std::span<const RoofReport> runs) {
     const model::Roofline& roofs = run.chart.roofline;
     if (std::ranges::none_of(page.rooflines, [&](const model::Roofline& one) {
           return one.threads == roofs.threads && one.precision == roofs.precision &&
-                 one.machine == roofs.machine;
+                 one.work == roofs.work && one.machine == roofs.machine;
         }))
       page.rooflines.push_back(roofs);
   }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/roof.hpp"
@@ -22,18 +24,19 @@ std::string number(std::optional<double> value) {
   return fmt::format("{:.{}f}", *value, *value >= 100 ? 0 : *value >= 10 ? 1 : *value >= 1 ? 2 : 3);
 }
 
-std::string row(const std::string& name, const RoofPoint& point) {
+std::string row(const std::string& name, const RoofPoint& point, model::RoofKind ops) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
   };
   const auto& why = point.subject.why;
   const bool is_explained = why && why->outcome != model::Outcome::not_seen;
-  const std::string limit = is_explained                 ? words_of(*why)
-                            : point.limit                ? "below " + point.limit->name
-                            : !point.subject.work        ? "not counted"
-                            : point.subject.seconds <= 0 ? "took no time"
-                            : !point.flops_per_second    ? "rate not known"
-                                                         : "no floating point";
+  const std::string limit = is_explained                    ? words_of(*why)
+                            : point.limit                   ? "below " + point.limit->name
+                            : !point.subject.work           ? "not counted"
+                            : point.subject.seconds <= 0    ? "took no time"
+                            : !point.ops_per_second         ? "rate not known"
+                            : ops == model::RoofKind::flops ? "no floating point"
+                                                            : "-";
   // What rests on sampled or modelled time is marked like every estimate.
   const std::string mark = point.subject.origin == sample::Origin::counted ? "" : "~";
   const std::string work_mark =
@@ -43,7 +46,7 @@ std::string row(const std::string& name, const RoofPoint& point) {
   const std::string time = point.subject.seconds > 0
                                ? fmt::format("{}{:.0f} %", mark, point.subject.share_of_time * 100)
                                : std::string("-");
-  const auto rate = giga(point.flops_per_second);
+  const auto rate = giga(point.ops_per_second);
   const std::string rate_text = number(rate);
   const bool is_plain = rate_text.starts_with('<') || rate.value_or(0) <= 0;
   std::string error;
@@ -54,6 +57,39 @@ std::string row(const std::string& name, const RoofPoint& point) {
                      short_name(printable(name), kNameWidth), kNameWidth,
                      (is_plain ? "" : mark) + rate_text, work_mark + number(point.intensity),
                      printable(limit), share, time, error);
+}
+
+// The loops of a function that do most of its work; how long each took is not known.
+std::string loop_rows(const RoofReport& report, const model::Subject& function) {
+  constexpr std::size_t kMost = 4;
+  std::vector<const RoofPoint*> loops;
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.loop && point.subject.work && point.subject.name == function.name &&
+        point.subject.binary == function.binary)
+      loops.push_back(&point);
+  std::ranges::stable_sort(loops, std::ranges::greater(), [](const RoofPoint* point) {
+    return point->subject.work->instructions.value_or(0);
+  });
+  if (loops.size() > kMost) loops.resize(kMost);
+  std::ranges::stable_sort(loops, {}, [](const RoofPoint* point) {
+    return std::pair(point->subject.loop->start, point->subject.loop->depth);
+  });
+  std::string text;
+  for (const RoofPoint* point : loops) {
+    const model::LoopFacts& loop = *point->subject.loop;
+    const model::Work& work = *point->subject.work;
+    const auto each = [&](std::optional<double> amount) {
+      return number(amount ? std::optional(*amount / loop.iterations) : amount);
+    };
+    const std::string name = fmt::format("{:>{}}loop +{:#x}", "", 2 + 2 * loop.depth, loop.offset);
+    text += fmt::format(
+        "{:<{}} {:>9} {:>9}   {} iterations, {} per entry; each {} instr, {} B, {} FLOP\n",
+        short_name(name, kNameWidth), kNameWidth, "-", number(point->intensity),
+        with_si_prefix(loop.iterations, ""),
+        loop.trips ? with_si_prefix(*loop.trips, "") : std::string("?"), each(work.instructions),
+        each(work.bytes), each(work.flops()));
+  }
+  return text;
 }
 
 std::string head(const RoofReport& report) {
@@ -107,19 +143,22 @@ std::string energy_lines(const RoofReport& report) {
 std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
-  text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth, "GFLOP/s",
-                      "FLOP/B", "limited by", "of roof", "time");
+  const model::RoofKind ops = report.chart.roofline.work;
+  text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth,
+                      fmt::format("G{}/s", ops_unit(ops)), fmt::format("{}/B", ops_unit(ops)),
+                      "limited by", "of roof", "time");
   for (const RoofPoint& point : report.chart.points)
-    if (point.subject.scope == Scope::run) text += row("whole run", point);
+    if (point.subject.scope == Scope::run) text += row("whole run", point, ops);
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::thread)
-      text += row(fmt::format("  thread {} {}", point.subject.tid, point.subject.name), point);
+      text += row(fmt::format("  thread {} {}", point.subject.tid, point.subject.name), point, ops);
   for (const std::size_t index : report.chart.shown) {
     const RoofPoint& point = report.chart.points[index];
-    text += row("  " + point.subject.name, point);
+    text += row("  " + point.subject.name, point, ops);
+    text += loop_rows(report, point.subject);
   }
   if (report.chart.others)
-    text += row("  " + report.chart.others->subject.name, *report.chart.others);
+    text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
   text += why_lines(report);
   text += energy_lines(report);
   if (!report.advice.empty()) text += printable(report.advice) + "\n";

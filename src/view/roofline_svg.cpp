@@ -14,6 +14,8 @@
 namespace loft::view {
 namespace {
 
+using model::RoofKind;
+
 constexpr double kLeft = 76;
 constexpr double kRight = 24;
 constexpr double kTop = 56;
@@ -37,7 +39,7 @@ class Drawing {
  public:
   Drawing(const model::Roofline& roofline, std::span<const model::RooflinePoint> points,
           DrawingSize size)
-      : roofline_(roofline), points_(points), size_(size) {
+      : roofline_(roofline), unit_(ops_unit(roofline.work)), points_(points), size_(size) {
     choose_range();
   }
 
@@ -56,7 +58,13 @@ class Drawing {
   void title();
   void text(double at_x, double at_y, std::string_view what, std::string_view more);
 
+  // Of work, where there is room for words.
+  [[nodiscard]] std::string_view ops() const {
+    return roofline_.work == RoofKind::flops ? std::string_view(unit_) : "instructions";
+  }
+
   const model::Roofline& roofline_;
+  std::string unit_;
   std::span<const model::RooflinePoint> points_;
   DrawingSize size_;
   double least_intensity_ = 1.0 / 64;
@@ -153,12 +161,15 @@ void Drawing::grid() {
   for (double at = least_flops_; at <= most_flops_; at *= 10)
     text(kLeft - 8, y(at) + 4, with_si_prefix(at, ""), "text-anchor=\"end\" fill=\"#444\"");
   text((kLeft + size_.width - kRight) / 2, size_.height - 16,
-       roofline_.is_of_memory() ? "operational intensity, FLOP per byte that memory moves"
-                                : "arithmetic intensity, FLOP per byte loaded or stored",
+       fmt::format("{} intensity, {} per byte {}",
+                   roofline_.is_of_memory()            ? "operational"
+                   : roofline_.work == RoofKind::flops ? "arithmetic"
+                                                       : "instruction",
+                   ops(), roofline_.is_of_memory() ? "that memory moves" : "loaded or stored"),
        "text-anchor=\"middle\"");
   out_ += fmt::format(
-      "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">FLOP/s</text>\n",
-      (kTop + bottom) / 2);
+      "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}/s</text>\n",
+      (kTop + bottom) / 2, ops());
 }
 
 void Drawing::slopes() {
@@ -212,7 +223,7 @@ void Drawing::ceilings() {
     const double words = std::max(at - 4, last_y + kLineHeight);
     last_y = words;
     const std::string name =
-        ceiling.name + " " + with_si_prefix(ceiling.flops_per_second, "FLOP/s");
+        ceiling.name + " " + with_si_prefix(ceiling.flops_per_second, unit_ + "/s");
     const double right = size_.width - kRight - 4;
     text(right, words, name,
          fmt::format("text-anchor=\"end\" {} {}", top ? "font-weight=\"bold\"" : "fill=\"#555\"",
@@ -259,8 +270,9 @@ void Drawing::marks() {
         at_x, at_y, radius,
         kSeriesColours[static_cast<std::size_t>(point.series) % kSeriesColours.size()],
         point.is_estimated ? "#222\" stroke-dasharray=\"3 2\"" : "#fff\"",
-        xml_text(fmt::format("{}: {}{}, {:.3g} FLOP/B", point.name, point.is_estimated ? "~" : "",
-                             with_si_prefix(point.flops_per_second, "FLOP/s"), point.intensity)));
+        xml_text(fmt::format("{}: {}{}, {:.3g} {}/B", point.name, point.is_estimated ? "~" : "",
+                             with_si_prefix(point.flops_per_second, unit_ + "/s"), point.intensity,
+                             unit_)));
     taken_.push_back({at_x - radius, at_y - radius, at_x + radius, at_y + radius});
   }
   for (const model::RooflinePoint& point : points_)
@@ -274,8 +286,10 @@ void Drawing::title() {
        "font-size=\"17\" font-weight=\"bold\"");
   text(kLeft, 45,
        fmt::format(
-           "{} precision, {}; dashed roofs: noisy{}",
-           roofline_.precision == "sp" ? "single" : "double",
+           "{}, {}; dashed roofs: noisy{}",
+           roofline_.work != RoofKind::flops ? "instructions of all kinds"
+           : roofline_.precision == "sp"     ? "single precision"
+                                             : "double precision",
            roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads),
            std::ranges::any_of(points_, &model::RooflinePoint::is_estimated)
                ? "; dashed rings: by sampled or modelled time"

@@ -171,12 +171,72 @@ TEST_F(Record, AFileThatMayNotGrowEndsTheRecordingAndNotTheProgram) {
   const std::string command = "ulimit -f 40; trap '' XFSZ; " LOFT_PROGRAM " record -t 1 -o " +
                               file() +
                               " -- sh -c 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); "
-                              "done; echo done' >" +
+                              "done; echo done; exit 3' >" +
                               folder_ + "/out 2>" + folder_ + "/notes";
-  std::system(command.c_str());
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 3);
   EXPECT_EQ(read_file(folder_ + "/out").value_or(""), "done\n");
-  EXPECT_THAT(read_file(folder_ + "/notes").value_or(""), HasSubstr("the program goes on"));
-  EXPECT_EQ(run_loft("report --threads " + file()).status, 0);
+  const std::string notes = read_file(folder_ + "/notes").value_or("");
+  EXPECT_THAT(notes, HasSubstr("the program goes on"));
+  EXPECT_THAT(notes, HasSubstr("is not the whole recording")) << "whatever the program's status";
+  // What loft says that it recorded is what the file holds.
+  const std::size_t slices = report("--interval")["slices"].size();
+  EXPECT_THAT(notes, HasSubstr(": " + std::to_string(slices) + " slices")) << notes;
+}
+
+TEST_F(Record, AStreamHoldsTheRecordingAndNotTheOutputOfTheProgram) {
+  const std::string fifo = folder_ + "/fifo";
+  const std::string loop =
+      " -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo said'";
+  for (const std::string& command :
+       {LOFT_PROGRAM " record -q -o - " + loop + " 2>" + folder_ + "/notes | cat >" + file(),
+        "mkfifo " + fifo + "; cat " + fifo + " >" + file() + " & " LOFT_PROGRAM " record -q -o " +
+            fifo + loop + " 2>&1 >" + folder_ + "/notes; wait"}) {
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    EXPECT_EQ(read_file(folder_ + "/notes").value_or(""), "said\n") << command;
+    const json threads = report("--threads");
+    ASSERT_EQ(threads["tasks"].size(), 1u) << command;
+    EXPECT_EQ(threads["tasks"][0]["comm"], "sh");
+    EXPECT_GT(threads["tasks"][0]["slices"], 0);
+    EXPECT_FALSE(threads["watched_by"].empty());
+  }
+}
+
+TEST_F(Record, AnEventIsSampledAfterSoManyCounts) {
+  const Said said = record("-e page-faults -c 10",
+                           "sh -c 'i=0; while [ $i -lt 30 ]; do "
+                           "/bin/true; i=$((i+1)); done'");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json whole = report("");
+  std::uint64_t samples = 0;
+  std::uint64_t period = 0;
+  for (const json& event : whole["events"])
+    if (event["name"].get<std::string>().starts_with("page-faults")) {
+      samples += event["samples"].get<std::uint64_t>();
+      period += event["period"].get<std::uint64_t>();
+    }
+  EXPECT_GT(samples, 10u);
+  EXPECT_EQ(period, 10 * samples);
+}
+
+TEST_F(Record, AnEnvironmentGivesTheFlagsThatAreNotGiven) {
+  const std::string home = "XDG_CONFIG_HOME=" + folder_ + " ";
+  const auto run = [&](const std::string& words) {
+    return std::system((home + LOFT_PROGRAM " " + words + " >" + folder_ + "/out 2>&1").c_str());
+  };
+  ASSERT_EQ(run("env add quick --events page-faults -t 1 --types pmu,fork"), 0);
+  EXPECT_NE(run("env add quick -t 2"), 0) << "it is there already";
+  ASSERT_EQ(run("env list"), 0);
+  EXPECT_EQ(read_file(folder_ + "/out").value_or(""),
+            "quick\t-e page-faults -t 1 --types pmu,fork\n");
+  ASSERT_EQ(run("record --env quick -o " + file() + " -- " LOFT_TEST_THREADS " 2"), 0);
+  const json threads = report("--threads");
+  EXPECT_TRUE(threads["tasks"][0]["counts"].contains("page-faults"));
+  const json schedule = report("--schedule");
+  EXPECT_TRUE(schedule["runs"].empty()) << "switches were not wanted";
+  EXPECT_NE(run("record --env none -o " + file() + " -- true"), 0);
+  EXPECT_EQ(run("env remove quick"), 0);
+  EXPECT_NE(run("env remove quick"), 0);
 }
 
 // A recorder that is killed leaves a file that can be read, and a program that goes on.

@@ -116,7 +116,8 @@ TEST(ReportPage, ASliceIsSpreadOverItsTime) {
     EXPECT_LE(line.value[i], 1 + 1e-9) << "at " << line.start_s[i] << " s";
     busy += line.value[i] * (line.end_s[i] - line.start_s[i]);
   }
-  EXPECT_NEAR(busy, 0.4, 1e-9) << "what was before the first record is not shown";
+  EXPECT_NEAR(busy, 0.8, 1e-9) << "the page begins with the run time of the first sample";
+  EXPECT_NEAR(line.end_s.back(), 0.9, 1e-9);
 }
 
 TEST(ReportPage, FollowsFilters) {

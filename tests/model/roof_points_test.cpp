@@ -131,6 +131,72 @@ TEST(RoofPoints, ThePeakOfAdditionsDoesNotBoundMultiplyAdds) {
   EXPECT_EQ(place(with_add, {fused}).points[0].limit->name, "FMA, 256 bit");
 }
 
+Machine machine_of_instructions() {
+  Machine all = machine();
+  Roof issue = peak("scalar", "mixed", 20e9);
+  issue.kind = RoofKind::instructions;
+  issue.precision.clear();
+  all.roofs.push_back(issue);
+  return all;
+}
+
+// 12e9 instructions and 3e9 bytes in 2 s: 6 G instructions/s at 4 per byte, where L1 allows 800 G,
+// DRAM 80 G, and issue 20 G.
+TEST(RoofPoints, ARunWithoutFloatingPointStandsUnderTheRoofOfInstructions) {
+  Subject run = subject(Scope::run, "gzip", 0, 3e9, 2);
+  run.work->instructions = 12e9;
+  const auto chart = place(machine_of_instructions(), {run});
+  EXPECT_EQ(chart.roofline.work, RoofKind::instructions);
+  const RoofPoint& point = chart.points[0];
+  EXPECT_DOUBLE_EQ(point.intensity.value(), 4);
+  EXPECT_DOUBLE_EQ(point.ops_per_second.value(), 6e9);
+  EXPECT_EQ(point.flops_per_second, 0);
+  ASSERT_TRUE(point.limit);
+  EXPECT_EQ(point.limit->name, "instruction issue");
+  EXPECT_DOUBLE_EQ(point.limit->share, 0.3);
+}
+
+TEST(RoofPoints, AKindOfWorkThatWasAskedForIsShown) {
+  Subject run = subject(Scope::run, "app", 4e9, 8e9, 2);
+  run.work->instructions = 2e9;
+  const auto fitting = place(machine_of_instructions(), {run});
+  EXPECT_EQ(fitting.roofline.work, RoofKind::flops);
+  EXPECT_DOUBLE_EQ(fitting.points[0].ops_per_second.value(), 2e9);
+  const auto asked = place(machine_of_instructions(), {run}, 8, RoofKind::instructions);
+  EXPECT_DOUBLE_EQ(asked.points[0].ops_per_second.value(), 1e9);
+  EXPECT_DOUBLE_EQ(asked.points[0].intensity.value(), 0.25);
+  EXPECT_DOUBLE_EQ(asked.points[0].flops_per_second.value(), 2e9) << "whatever the chart counts";
+}
+
+TEST(RoofPoints, InstructionsThatAreNotKnownGiveNoPointAmongThem) {
+  Subject run = subject(Scope::run, "app", 4e9, 8e9, 2);
+  run.work->instructions.reset();
+  const auto chart = place(machine_of_instructions(), {run}, 8, RoofKind::instructions);
+  EXPECT_FALSE(chart.points[0].ops_per_second);
+  EXPECT_FALSE(chart.points[0].intensity);
+  EXPECT_FALSE(chart.points[0].limit);
+}
+
+TEST(RoofPoints, AMachineFileWithoutARoofOfInstructionsKeepsFloatingPoint) {
+  Subject run = subject(Scope::run, "gzip", 0, 3e9, 2);
+  run.work->instructions = 12e9;
+  EXPECT_EQ(place(machine(), {run}).roofline.work, RoofKind::flops);
+}
+
+TEST(RoofPoints, DividersBoundWhatMostlyDividesAndNothingElse) {
+  Machine all = machine();
+  all.roofs.push_back(peak("avx2", "div", 4e9));
+  all.roofs.push_back(peak("avx2", "sqrt", 3e9));
+  Subject run = subject(Scope::run, "app", 10e9, 1e9, 4);
+  EXPECT_EQ(place(all, {run}).points[0].limit->name, "FMA, 256 bit");
+  EXPECT_EQ(place(all, {run}).roofline.ceilings.back().op, "add");
+  run.work->flops_div = 6e9;
+  const auto chart = place(all, {run});
+  EXPECT_EQ(chart.points[0].limit->name, "DIV, 256 bit");
+  EXPECT_DOUBLE_EQ(chart.points[0].limit->share, 2.5 / 4);
+  EXPECT_EQ(chart.roofline.ceilings.back().op, "div") << "roots have no line";
+}
+
 TEST(RoofPoints, SinglePrecisionStandsUnderItsOwnPeaks) {
   Subject single = subject(Scope::run, "app", 0, 1e9, 1);
   single.work->flops_sp = 80e9;

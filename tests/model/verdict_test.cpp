@@ -97,8 +97,15 @@ TEST(Verdict, StaysWhenAParameterOnlyMovesTheGain) {
 
 TEST(Verdict, AbstainsWhereDataWereNotSeenInTheWarmUp) {
   TimedPart part = part_of({{Cause::dram_latency, 10000}});
-  part.nearest = 20000;
-  EXPECT_EQ(judge(part, kAsModelled).outcome, Outcome::unclear);
+  part.nearest = 30000;
+  EXPECT_EQ(judge(part, {3.5}).outcome, Outcome::unclear);  // 4 and 3 cycles explain that
+}
+
+TEST(Verdict, TheMeasuredTimeDecidesWhereUnknownDataCameFrom) {
+  TimedPart part = part_of({{Cause::dram_latency, 10000}});
+  part.nearest = 5000;
+  EXPECT_EQ(judge(part, kAsModelled).limit, Cause::dram_latency);
+  EXPECT_EQ(judge(part, {0.5}).outcome, Outcome::unexplained);
 }
 
 TEST(Verdict, NeedsInstructionsAndTime) {

@@ -105,13 +105,48 @@ TEST(RoofText, AnIntensityIsMarkedByTheWorkAlone) {
     point.subject.work_origin = origin;
     point.subject.work = model::Work{.flops_dp = 1e9, .bytes = 8e9};
     point.subject.seconds = 1;
-    point.flops_per_second = 1e9;
+    point.flops_per_second = point.ops_per_second = 1e9;
     point.intensity = 0.125;
     report.chart.points.push_back(point);
   }
   const std::string text = roof_text({&report, 1});
   EXPECT_THAT(text, HasSubstr(" ~1.00     0.125 "));
   EXPECT_THAT(text, HasSubstr(" ~1.00    ~0.125 "));
+}
+
+TEST(RoofPage, EveryFormSaysThatInstructionsAreCounted) {
+  RoofReport report;
+  report.command = {"gzip"};
+  report.wall_seconds = 2;
+  report.chart.roofline.work = model::RoofKind::instructions;
+  report.chart.roofline.slopes = {{"L1", "L1 bandwidth", 200e9}};
+  report.chart.roofline.ceilings = {{"scalar", "mixed", "instruction issue", 20e9}};
+  model::RoofPoint point;
+  point.subject.work = model::Work{.bytes = 3e9, .instructions = 12e9};
+  point.subject.seconds = 2;
+  point.intensity = 4;
+  point.ops_per_second = 6e9;
+  point.flops_per_second = 0;
+  point.limit = model::Limit{"instruction issue", 20e9, 0.3};
+  report.chart.points = {point};
+  const std::string text = roof_text({&report, 1});
+  EXPECT_THAT(text, HasSubstr("Ginstr/s   instr/B"));
+  EXPECT_THAT(text, HasSubstr("6.00      4.00   below instruction issue"));
+  const auto json = nlohmann::json::parse(roof_json({&report, 1}));
+  EXPECT_EQ(json["ops"], "instructions");
+  EXPECT_EQ(json["points"][0]["ops"], "instructions");
+  EXPECT_EQ(json["points"][0]["gops"], 6.0);
+  EXPECT_EQ(json["points"][0]["gflops"], 0.0);
+  EXPECT_THAT(roof_csv({&report, 1}), HasSubstr(",instructions,6\n"));
+  const std::string svg = roof_svg({&report, 1});
+  EXPECT_THAT(svg, HasSubstr("instruction intensity, instructions per byte loaded or stored"));
+  EXPECT_THAT(svg, HasSubstr(">instructions/s<"));
+  EXPECT_THAT(svg, HasSubstr("whole run: 6.00 Ginstr/s, 4 instr/B"));
+  EXPECT_THAT(svg, testing::Not(HasSubstr("FLOP")));
+  const auto page = unpack_page(roof_html({&report, 1}).value());
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->head["rooflines"][0]["unit"], "instr");
+  EXPECT_THAT(page->head["figures"].dump(), HasSubstr("6.00 Ginstr/s"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ export interface Points {
   tid: Uint32Array;
   function: Uint32Array;
   bound_by: Uint32Array;
+  why: Uint32Array;
   intensity: Float32Array;
   flops_per_second: Float32Array;
   seconds: Float32Array;
@@ -28,7 +29,7 @@ export interface Points {
 export interface Slope { level: string; name: string; bytes_per_second: number; verdict: string }
 export interface Ceiling { name: string; flops_per_second: number; verdict: string }
 export interface Roofline {
-  machine: string; precision: string; threads: number; slopes: Slope[]; ceilings: Ceiling[];
+  machine: string; precision: string; unit: string; threads: number; slopes: Slope[]; ceilings: Ceiling[];
 }
 export interface TimeLine {
   name: string; unit: string; run: number; origin: string;

@@ -100,7 +100,7 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
   tools.append(h("button", { type: "button", class: "plain", onclick: () => panel.reset() }, "reset view"));
   const part = section("roofline", "Roofline", tools);
   const about = rooflines.length ? `${rooflines[0].machine ? `${rooflines[0].machine}, ` : ""}${rooflineName(rooflines[0])}; dashed roofs are noisy. ` : "";
-  const left = panel.notPlaced ? `${count(panel.notPlaced)} without floating-point operations or bytes have no place here. ` : "";
+  const left = panel.notPlaced ? `${count(panel.notPlaced)} without operations or bytes have no place here. ` : "";
   const outside = panel.outside ? `${count(panel.outside)} with hardly any lie outside of this view; zoom out to see them. ` : "";
   part.append(legend(state, groups), panel.host,
     h("p", { class: "note" }, name(about), left, outside,

@@ -3,7 +3,7 @@
 
 import { Panel, facts, haloText, kFont } from "./panel";
 import { Points, Roofline, kOrigins, kScopes, kSlice } from "./data";
-import { Axes, Box, drawGrid, drawRoofs, fitAxes, shadeRoofs } from "./roofs";
+import { Axes, Box, drawGrid, drawRoofs, fitAxes, shadeRoofs, unitOf } from "./roofs";
 import { place, valueAt } from "./scale";
 import { State, inside } from "./state";
 import { Groups } from "./groups";
@@ -162,7 +162,7 @@ export class RooflinePanel extends Panel {
     g.clearRect(0, 0, this.width, this.height);
     g.font = kFont;
     shadeRoofs(g, this.roofline, axes);
-    drawGrid(g, axes);
+    drawGrid(g, unitOf(this.roofline), axes);
   }
 
   private paintSlices({ x, y }: Axes): void {
@@ -333,8 +333,9 @@ export class RooflinePanel extends Panel {
       ["run", state.runName(points.run[i])],
       ["function", points.scope[i] === kSlice ? points.texts[points.function[i]] : ""],
       ["thread", state.threadName(points.tid[i])],
-      ["performance", marked(si(points.flops_per_second[i], "FLOP/s"), origin)],
-      ["intensity", marked(plainNumber(points.intensity[i], "FLOP/B"), origin)],
+      ["performance", marked(si(points.flops_per_second[i], `${unitOf(this.roofline)}/s`), origin)],
+      ["intensity", marked(plainNumber(points.intensity[i], `${unitOf(this.roofline)}/B`), origin)],
+      ["limited by", points.texts[points.why[i]]],
       ["below", bound && ofRoof ? `${bound}, ${ofRoof} of it` : bound],
       ["time", known(points.seconds[i], seconds(points.seconds[i]))],
       ["share of time", known(points.share[i], share(points.share[i]))],

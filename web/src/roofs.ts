@@ -44,7 +44,12 @@ function smallNumber(value: number): string {
   return value < 9e-4 ? value.toExponential(0) : String(+value.toPrecision(1));
 }
 
-export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
+// Of work: floating-point operations, or instructions.
+export const unitOf = (roofline: Roofline | undefined): string => roofline?.unit ?? "FLOP";
+
+const wordOf = (unit: string): string => (unit === "instr" ? "instructions" : unit);
+
+export function drawGrid(g: CanvasRenderingContext2D, unit: string, { x, y }: Axes): void {
   const colours = theme();
   const line = (x0: number, y0: number, x1: number, y1: number, strong: boolean) => {
     g.strokeStyle = strong ? colours.line : colours.grid;
@@ -73,12 +78,12 @@ export function drawGrid(g: CanvasRenderingContext2D, { x, y }: Axes): void {
   g.fillStyle = colours.soft;
   g.textAlign = "right";
   g.textBaseline = "bottom";
-  g.fillText("FLOP per byte", x.end, y.start + 36);
+  g.fillText(`${wordOf(unit)} per byte`, x.end, y.start + 36);
   g.save();
   g.translate(12, y.end);
   g.rotate(-Math.PI / 2);
   g.textBaseline = "top";
-  g.fillText("FLOP/s", 0, -4);
+  g.fillText(`${wordOf(unit)}/s`, 0, -4);
   g.restore();
 }
 
@@ -165,7 +170,7 @@ function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }:
     lastWords = words;
     g.textAlign = "right";
     g.textBaseline = "bottom";
-    const text = `${ceiling.name} ${si(ceiling.flops_per_second, "FLOP/s")}`;
+    const text = `${ceiling.name} ${si(ceiling.flops_per_second, `${unitOf(roofline)}/s`)}`;
     haloText(g, text, x.end - 5, words, i === 0 ? colours.ink : colours.soft);
     boxes.push([x.end - 5 - g.measureText(text).width, words - 13, x.end, words]);
   });
@@ -181,5 +186,6 @@ export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | unde
 
 export function rooflineName(roofline: Roofline): string {
   const threads = roofline.threads === 1 ? "1 thread" : `${roofline.threads} threads`;
-  return `${threads}, ${roofline.precision === "sp" ? "single" : "double"} precision`;
+  const kind = unitOf(roofline) === "instr" ? "instructions" : `${roofline.precision === "sp" ? "single" : "double"} precision`;
+  return `${threads}, ${kind}`;
 }

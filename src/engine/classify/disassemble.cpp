@@ -2,6 +2,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include "engine/classify/static_instruction.hpp"
+
 namespace loft::engine {
 
 std::vector<DisassembledInstruction> disassemble(std::span<const std::byte> bytes,
@@ -14,7 +16,10 @@ std::vector<DisassembledInstruction> disassemble(std::span<const std::byte> byte
   while (!bytes.empty()) {
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    DisassembledInstruction line{address, 1, "(bad)"};
+    DisassembledInstruction line;
+    line.address = address;
+    line.length = 1;
+    line.text = "(bad)";
     if (ZYAN_SUCCESS(
             ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &instruction, operands))) {
       char text[256] = "";
@@ -23,6 +28,9 @@ std::vector<DisassembledInstruction> disassemble(std::span<const std::byte> byte
                                       nullptr);
       line.length = instruction.length;
       line.text = text;
+      const StaticInstruction fixed = describe_static(instruction, operands, address);
+      line.branch = fixed.branch;
+      line.target = fixed.target;
     }
     address += line.length;
     bytes = bytes.subspan(line.length);

@@ -7,12 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "engine/classify/kind.hpp"
+
 namespace loft::engine {
 
 struct DisassembledInstruction {
   std::uint64_t address = 0;
   std::uint8_t length = 0;
   std::string text;  // "vaddps zmm1 {k1}, zmm2, zmmword ptr [rax]"; "(bad)" where nothing decodes
+  BranchKind branch = BranchKind::none;
+  std::uint64_t target = 0;  // of a direct branch
 };
 
 // All instructions of `bytes`, which stand at `address`. Bytes that do not decode are listed one

@@ -6,6 +6,7 @@ namespace loft::format::perf {
 namespace {
 
 constexpr std::uint64_t kHeaderSize = 104;
+constexpr std::uint64_t kStreamHeaderSize = 16;
 constexpr std::uint64_t kSectionSize = 16;
 constexpr std::size_t kTextUnit = 64;  // perf pads names in features to this
 constexpr std::size_t kFeatureBits = 256;
@@ -34,11 +35,27 @@ Result<std::vector<std::byte>> make_record(RecordType type, std::uint16_t misc,
   return to_vector(out);
 }
 
-RecordingWriter::RecordingWriter(WriteAt write, std::vector<WrittenEvent> events)
-    : write_(std::move(write)), events_(std::move(events)) {}
+RecordingWriter::RecordingWriter(WriteAt write, std::vector<WrittenEvent> events, Medium medium)
+    : write_(std::move(write)), events_(std::move(events)), medium_(medium) {}
+
+// A short header, then a record for each event with its ids.
+Result<void> RecordingWriter::start_stream() {
+  ByteBuilder out;
+  out.text("PERFILE2").u64(kStreamHeaderSize);
+  for (const auto& event : events_) {
+    ByteBuilder body;
+    body.bytes(event.attr);
+    for (const auto id : event.ids) body.u64(id);
+    LOFT_TRY(const auto record, make_record(RecordType::header_attr, 0, body.view()));
+    out.bytes(record);
+  }
+  data_offset_ = out.size();
+  return write_(0, out.view());
+}
 
 // Header, ids, attributes, data: perf's own order.
 Result<void> RecordingWriter::start() {
+  if (medium_ == Medium::stream) return start_stream();
   ByteBuilder out;
   std::vector<std::uint64_t> id_offsets;
   for (const auto& event : events_) {
@@ -113,6 +130,7 @@ void RecordingWriter::add_event_descriptions() {
 }
 
 Result<void> RecordingWriter::write_header(bool with_features) {
+  if (medium_ == Medium::stream) return {};
   const std::uint64_t attr_size = events_.empty() ? 0 : events_.front().attr.size();
   ByteBuilder out;
   out.text("PERFILE2").u64(kHeaderSize).u64(attr_size + kSectionSize);
@@ -128,6 +146,16 @@ Result<void> RecordingWriter::write_header(bool with_features) {
 }
 
 Result<void> RecordingWriter::finish() {
+  if (medium_ == Medium::stream) {
+    for (const auto& [bit, bytes] : features_) {
+      ByteBuilder body;
+      body.u64(bit).bytes(bytes);
+      // One that no record can hold is left out: none that readers depend on is so long.
+      if (const auto record = make_record(RecordType::header_feature, 0, body.view()))
+        LOFT_CHECK(append(*record));
+    }
+    return {};
+  }
   add_event_descriptions();
   const std::uint64_t table = data_offset_ + data_size_;
   std::uint64_t place = table + features_.size() * kSectionSize;

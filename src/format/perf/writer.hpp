@@ -24,7 +24,11 @@
 
 namespace loft::format::perf {
 
-// Puts bytes at an offset of the file.
+// A file can be written at any place. A stream (a pipe, a FIFO) is written in order: events and
+// features are records there, as perf writes them to a pipe.
+enum class Medium { file, stream };
+
+// Puts bytes at an offset of the file; in a stream each call goes on where the one before ended.
 using WriteAt = std::function<Result<void>(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
 struct WrittenEvent {
@@ -41,7 +45,7 @@ struct WrittenBuildId {
 
 class RecordingWriter {
  public:
-  RecordingWriter(WriteAt write, std::vector<WrittenEvent> events);
+  RecordingWriter(WriteAt write, std::vector<WrittenEvent> events, Medium medium = Medium::file);
 
   // The header, the events and their ids. Every attribute must have the same size.
   [[nodiscard]] Result<void> start();
@@ -68,11 +72,13 @@ class RecordingWriter {
   [[nodiscard]] std::uint64_t data_size() const { return data_size_; }
 
  private:
+  [[nodiscard]] Result<void> start_stream();
   [[nodiscard]] Result<void> write_header(bool with_features);
   void add_event_descriptions();
 
   WriteAt write_;
   std::vector<WrittenEvent> events_;
+  Medium medium_;
   std::map<std::uint32_t, std::vector<std::byte>> features_;
   std::uint64_t attrs_offset_ = 0;
   std::uint64_t data_offset_ = 0;

@@ -70,11 +70,11 @@ void ScheduleReader::take_switch(const TaskSwitch& change) {
     thread.cpu = change.cpu;
     thread.since = change.time;
   } else if (thread.is_running) {
-    if (thread.cpu == change.cpu) end_run(change.tid, thread, change.time);
+    if (thread.cpu == change.cpu) end_run(change.tid, thread, change.time, change.is_preempted);
   } else if (!thread.was_switched && !thread.exited) {
     thread.cpu = change.cpu;
     thread.since = unseen_start(thread, change);
-    end_run(change.tid, thread, change.time);
+    end_run(change.tid, thread, change.time, change.is_preempted);
   }
   if (change.is_out) thread.is_running = false;
   thread.was_switched = true;
@@ -88,9 +88,10 @@ std::uint64_t ScheduleReader::unseen_start(const Thread& thread, const TaskSwitc
   return other == last_switch_on_.end() ? start : std::max(start, other->second);
 }
 
-void ScheduleReader::end_run(std::uint32_t tid, Thread& thread, std::uint64_t time) {
+void ScheduleReader::end_run(std::uint32_t tid, Thread& thread, std::uint64_t time,
+                             bool was_preempted) {
   thread.is_running = false;
-  if (time > thread.since) on_run_({tid, thread.cpu, thread.since, time});
+  if (time > thread.since) on_run_({tid, thread.cpu, thread.since, time, was_preempted});
 }
 
 void ScheduleReader::finish() {

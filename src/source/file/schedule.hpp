@@ -59,7 +59,7 @@ class ScheduleReader {
   void take_exec(const RawRecord& record, std::uint64_t time);
   void take_switch(const TaskSwitch& change);
   [[nodiscard]] std::uint64_t unseen_start(const Thread& thread, const TaskSwitch& change) const;
-  void end_run(std::uint32_t tid, Thread& thread, std::uint64_t time);
+  void end_run(std::uint32_t tid, Thread& thread, std::uint64_t time, bool was_preempted = false);
 
   const Recording& recording_;
   OnRun on_run_;

@@ -1,5 +1,5 @@
-// Energy beside the slices: every gauge that this machine has, read once a round. None tells tasks
-// apart; a view gives each its share.
+// Energy beside the slices: every gauge that this machine has, read once in the length of a slice.
+// None tells tasks apart; a view gives each its share.
 #pragma once
 
 #include <vector>

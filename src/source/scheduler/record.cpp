@@ -15,6 +15,7 @@
 #include "source/perf_events/layout.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/scheduler/energy_sampler.hpp"
+#include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/recorder.hpp"
 #include "source/scheduler/side_band.hpp"
 #include "source/supervisor.hpp"
@@ -48,7 +49,7 @@ class RecordedRun {
 
   Result<RecordResult> run() {
     if (!request_.command.empty()) {
-      LOFT_TRY(child_, ChildProcess::prepare(request_.command));
+      LOFT_TRY(child_, ChildProcess::prepare(request_.command, streams_of(request_)));
     }
     LOFT_CHECK(choose_events());
     LOFT_CHECK(isolate());
@@ -149,12 +150,18 @@ class RecordedRun {
                        "this machine shows no meter that can be read",
                        "'loft doctor' tells which there are; leave epc out of --types");
     }
-    if (request_.frequency_hz == 0) return {};
-    SamplerPlan plan{request_.frequency_hz, request_.stacks, {}, child_.has_value()};
+    if (request_.frequency_hz == 0 && request_.period == 0) return {};
+    SamplerPlan plan;
+    plan.frequency_hz = request_.frequency_hz;
+    plan.events = request_.sampled;
+    plan.period = request_.period;
+    plan.stacks = request_.stacks;
+    plan.ring_bytes = request_.ring_bytes;
+    plan.from_exec = child_.has_value();
     LOFT_TRY(plan.tasks, first_tasks());
     LOFT_TRY(stacks_, StackSampler::open(plan));
     if (stacks_->lacks_kernel())
-      result_.notes.push_back("call stacks are of user mode alone: no permission for the kernel's");
+      result_.notes.push_back("samples are of user mode alone: no permission for the kernel's");
     return {};
   }
 
@@ -176,7 +183,8 @@ class RecordedRun {
     plan.slice_ns = plan_.slice_ns;
     plan.migrations = request_.types.mig && recorder_->basics() == kSliceEvents.size();
     plan.kernel_events = recorder_->kernel_events();
-    if (stacks_) plan.kernel_events.push_back(stacks_->event());
+    if (stacks_)
+      for (const KernelEvent& event : stacks_->events()) plan.kernel_events.push_back(event);
     if (energy_) plan.meters = energy_->names();
     LOFT_TRY(const CpuList cpus, online_cpus());
     plan.cpus = static_cast<std::uint32_t>(cpus.empty() ? 1 : cpus.back() + 1);
@@ -218,6 +226,13 @@ class RecordedRun {
         recorder_->tick();
         has_ticked_ = true;
       });
+    if (energy_) {
+      LOFT_CHECK(energy_clock_.start(plan_.slice_ns));
+      supervisor_->on_readable(energy_clock_.fd(), [this] {
+        if (energy_clock_.take() && !result_.broken) energy_->sample(*file_, now());
+        has_ticked_ = true;
+      });
+    }
     const auto drain = [this] { is_round_due_ = true; };
     for (const int fd : recorder_->wake_fds()) supervisor_->on_readable(fd, drain);
     if (stacks_)
@@ -329,6 +344,7 @@ class RecordedRun {
   std::unique_ptr<Recorder> recorder_;
   std::optional<StackSampler> stacks_;
   std::optional<EnergySampler> energy_;
+  PollClock energy_clock_;  // at the length of a slice
   std::unique_ptr<RecordingFile> file_;
   std::uint64_t first_tasks_ = 0;
   Nanoseconds start_{};
@@ -340,6 +356,12 @@ class RecordedRun {
 };
 
 }  // namespace
+
+StandardStreams streams_of(const RecordRequest& request) {
+  StandardStreams streams;
+  if (request.output == kStandardOutput) streams.out = STDERR_FILENO;
+  return streams;
+}
 
 Result<RecordResult> record(const RecordRequest& request) { return RecordedRun(request).run(); }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "event/event.hpp"
@@ -39,14 +40,16 @@ struct RecordRequest {
   std::vector<pid_t> pids;
   Nanoseconds slice = std::chrono::milliseconds(10);
   RecordTypes types;
-  std::uint64_t frequency_hz = 0;  // of call stacks beside the slices; 0 for none
+  std::uint64_t frequency_hz = 0;     // of samples beside the slices; 0 for none
+  std::vector<event::Event> sampled;  // events to sample, each time that one happened so often
+  std::uint64_t period = 0;           // 0: the clock is sampled, by the frequency
   StackMode stacks = StackMode::none;
   std::size_t ring_bytes = 0;  // of each ring between kernel and loft; 0: as is usual
   std::string recorder;        // the one to use; empty for the best
   bool until_all_end = false;  // also of what outlives the program
   std::optional<IsolationWish> isolation;
-  std::string output = "perf.data";
-  std::string version;                    // of loft, for the file
+  std::string output = "perf.data";  // "-": standard output; the program's own goes to its errors
+  std::string version;               // of loft, for the file
   std::vector<std::string> command_line;  // of loft, for the file
   // Told at once when the file cannot be written any more; the program goes on.
   std::function<void(const Error&)> on_broken;
@@ -74,5 +77,8 @@ struct RecordResult {
 };
 
 [[nodiscard]] Result<RecordResult> record(const RecordRequest& request);
+
+// Where the program writes while it is recorded: not into a recording on standard output.
+[[nodiscard]] StandardStreams streams_of(const RecordRequest& request);
 
 }  // namespace loft::source::scheduler

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -100,15 +101,20 @@ std::uint64_t lost_in(std::span<const std::byte> record) {
   return id_and_count[1];
 }
 
-Result<void> write_all(const Fd& file, const std::string& path, std::uint64_t offset,
-                       std::span<const std::byte> bytes) {
+Result<void> write_all(const Fd& file, const std::string& path, bool is_stream,
+                       std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::uint64_t start = offset;
   while (!bytes.empty()) {
     const ssize_t done =
-        ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        is_stream ? ::write(file.get(), bytes.data(), bytes.size())
+                  : ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0)
-      return failure_of_errno(done < 0 ? errno : ENOSPC, "write " + path,
-                              "what was recorded until now is kept");
+    if (done <= 0) {
+      const int number = done < 0 ? errno : ENOSPC;
+      // Readers would take what was written of it for a part of the recording.
+      if (!is_stream && start > 0) (void)!::ftruncate(file.get(), static_cast<off_t>(start));
+      return failure_of_errno(number, "write " + path, "what was recorded until now is kept");
+    }
     bytes = bytes.subspan(static_cast<std::size_t>(done));
     offset += static_cast<std::uint64_t>(done);
   }
@@ -117,8 +123,32 @@ Result<void> write_all(const Fd& file, const std::string& path, std::uint64_t of
 
 }  // namespace
 
+bool is_stream(const std::string& path) {
+  struct stat status {};
+  if (path == kStandardOutput) return true;
+  return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+Result<std::unique_ptr<RecordingFile>> RecordingFile::create_stream(const std::string& path,
+                                                                    RecordingPlan plan) {
+  // A FIFO is opened once it has a reader. A reader that goes away is an error, not a signal.
+  Fd file(path == kStandardOutput ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                                  : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.is_open()) return failure_of_errno(errno, "write to " + path);
+  if (::isatty(file.get()) == 1)
+    return failure(ErrorKind::invalid_input, "write the recording to a terminal", "it is no text",
+                   "send it to a program: loft record -o - -- ./app | loft report -");
+  ::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<RecordingFile> recording(
+      new RecordingFile(std::move(file), path, std::move(plan)));
+  recording->is_stream_ = true;
+  LOFT_CHECK(recording->start());
+  return recording;
+}
+
 Result<std::unique_ptr<RecordingFile>> RecordingFile::create(const std::string& path,
                                                              RecordingPlan plan) {
+  if (is_stream(path)) return create_stream(path, std::move(plan));
   // Only a file is moved out of the way, never a device such as /dev/null.
   struct stat status {};
   const bool is_there = ::stat(path.c_str(), &status) == 0;
@@ -195,9 +225,9 @@ std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
 Result<void> RecordingFile::start() {
   writer_ = std::make_unique<format::perf::RecordingWriter>(
       [this](std::uint64_t offset, std::span<const std::byte> bytes) {
-        return write_all(file_, path_, offset, bytes);
+        return write_all(file_, path_, is_stream_, offset, bytes);
       },
-      describe_events());
+      describe_events(), is_stream_ ? format::perf::Medium::stream : format::perf::Medium::file);
   LOFT_CHECK(writer_->start());
   name_events();
   return end_round();
@@ -227,8 +257,8 @@ void RecordingFile::make_room(std::size_t bytes) {
 }
 
 void RecordingFile::take(const Slice& slice) {
-  ++taken_;
-  ++slices_;
+  ++counts_.taken;
+  ++counts_.slices;
   const std::uint32_t cpu = std::min(slice.end.cpu, plan_.cpus - 1);
   sums_.add(slice, cpu);
   // Readers take differences in order of time: a slice that comes late must not seem early.
@@ -262,8 +292,8 @@ void RecordingFile::put_group(const Slice& slice, std::size_t set) {
 }
 
 void RecordingFile::take(const Switch& change) {
-  ++taken_;
-  ++switches_;
+  ++counts_.taken;
+  ++counts_.switches;
   make_room(2 * sizeof(SwitchRecord));
   const auto put_side = [&](const TaskId& task, const TaskId& other, std::uint16_t misc) {
     SwitchRecord record{};
@@ -282,8 +312,8 @@ void RecordingFile::take(const Switch& change) {
 }
 
 void RecordingFile::take(const Fork& fork) {
-  ++taken_;
-  ++forks_;
+  ++counts_.taken;
+  ++counts_.forks;
   make_room(sizeof(TaskRecord));
   TaskRecord record{};
   record.header = {PERF_RECORD_FORK, 0, sizeof record};
@@ -299,8 +329,8 @@ void RecordingFile::take(const Fork& fork) {
 }
 
 void RecordingFile::take(const Exit& exit) {
-  ++taken_;
-  ++exits_;
+  ++counts_.taken;
+  ++counts_.exits;
   make_room(sizeof(TaskRecord));
   TaskRecord record{};
   record.header = {PERF_RECORD_EXIT, 0, sizeof record};
@@ -325,7 +355,7 @@ void RecordingFile::put_plain_sample(std::size_t event, const Tail& tail, std::u
 }
 
 void RecordingFile::take(const Migration& migration) {
-  ++taken_;
+  ++counts_.taken;
   if (plan_.migrations) put_plain_sample(migration_event_, {migration.task, migration.to}, 1);
 }
 
@@ -337,11 +367,11 @@ void RecordingFile::take_raw(std::span<const std::byte> record) {
   perf_event_header header{};
   if (record.size() < sizeof header) return;
   std::memcpy(&header, record.data(), sizeof header);
-  if (header.type == PERF_RECORD_FORK) ++forks_;
-  if (header.type == PERF_RECORD_EXIT) ++exits_;
-  if (header.type == PERF_RECORD_LOST) lost_ += lost_in(record);
+  if (header.type == PERF_RECORD_FORK) ++counts_.forks;
+  if (header.type == PERF_RECORD_EXIT) ++counts_.exits;
+  if (header.type == PERF_RECORD_LOST) counts_.lost += lost_in(record);
   if (header.type == PERF_RECORD_SWITCH && (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0)
-    ++switches_;
+    ++counts_.switches;
   make_room(record.size());
   buffer_.insert(buffer_.end(), record.begin(), record.end());
 }
@@ -359,7 +389,7 @@ void RecordingFile::put(std::uint32_t type, std::uint16_t misc, std::span<const 
 }
 
 void RecordingFile::take_lost(std::uint64_t records) {
-  lost_ += records;
+  counts_.lost += records;
   ByteBuilder body;
   body.u64(id_of(0, 0)).u64(records);
   put(PERF_RECORD_LOST, 0, body.view(), {{}, {static_cast<std::uint64_t>(now().count()), 0}});
@@ -384,6 +414,7 @@ Result<void> RecordingFile::write_out() {
   if (buffer_.empty()) return {};
   const auto written = writer_->append(buffer_);
   buffer_.clear();
+  if (written) written_ = counts_;
   return written;
 }
 
@@ -397,6 +428,7 @@ Result<void> RecordingFile::end_round() {
 }
 
 void RecordingFile::discard() {
+  if (is_stream_) return;
   struct stat status {};
   if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) ::unlink(path_.c_str());
   if (kept_old_) ::rename((path_ + ".old").c_str(), path_.c_str());

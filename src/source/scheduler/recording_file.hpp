@@ -56,9 +56,14 @@ struct RecordingFacts {
   std::vector<std::pair<std::string_view, std::string>> loft;  // by keys of event::recording::fact
 };
 
+inline constexpr std::string_view kStandardOutput = "-";
+// Whether a recording at this path is written in order: standard output, or a FIFO.
+[[nodiscard]] bool is_stream(const std::string& path);
+
 class RecordingFile final : public TaskEvents {
  public:
-  // What was there before is kept as PATH.old.
+  // What was there before is kept as PATH.old. "-" is standard output; to it and to a FIFO the
+  // recording is written as a stream.
   [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> create(const std::string& path,
                                                                      RecordingPlan plan);
 
@@ -82,14 +87,16 @@ class RecordingFile final : public TaskEvents {
   // As if it had never been created: for a program that could not be started.
   void discard();
 
-  // Records of tasks, as the tally of a recorder counts them.
-  [[nodiscard]] std::uint64_t taken() const { return taken_; }
-  [[nodiscard]] std::uint64_t slices() const { return slices_; }
-  [[nodiscard]] std::uint64_t switches() const { return switches_; }
-  [[nodiscard]] std::uint64_t forks() const { return forks_; }
-  [[nodiscard]] std::uint64_t exits() const { return exits_; }
+  // How many records were taken; after a failure, how many of them the file holds.
+  [[nodiscard]] std::uint64_t taken() const {
+    return counts().taken;
+  }  // as a recorder tallies them
+  [[nodiscard]] std::uint64_t slices() const { return counts().slices; }
+  [[nodiscard]] std::uint64_t switches() const { return counts().switches; }
+  [[nodiscard]] std::uint64_t forks() const { return counts().forks; }
+  [[nodiscard]] std::uint64_t exits() const { return counts().exits; }
   // By whomever: the probe, or the kernel in one of its rings. Readers of the file find this sum.
-  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t lost() const { return counts().lost; }
   [[nodiscard]] std::uint64_t bytes() const { return writer_->data_size(); }
 
  private:
@@ -98,7 +105,14 @@ class RecordingFile final : public TaskEvents {
     Moment at;
   };
 
+  struct Counts {
+    std::uint64_t taken = 0, slices = 0, switches = 0, forks = 0, exits = 0, lost = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return broken_ ? written_ : counts_; }
+
   RecordingFile(Fd file, std::string path, RecordingPlan plan);
+  [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> create_stream(const std::string& path,
+                                                                            RecordingPlan plan);
   [[nodiscard]] Result<void> start();
   [[nodiscard]] std::vector<format::perf::WrittenEvent> describe_events() const;
   [[nodiscard]] std::uint64_t id_of(std::size_t event, std::uint32_t cpu) const;
@@ -112,6 +126,7 @@ class RecordingFile final : public TaskEvents {
 
   Fd file_;
   std::string path_;
+  bool is_stream_ = false;
   bool kept_old_ = false;
   RecordingPlan plan_;
   std::unique_ptr<format::perf::RecordingWriter> writer_;
@@ -121,7 +136,8 @@ class RecordingFile final : public TaskEvents {
   std::size_t migration_event_ = 0;
   std::size_t first_meter_ = 0;
   std::optional<Error> broken_;
-  std::uint64_t taken_ = 0, slices_ = 0, switches_ = 0, forks_ = 0, exits_ = 0, lost_ = 0;
+  Counts counts_;
+  Counts written_;  // of them, what has left the buffer
 };
 
 }  // namespace loft::source::scheduler

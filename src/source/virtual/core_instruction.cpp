@@ -115,7 +115,25 @@ core::Registers registers_of(engine::RegisterMask mask) {
   return set;
 }
 
+// Additions, subtractions, comparisons and logic that a core fuses with a jump on what they set.
+bool can_fuse(const engine::StaticInstruction& before, const engine::StaticInstruction& branch) {
+  constexpr engine::RegisterMask kBoth =
+      engine::register_bit(engine::kCarryBit) | engine::register_bit(engine::kFlagsBit);
+  const engine::RegisterMask asked = branch.reads & kBoth;
+  return branch.branch == engine::BranchKind::conditional && asked != 0 &&
+         (asked & ~before.writes) == 0 && before.latency == LatencyClass::int_simple &&
+         (before.reads & kBoth) == 0 && before.stores == 0 && !before.is_atomic;
+}
+
 }  // namespace
+
+void fuse_last(std::span<const engine::StaticInstruction> block,
+               std::span<core::Instruction> instructions) {
+  const std::size_t count = block.size();
+  if (count < 2 || !can_fuse(block[count - 2], block[count - 1])) return;
+  instructions[count - 1].uops = 0;
+  instructions[count - 1].op = Op::none;
+}
 
 core::Instruction core_instruction(const engine::StaticInstruction& fixed, std::uint64_t address,
                                    std::uint32_t block) {

@@ -108,6 +108,7 @@ class VirtualRun final : public CountingRun {
         modelled.push_back(wanted.modelled);
     }
     const auto where = [this](const auto& block, auto address) { return part_of(block, address); };
+    exact_ = exact;
     parts_.emplace(tally_, std::move(exact), where);
     if (modelled.empty()) return;
     const bool by_thread =
@@ -138,13 +139,16 @@ class VirtualRun final : public CountingRun {
   void hold_back(std::vector<sample::Count>& totals);
   [[nodiscard]] Result<void> read_threads(Reading& reading);
   [[nodiscard]] Result<void> read_parts(Reading& reading);
+  [[nodiscard]] Result<void> read_blocks(Reading& reading);
   void show(const engine::PartTally::Row& row, Reading& reading) const;
+  void show_block(const engine::PartTally::Row& row, Reading& reading) const;
   [[nodiscard]] std::uint32_t part_of(const engine::BlockEntry& block, std::uint64_t address);
 
   CountRequest request_;
   engine::Run run_;
   engine::Tally tally_;
   std::vector<Wanted> wanted_;
+  std::vector<engine::EventIndex> exact_;
   std::vector<std::uint64_t> told_;  // the highest totals so far
   FunctionFinder functions_;
   BlockFinder blocks_;
@@ -258,6 +262,7 @@ Result<Reading> VirtualRun::read() {
     hold_back(reading.totals);
   }
   if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
+  if (request_.with_blocks && has_ended) LOFT_CHECK(read_blocks(reading));
   if (request_.windows != nullptr && has_ended) request_.windows->finish(run_.shared(), functions_);
   return reading;
 }
@@ -319,19 +324,53 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
   return {};
 }
 
+// Beside the parts that the request is split into.
+Result<void> VirtualRun::read_blocks(Reading& reading) {
+  blocks_.learn();
+  engine::PartTally by_block(tally_, exact_, [this](const auto& block, auto address) {
+    return blocks_.find(block, address);
+  });
+  LOFT_TRY(const auto rows, by_block.of_slots(tally_.slots()));
+  for (const auto& row : rows) {
+    if (is_all_zero(row.counts)) continue;
+    engine::PartTally::Row whole{row.part, {}};
+    whole.counts.resize(exact_places_.size() + modelled_places_.size());
+    for (std::size_t i = 0; i < row.counts.size(); ++i)
+      whole.counts[exact_places_[i]] = row.counts[i];
+    show_block(whole, reading);
+  }
+  return {};
+}
+
 void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const {
-  if (request_.split != Split::blocks) {
-    const auto& function = functions_.functions()[row.part];
-    reading.functions.push_back({function.name, function.binary, placed(row.counts)});
+  if (request_.split == Split::blocks) {
+    show_block(row, reading);
     return;
   }
+  const auto& function = functions_.functions()[row.part];
+  reading.functions.push_back({function.name, function.binary, placed(row.counts)});
+}
+
+void VirtualRun::show_block(const engine::PartTally::Row& row, Reading& reading) const {
+  using engine::BranchKind;
   const BlockFinder::Block& block = blocks_.blocks()[row.part];
   const auto& function = functions_.functions()[block.function];
-  std::vector<std::string> code;
-  for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address))
-    code.push_back(std::move(line.text));
-  reading.blocks.push_back({function.name, block.address - function.address, function.binary,
-                            block.address, std::move(code), placed(row.counts)});
+  sample::BlockCounts shown;
+  shown.function = function.name;
+  shown.offset = block.address - function.address;
+  shown.binary = function.binary;
+  shown.address = block.address;
+  shown.end = block.address + block.code.size();
+  shown.counts = placed(row.counts);
+  for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address)) {
+    shown.code.push_back(std::move(line.text));
+    const bool is_jump = line.branch == BranchKind::conditional ||
+                         line.branch == BranchKind::loop || line.branch == BranchKind::jump;
+    shown.target = is_jump ? std::optional(line.target) : std::nullopt;
+    shown.goes_on = line.branch != BranchKind::jump && line.branch != BranchKind::indirect_jump &&
+                    line.branch != BranchKind::ret;
+  }
+  reading.blocks.push_back(std::move(shown));
 }
 
 }  // namespace

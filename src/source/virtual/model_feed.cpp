@@ -34,6 +34,7 @@ const std::vector<core::Instruction>& ModelFeed::instructions_of(const engine::S
     for (const engine::StaticInstruction& fixed : ran.block->instructions())
       known.push_back(
           core_instruction(fixed, (ran.block->address() + fixed.offset) | process, ran.number));
+    fuse_last(ran.block->instructions(), known);
   }
   return known;
 }

@@ -34,8 +34,7 @@ class ModelFeed {
       gather(ran, i, touch, process);
       const bool is_last = i + 1 == instructions.size();
       after(i, is_last ? models_.execute(core, last_of(ran, instructions[i]), touched_,
-                                         ran.branch() == engine::StreamedBlock::Branch::taken,
-                                         ran.next | process)
+                                         is_taken(ran, instructions[i].branch), ran.next | process)
                        : models_.execute(core, instructions[i], touched_));
     }
   }
@@ -51,6 +50,10 @@ class ModelFeed {
     if (process == kUnknown)
       process = (std::uint64_t{shared_.slot(slot).image} & 0x7fff) << kProcessShift;
     return process;
+  }
+  static bool is_taken(const engine::StreamedBlock& ran, core::BranchKind kind) {
+    return ran.branch() == engine::StreamedBlock::Branch::taken ||
+           (kind != core::BranchKind::none && kind != core::BranchKind::conditional);
   }
   void gather(const engine::StreamedBlock& ran, std::size_t instruction, std::size_t& touch,
               std::uint64_t process);

@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "engine/run.hpp"
 #include "source/scheduler/recording_file.hpp"
 #include "source/supervisor.hpp"
@@ -91,6 +92,7 @@ class Recorder {
   Result<RecordResult> record() {
     LOFT_TRY(Supervisor supervisor,
              Supervisor::create([this](int signal) { run_.signal(signal); }));
+    last_poll_ = now();
     LOFT_CHECK(run_.start());
     LOFT_CHECK(follow(supervisor));
     LOFT_TRY(const ProcessEnd end, run_.child().wait());
@@ -133,7 +135,10 @@ class Recorder {
   // Writes everything that happened since the poll before.
   Result<void> poll() {
     LOFT_CHECK(run_.check());
-    time_ = nanoseconds(now());
+    const Nanoseconds time = now();
+    longest_ = std::max(longest_, time - last_poll_);
+    last_poll_ = time;
+    time_ = nanoseconds(time);
     slots_ = run_.shared().slots();
     while (threads_.size() < slots_.size() && slots_[threads_.size()].thread != 0) add_thread();
     add_mappings();
@@ -234,6 +239,11 @@ class Recorder {
     for (const std::string& note : table_.notes()) result_.notes.push_back(note);
     result_.notes.push_back(
         "run times are those under the virtual PMU, which slows the program; counts are exact");
+    if (longest_ > 2 * request_.slice)
+      result_.notes.push_back(fmt::format(
+          "slices took up to {}, {} were requested: loft did not get a CPU in time, or "
+          "a poll took long; nothing is missing from them",
+          format_seconds(to_seconds(longest_)), format_seconds(to_seconds(request_.slice))));
     if (ended_by_others_ > 0)
       result_.notes.push_back(
           fmt::format("threads that were ended from outside: {}; what they ran since the last poll "
@@ -274,6 +284,8 @@ class Recorder {
   std::map<std::uint32_t, std::uint64_t> run_ns_;      // by tid: what was reported
   std::size_t mappings_ = 0;
   std::uint64_t time_ = 0;
+  Nanoseconds last_poll_{};
+  Nanoseconds longest_{};  // between two polls
   std::uint64_t ended_by_others_ = 0;
   RecordResult result_;
 };
@@ -282,7 +294,7 @@ class Recorder {
 
 Result<RecordResult> record(const RecordRequest& request) {
   LOFT_TRY(auto events, indices_of(request.events));
-  LOFT_TRY(auto run, engine::Run::prepare(request.command));
+  LOFT_TRY(auto run, engine::Run::prepare(request.command, scheduler::streams_of(request)));
   return Recorder(request, std::move(run), std::move(events)).go();
 }
 #else

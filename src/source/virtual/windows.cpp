@@ -19,7 +19,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
   void attach(engine::Shared& shared) {
     feed_.emplace(models_, shared);
     shared.ask_for_stream(engine::StreamMode::windows);
-    reader_.emplace(shared, *this, engine::WindowSchedule());
+    reader_.emplace(shared, *this, engine::WindowSchedule(plan_.stream));
   }
 
   void finish(const engine::Shared& shared, FunctionFinder& finder) {

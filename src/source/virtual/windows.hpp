@@ -19,6 +19,7 @@
 
 #include "core/geometry.hpp"
 #include "core/window.hpp"
+#include "engine/window_schedule.hpp"
 
 namespace loft::engine {
 class Shared;
@@ -33,6 +34,7 @@ struct WindowPlan {
   std::uint64_t length = 6'000;     // instructions of a window
   std::uint64_t gap = 40'000;       // from one window of a thread to the next
   std::size_t most = 64;            // windows that are kept
+  engine::WindowLimits stream;      // when the engine opens its stream
 };
 
 struct KeptWindow {
