@@ -10,6 +10,7 @@
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "event/resolver.hpp"
+#include "machine/geometry.hpp"
 #include "metric/request.hpp"
 #include "metric/run_counts.hpp"
 #include "roof/repeat_streams.hpp"
@@ -43,7 +44,9 @@ struct StatFlags {
   bool per_core = false;
   bool whole_machine = false;
   std::string region;
-  std::string by;  // "function" or "block"
+  std::string by;     // "function" or "block"
+  std::string model;  // "full", or empty: no modelled events
+  machine::GeometryTexts machine;
   MetricFlags metrics;
   OutputFlags output;
 };
@@ -86,6 +89,10 @@ Result<void> check(const StatFlags& flags) {
   if (!flags.by.empty() && (flags.per_core || flags.interval_ms > 0 || repeated))
     return usage("--by shows the parts of one whole run",
                  "leave out --per-core, -I and -r, or --by");
+  const bool has_machine = !flags.machine.caches.empty() || !flags.machine.tlb.empty() ||
+                           !flags.machine.predictor.empty();
+  if (has_machine && flags.model.empty())
+    return usage("--cache, --tlb and --predictor are of models, and none runs", "add --model full");
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
@@ -227,7 +234,12 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_CHECK(check(flags));
   LOFT_TRY(const metric::Request names, read_names(flags, terminal));
-  LOFT_TRY(const auto request, make_request(flags, names.events));
+  LOFT_TRY(auto request, make_request(flags, names.events));
+  std::optional<core::MachineGeometry> modelled;
+  if (!flags.model.empty()) {
+    LOFT_TRY(modelled, machine::chosen_geometry(flags.machine));
+    request.model = &*modelled;
+  }
   const source::RepeatPolicy policy = repeat_policy(flags);
   Counter counter(flags, names, format, terminal);
   LOFT_TRY(auto run, source::count_repeatedly(
@@ -283,6 +295,16 @@ void add_stat(Command& app, Action& action) {
       ->check(one_of({"function", "block"}));
   command->add_option("--region", flags->region,
                       "count only inside this function and what it calls (virtual PMU)");
+  command
+      ->add_option("--model", flags->model,
+                   "full: simulate caches, TLBs and branches with every instruction, for modelled "
+                   "events (virtual PMU)")
+      ->check(one_of({"full"}));
+  command->add_option("--cache", flags->machine.caches,
+                      "caches of the model: a machine (zen3) or L1D=48k,12:L2=1m,8");
+  command->add_option("--tlb", flags->machine.tlb, "TLBs of the model: DTLB=64:STLB=2048,16");
+  command->add_option("--predictor", flags->machine.predictor,
+                      "branch predictor of the model: bimodal, gshare, perceptron or tage[,BITS]");
   command->add_flag("--per-core", flags->per_core, "also show each CPU");
   command->add_flag("-a,--system", flags->whole_machine, "count everything on the machine");
   command->add_option("-C,--cpu", flags->cpus, "with --system or --per-core: these CPUs (0-3,8)");

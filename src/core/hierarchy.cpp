@@ -7,6 +7,7 @@ namespace loft::core {
 namespace {
 
 constexpr std::size_t kRecent = 1024;
+constexpr CacheCounts kNoCounts;
 
 void deepen(Access& all, const Access& one) {
   const auto lines = static_cast<std::uint8_t>(std::min(255, all.lines + one.lines));
@@ -134,7 +135,11 @@ Access Hierarchy::fetch(std::uint32_t thread, std::uint64_t address, std::uint64
       } else {
         if (cores_.size() > 1) share(core, line << line_shift_, 1, false, access);
         Request request{.line = line};
+        const std::uint64_t l2_before = l2(thread).misses;
+        const std::uint64_t l3_before = l3().misses;
         from_l2(core, request, access);
+        core.code_misses.l2 += l2(thread).misses - l2_before;
+        core.code_misses.l3 += l3().misses - l3_before;
         if (!found.is_known) access.nearest = Level::l1;
         fill_l1(core, core.l1i, line, {}, access);
       }
@@ -183,6 +188,7 @@ void Hierarchy::reset_counts() {
     core->l1i.reset_counts();
     core->l1d.reset_counts();
     if (core->l2) core->l2->reset_counts();
+    core->code_misses = {};
   }
   if (l3_) l3_->reset_counts();
   traffic_ = {};
@@ -197,12 +203,16 @@ const CacheCounts& Hierarchy::l1d(std::uint32_t thread) const {
   return cores_.at(thread)->l1d.counts();
 }
 
-CacheCounts Hierarchy::l2(std::uint32_t thread) const {
+const CacheCounts& Hierarchy::l2(std::uint32_t thread) const {
   const auto& l2 = cores_.at(thread)->l2;
-  return l2 ? l2->counts() : CacheCounts{};
+  return l2 ? l2->counts() : kNoCounts;
 }
 
-CacheCounts Hierarchy::l3() const { return l3_ ? l3_->counts() : CacheCounts{}; }
+const CacheCounts& Hierarchy::l3() const { return l3_ ? l3_->counts() : kNoCounts; }
+
+const CodeMisses& Hierarchy::code_misses(std::uint32_t thread) const {
+  return cores_.at(thread)->code_misses;
+}
 
 std::string_view to_string(Inclusion inclusion) {
   constexpr std::string_view kNames[] = {"inclusive", "exclusive", "noninclusive"};

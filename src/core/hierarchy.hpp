@@ -68,6 +68,12 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
+// Of the misses of the levels that code and data share, those of code.
+struct CodeMisses {
+  std::uint64_t l2 = 0;
+  std::uint64_t l3 = 0;
+};
+
 struct PrefetchCounts {
   std::array<std::uint64_t, static_cast<std::size_t>(PrefetchKind::count_)> issued{};
   std::uint64_t useful = 0;  // used before they left
@@ -96,10 +102,14 @@ class Hierarchy {
 
   [[nodiscard]] const HierarchyGeometry& geometry() const { return geometry_; }
   [[nodiscard]] std::uint32_t threads() const { return static_cast<std::uint32_t>(cores_.size()); }
+  // The caches of a thread that was not named before are made. What is referred to stays where it
+  // is as long as the Hierarchy; of a level that does not exist all counts are 0.
+  void add_thread(std::uint32_t thread) { core_of(thread); }
   [[nodiscard]] const CacheCounts& l1i(std::uint32_t thread) const;
   [[nodiscard]] const CacheCounts& l1d(std::uint32_t thread) const;
-  [[nodiscard]] CacheCounts l2(std::uint32_t thread) const;  // zeros where there is none
-  [[nodiscard]] CacheCounts l3() const;
+  [[nodiscard]] const CacheCounts& l2(std::uint32_t thread) const;
+  [[nodiscard]] const CacheCounts& l3() const;
+  [[nodiscard]] const CodeMisses& code_misses(std::uint32_t thread) const;
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] const PrefetchCounts& prefetches() const { return prefetches_; }
   [[nodiscard]] const Coherence& coherence() const { return coherence_; }
@@ -116,6 +126,7 @@ class Hierarchy {
       std::uint64_t line = 0, when = 0;
     };
     std::vector<Recent> recent;
+    CodeMisses code_misses;
     std::uint64_t data_accesses = 0;
   };
   // One line on its way up.

@@ -34,6 +34,7 @@ void Models::fetch(std::uint32_t number, Thread& thread, const Instruction& inst
   const std::uint64_t last = (instruction.address + size - 1) / line;
   if (last == thread.fetched_line && instruction.address / line == last) return;
   thread.fetched_line = last;
+  step.is_fetched = true;
   step.code = thread.tlb.fetch(instruction.address, size);
   step.fetch = caches_.fetch(number, instruction.address, size);
 }
@@ -90,6 +91,21 @@ void Models::add_to_window(const Instruction& instruction, const Step& step, boo
 void Models::start_warm_up(Cache::Keep keep) {
   caches_.start_warm_up(keep);
   for (const auto& thread : threads_) thread->tlb.start_warm_up(keep);
+}
+
+ModelView Models::view(std::uint32_t number) {
+  caches_.add_thread(number);
+  const Thread& thread = of(number);
+  return {.l1i = &caches_.l1i(number),
+          .l1d = &caches_.l1d(number),
+          .l2 = &caches_.l2(number),
+          .l3 = &caches_.l3(),
+          .code = &caches_.code_misses(number),
+          .traffic = &caches_.traffic(),
+          .prefetches = &caches_.prefetches(),
+          .sharing = &caches_.coherence().decided(),
+          .tlb = &thread.tlb,
+          .branches = &thread.branches.counts()};
 }
 
 void Models::reset_counts() {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/geometry.hpp"
+#include "core/modelled_events.hpp"
 #include "core/window.hpp"
 
 namespace loft::core {
@@ -33,6 +34,7 @@ struct Touched {
 struct Step {
   Access fetch;  // of its code; l1 where it lies in the line fetched last
   Translated code;
+  bool is_fetched = false;  // it lies in another line than the one before it
   bool is_mispredicted = false;
   std::span<const WindowAccess> data;  // valid until the next step
 };
@@ -55,6 +57,8 @@ class Models {
   [[nodiscard]] Hierarchy& caches() { return caches_; }
   [[nodiscard]] Tlb& tlb(std::uint32_t thread) { return of(thread).tlb; }
   [[nodiscard]] BranchUnit& branches(std::uint32_t thread) { return of(thread).branches; }
+  // Valid as long as the models.
+  [[nodiscard]] ModelView view(std::uint32_t thread);
 
  private:
   struct Thread {

@@ -75,6 +75,9 @@ class Tlb {
   [[nodiscard]] PageMap& pages() { return map_; }
   void start_warm_up(Cache::Keep keep);
   [[nodiscard]] TlbCounts counts() const;
+  [[nodiscard]] const CacheCounts& itlb() const { return itlb_.counts(); }
+  [[nodiscard]] const CacheCounts& dtlb() const { return dtlb_.counts(); }
+  [[nodiscard]] std::uint64_t walks() const { return walks_; }
   void reset_counts();
 
  private:

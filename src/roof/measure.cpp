@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "machine/geometry.hpp"
 #include "roof/loop_work.hpp"
 #include "roof/repeat_streams.hpp"
 #include "roof/run_file.hpp"
@@ -165,7 +166,7 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
       NativeRun run,
       run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
   Measured measured;
-  source::virtual_pmu::WindowKeeper windows(geometry_of(machine));
+  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine));
   LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts));
   if (auto account = account_of(windows.windows(), windows.functions(), machine))
     measured.account = std::move(*account);

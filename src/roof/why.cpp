@@ -244,34 +244,6 @@ model::Why judge(const Account& account, const FunctionKey& key, const TimedPart
 
 }  // namespace
 
-core::MachineGeometry geometry_of(const model::Machine& machine) {
-  const auto core = machine::core_of(machine);
-  auto geometry = core::find_machine(core ? core->base : "zen3").value();
-  for (const model::Cache& cache : machine.topology.caches) {
-    core::CacheGeometry* found = nullptr;
-    if (cache.level == 1)
-      found = cache.type == "Instruction" ? &geometry.caches.l1i : &geometry.caches.l1d;
-    if (cache.level == 2) found = &geometry.caches.l2;
-    if (cache.level == 3) found = &geometry.caches.l3;
-    if (found == nullptr || cache.bytes == 0 || cache.ways == 0 || cache.line == 0) continue;
-    core::CacheGeometry measured = *found;
-    measured.bytes = cache.bytes;
-    measured.ways = static_cast<std::uint32_t>(cache.ways);
-    measured.line = static_cast<std::uint32_t>(cache.line);
-    if (core::check(measured, "cache")) *found = measured;
-  }
-  // Other guests take their share of the last cache: what the sweep found is what there is.
-  const model::Constant* share = model::find_core_parameter(machine, "l3_effective_bytes");
-  if (share != nullptr && share->verdict != model::Verdict::unavailable) {
-    core::CacheGeometry l3 = geometry.caches.l3;
-    const double per_way = l3.line * l3.ways;
-    l3.bytes =
-        static_cast<std::uint64_t>(std::max(1.0, std::floor(share->value / per_way)) * per_way);
-    if (l3.exists() && core::check(l3, "L3")) geometry.caches.l3 = l3;
-  }
-  return geometry;
-}
-
 void add_window(const KeptWindow& kept, const core::CoreParameters& core,
                 std::vector<TimedPart>& parts, core::Unknown unknown) {
   add_facts(kept, core, parts);

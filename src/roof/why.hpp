@@ -1,7 +1,7 @@
 // Why functions are as fast as they are: windows of a run timed with all causes, and without each;
 // added up by function and judged against the measured time.
 //
-//   source::virtual_pmu::WindowKeeper keeper(geometry_of(machine));
+//   source::virtual_pmu::WindowKeeper keeper(machine::geometry_of(machine));
 //   ... the run under the virtual PMU ...
 //   LOFT_TRY(const Account account, account_of(keeper.windows(), keeper.functions(), machine));
 //   explain(account, {machine.frequency_hz, wall}, subjects);     // sets Subject::why
@@ -32,10 +32,6 @@ struct Account {
   std::map<FunctionKey, model::TimedPart> nearest;
   std::string core;  // which core was modelled: "zen3, 47 parameters measured"
 };
-
-// The caches, TLBs and predictor of the machine: those of the nearest machine that is known, with
-// the sizes that were measured.
-[[nodiscard]] core::MachineGeometry geometry_of(const model::Machine& machine);
 
 // Times all windows. Costs some milliseconds a window.
 [[nodiscard]] Result<Account> account_of(

@@ -21,6 +21,10 @@
 #include "event/event.hpp"
 #include "sample/counting.hpp"
 
+namespace loft::core {
+struct MachineGeometry;
+}
+
 namespace loft::source {
 
 namespace virtual_pmu {
@@ -64,6 +68,9 @@ struct CountRequest {
   bool with_blocks = false;
   // The virtual PMU alone: keeps windows of the run for a timing model; null for none.
   virtual_pmu::WindowKeeper* windows = nullptr;
+  // The virtual PMU alone: the machine whose caches, TLBs and predictor are simulated with every
+  // instruction, for modelled events; null: these are missing.
+  const core::MachineGeometry* model = nullptr;
 };
 
 // Counts as of one moment, aligned with the request's events.

@@ -20,9 +20,10 @@ std::string number(const Count& count, const std::string& unit, double scale) {
   const double value = count.value() * scale;
   if (unit == "ns") return fmt::format("{}{:.2f} ms", mark, value * 1e-6);
   // What was counted in whole units stays whole, to the last digit.
-  const bool is_whole = count.origin == Origin::counted && scale >= 1 && scale == std::floor(scale);
+  const bool is_whole = count.origin != Origin::scaled && scale >= 1 && scale == std::floor(scale);
   if (!unit.empty() && is_whole)
-    return with_separators(count.raw * static_cast<std::uint64_t>(scale)) + " " + printable(unit);
+    return mark + with_separators(count.raw * static_cast<std::uint64_t>(scale)) + " " +
+           printable(unit);
   if (!unit.empty()) return fmt::format("{}{:.3f} {}", mark, value, printable(unit));
   return mark + with_separators(static_cast<std::uint64_t>(std::llround(value)));
 }

@@ -46,15 +46,6 @@ void EventBuilder::add(Words words, M measure, std::initializer_list<Condition> 
   events_.push_back(std::move(event));
 }
 
-void EventBuilder::add_modelled(std::string_view name, std::string_view description) {
-  EventInfo event;
-  event.name = name;
-  event.description = std::string(description) + " (modelled; not available yet)";
-  event.unit = "events";
-  event.is_available = false;
-  events_.push_back(std::move(event));
-}
-
 std::string width_words(Width width) {
   if (width == Width::scalar || width == Width::tile) return std::string(name_of(width));
   return std::string(name_of(width)) + "-bit";

@@ -40,7 +40,6 @@ class EventBuilder {
  public:
   explicit EventBuilder(std::size_t expected) { events_.reserve(expected); }
   void add(Words words, M measure, std::initializer_list<Condition> conditions = {});
-  void add_modelled(std::string_view name, std::string_view description);
   std::vector<EventInfo> take() { return std::move(events_); }
 
  private:

@@ -54,7 +54,7 @@ void accumulate(EventVector& total, const Kind& kind, std::uint64_t executions, 
   const std::vector<EventInfo>& events = event_table();
   for (EventIndex i = 0; i < events.size(); ++i) {
     const std::uint64_t value = amounts[static_cast<std::size_t>(events[i].measure)];
-    if (value != 0 && events[i].is_available && meets(events[i], kind)) total[i] += value;
+    if (value != 0 && meets(events[i], kind)) total[i] += value;
   }
 }
 
@@ -66,7 +66,7 @@ void accumulate(EventVector& total, const InstructionFacts& facts, std::uint64_t
 std::uint64_t contribution(EventIndex event, const Kind& kind, std::uint64_t executions,
                            const Units& units) {
   const EventInfo& info = event_table()[event];
-  if (!info.is_available || !meets(info, kind)) return 0;
+  if (!meets(info, kind)) return 0;
   return amount(info.measure, kind, executions, units);
 }
 

@@ -188,17 +188,6 @@ void add_mnemonics(EventBuilder& table) {
   }
 }
 
-void add_models(EventBuilder& table) {
-  table.add_modelled("l1i_misses", "instruction fetches that miss the first-level cache");
-  table.add_modelled("l1d_accesses", "accesses of the first-level data cache");
-  table.add_modelled("l1d_misses", "accesses that miss the first-level data cache");
-  table.add_modelled("l2_misses", "accesses that miss the second-level cache");
-  table.add_modelled("l3_misses", "accesses that miss the third-level cache");
-  table.add_modelled("dtlb_misses", "data accesses that miss the TLB");
-  table.add_modelled("itlb_misses", "instruction fetches that miss the TLB");
-  table.add_modelled("branch_misses", "branches that were predicted wrongly");
-}
-
 }  // namespace
 
 static std::vector<EventInfo> build() {
@@ -212,7 +201,6 @@ static std::vector<EventInfo> build() {
   add_classes(table);
   add_instruction_sets(table);
   add_mnemonics(table);
-  add_models(table);
   return table.take();
 }
 

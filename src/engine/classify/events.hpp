@@ -32,9 +32,8 @@ struct Condition {
 
 struct EventInfo {
   std::string name;
-  std::string description;   // one line
-  std::string unit;          // "instructions", "bytes", "operations", ...
-  bool is_available = true;  // false: needs a model of caches or branches
+  std::string description;  // one line
+  std::string unit;         // "instructions", "bytes", "operations", ...
   Measure measure = Measure::instructions;
   std::array<Condition, 4> conditions{};
   std::uint8_t condition_count = 0;
@@ -46,7 +45,7 @@ struct EventInfo {
 // By name, "virtual::" in front or not.
 [[nodiscard]] std::optional<EventIndex> find_event(std::string_view name);
 
-// A count per event of event_table(); those that are not available stay 0 and must not be shown.
+// A count per event of event_table().
 class EventVector {
  public:
   EventVector();

@@ -2,6 +2,8 @@
 
 #ifdef LOFT_HAS_ENGINE
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <span>
 #include <unordered_map>
 
@@ -9,6 +11,7 @@
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
 #include "source/virtual/blocks.hpp"
+#include "source/virtual/full_model.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/region.hpp"
 #include "source/virtual/windows.hpp"
@@ -22,15 +25,28 @@ namespace {
 // What is asked for, as the engine knows it.
 struct Wanted {
   std::optional<engine::EventIndex> index;
+  const core::ModelledEvent* modelled = nullptr;
   std::string why_missing;
+
+  [[nodiscard]] bool is_available() const { return index || modelled != nullptr; }
 };
 
-Wanted look_up(const event::Event& event) {
-  if (!event.encoding.is_virtual()) return {{}, "the virtual PMU counts virtual:: events alone"};
-  const auto index = static_cast<engine::EventIndex>(event.encoding.config);
-  if (!engine::event_table()[index].is_available)
-    return {{}, "needs a model of caches and predictors, which is not there yet"};
-  return {index, {}};
+Wanted look_up(const event::Event& event, const CountRequest& request) {
+  if (!event.encoding.is_virtual())
+    return {{}, nullptr, "the virtual PMU counts virtual:: events alone"};
+  const std::size_t exact = engine::event_table().size();
+  if (event.encoding.config < exact)
+    return {static_cast<engine::EventIndex>(event.encoding.config), nullptr, {}};
+  const auto modelled = core::modelled_events();
+  const std::size_t number = event.encoding.config - exact;
+  if (number >= modelled.size()) return {{}, nullptr, "the virtual PMU has no such event"};
+  if (request.model == nullptr)
+    return {{}, nullptr, "a model of caches and predictors computes it: give --model full"};
+  if (!request.region.empty())
+    return {{}, nullptr, "models need the whole run: leave out --region"};
+  const std::string_view lacking = core::missing_part(modelled[number], *request.model);
+  if (!lacking.empty()) return {{}, nullptr, std::string(lacking)};
+  return {{}, &modelled[number], {}};
 }
 
 bool is_of_code(Split split) {
@@ -79,14 +95,26 @@ class VirtualRun final : public CountingRun {
         functions_(run_.shared()),
         blocks_(run_.shared(), functions_) {
     if (!request_.region.empty()) guide_.emplace(run_.shared(), request_.region);
-    std::vector<engine::EventIndex> available;
+    std::vector<engine::EventIndex> exact;
+    std::vector<const core::ModelledEvent*> modelled;
     for (const event::Event& event : request_.events) {
-      wanted_.push_back(look_up(event));
-      if (wanted_.back().index) available.push_back(*wanted_.back().index);
+      const Wanted& wanted = wanted_.emplace_back(look_up(event, request_));
+      if (!wanted.is_available()) continue;
+      auto& places = wanted.index ? exact_places_ : modelled_places_;
+      places.push_back(exact.size() + modelled.size());
+      if (wanted.index)
+        exact.push_back(*wanted.index);
+      else
+        modelled.push_back(wanted.modelled);
     }
-    available_ = available;
-    parts_.emplace(tally_, std::move(available),
-                   [this](const auto& block, auto address) { return part_of(block, address); });
+    const auto where = [this](const auto& block, auto address) { return part_of(block, address); };
+    exact_ = exact;
+    parts_.emplace(tally_, std::move(exact), where);
+    if (modelled.empty()) return;
+    const bool by_thread =
+        request_.split == Split::threads || request_.split == Split::thread_functions;
+    model_.emplace(*request_.model, std::move(modelled),
+                   FullModel::Detail{by_thread, is_of_code(request_.split)});
   }
 
   [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
@@ -94,6 +122,7 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] std::vector<std::string> notes() const override;
   [[nodiscard]] Result<void> start() override {
     if (request_.windows != nullptr) request_.windows->attach(run_.shared());
+    if (model_) model_->attach(run_.shared());
     return run_.start();
   }
   [[nodiscard]] ChildProcess* program() override { return &run_.child(); }
@@ -103,6 +132,10 @@ class VirtualRun final : public CountingRun {
  private:
   [[nodiscard]] std::vector<sample::Count> chosen(const engine::EventVector& all) const;
   [[nodiscard]] std::vector<sample::Count> placed(const std::vector<std::uint64_t>& counts) const;
+  [[nodiscard]] sample::Count count_of(const Wanted& wanted, std::uint64_t value) const;
+  [[nodiscard]] Result<std::vector<engine::PartTally::Row>> rows_of(
+      std::span<const std::uint32_t> slots);
+  void learn_modelled();
   void hold_back(std::vector<sample::Count>& totals);
   [[nodiscard]] Result<void> read_threads(Reading& reading);
   [[nodiscard]] Result<void> read_parts(Reading& reading);
@@ -115,17 +148,23 @@ class VirtualRun final : public CountingRun {
   engine::Run run_;
   engine::Tally tally_;
   std::vector<Wanted> wanted_;
-  std::vector<engine::EventIndex> available_;
+  std::vector<engine::EventIndex> exact_;
   std::vector<std::uint64_t> told_;  // the highest totals so far
   FunctionFinder functions_;
   BlockFinder blocks_;
   std::optional<engine::PartTally> parts_;
+  // Where the counts of either kind stand among those of all available events.
+  std::vector<std::size_t> exact_places_, modelled_places_;
+  std::optional<FullModel> model_;
+  // What the model counted, by slot (0 where threads are not told apart) and part.
+  std::map<std::uint32_t, std::map<std::uint32_t, std::vector<std::uint64_t>>> modelled_;
   std::optional<RegionGuide> guide_;
 };
 
 std::vector<std::string> VirtualRun::notes() const {
   std::vector<std::string> notes = run_.shared().messages();
   notes.insert(notes.end(), functions_.notes().begin(), functions_.notes().end());
+  if (model_) std::ranges::move(model_->notes(), std::back_inserter(notes));
   if (request_.region.empty()) return notes;
   if (run_.shared().region_entries() == 0) return notes;
   if (tally_.slots().empty())
@@ -136,9 +175,13 @@ std::vector<std::string> VirtualRun::notes() const {
 }
 
 std::vector<sample::Count> VirtualRun::chosen(const engine::EventVector& all) const {
-  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> counts(exact_places_.size() + modelled_places_.size());
+  std::size_t next = 0;
   for (const Wanted& wanted : wanted_)
-    if (wanted.index) counts.push_back(all[*wanted.index]);
+    if (wanted.index) counts[exact_places_[next++]] = all[*wanted.index];
+  for (const auto& [slot, parts] : modelled_)
+    for (const auto& [part, modelled] : parts)
+      for (std::size_t i = 0; i < modelled.size(); ++i) counts[modelled_places_[i]] += modelled[i];
   return placed(counts);
 }
 
@@ -152,16 +195,65 @@ std::vector<sample::Count> VirtualRun::placed(const std::vector<std::uint64_t>& 
       all.push_back(sample::Count::missing("no binary of the program has a function '" +
                                            request_.region + "'"));
     else
-      all.push_back(wanted.index ? sample::Count::exact(counts[next++])
-                                 : sample::Count::missing(wanted.why_missing));
+      all.push_back(count_of(wanted, wanted.is_available() ? counts[next++] : 0));
   }
   return all;
+}
+
+sample::Count VirtualRun::count_of(const Wanted& wanted, std::uint64_t value) const {
+  if (!wanted.is_available()) return sample::Count::missing(wanted.why_missing);
+  if (wanted.index) return sample::Count::exact(value);
+  if (!model_->is_finished())
+    return sample::Count::missing("modelled counts are there at the end of the run");
+  return {sample::Origin::modelled, value, {}, {}, {}};
+}
+
+// After the end: each instruction's counts go to the part that it belongs to.
+void VirtualRun::learn_modelled() {
+  if (!model_ || model_->is_finished()) return;
+  model_->finish();
+  if (request_.split == Split::blocks) blocks_.learn();
+  model_->for_each([&](const FullModel::Place& place, std::span<const std::uint64_t> counts) {
+    std::uint32_t part = 0;
+    if (is_of_code(request_.split)) {
+      const engine::BlockEntry block = run_.shared().block(place.block);
+      part = part_of(block, block.address + place.offset);
+    }
+    auto& sum = modelled_[place.slot][part];
+    sum.resize(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) sum[i] += counts[i];
+  });
+}
+
+// The rows of all available events, exact and modelled ones, by part.
+Result<std::vector<engine::PartTally::Row>> VirtualRun::rows_of(
+    std::span<const std::uint32_t> slots) {
+  LOFT_TRY(auto exact, parts_->of_slots(slots));
+  if (!model_) return exact;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> sums;
+  const auto add = [&](std::uint32_t part, const std::vector<std::uint64_t>& counts,
+                       const std::vector<std::size_t>& places) {
+    auto& sum = sums[part];
+    sum.resize(exact_places_.size() + modelled_places_.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) sum[places[i]] += counts[i];
+  };
+  for (const auto& row : exact) add(row.part, row.counts, exact_places_);
+  const bool by_thread =
+      request_.split == Split::threads || request_.split == Split::thread_functions;
+  for (const auto& [slot, parts] : modelled_)
+    if (!by_thread || std::ranges::find(slots, slot) != slots.end())
+      for (const auto& [part, counts] : parts) add(part, counts, modelled_places_);
+  std::vector<engine::PartTally::Row> rows;
+  for (auto& [part, counts] : sums) rows.push_back({part, std::move(counts)});
+  return rows;
 }
 
 Result<Reading> VirtualRun::read() {
   LOFT_CHECK(run_.check_started());
   Reading reading;
   reading.time = now() - run_.start_time();
+  const bool has_ended = run_.pid() < 0;
+  if (has_ended) learn_modelled();
   if (is_of_code(request_.split)) {
     LOFT_CHECK(read_parts(reading));
   } else {
@@ -170,7 +262,6 @@ Result<Reading> VirtualRun::read() {
     hold_back(reading.totals);
   }
   if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
-  const bool has_ended = run_.pid() < 0;
   if (request_.with_blocks && has_ended) LOFT_CHECK(read_blocks(reading));
   if (request_.windows != nullptr && has_ended) request_.windows->finish(run_.shared(), functions_);
   return reading;
@@ -192,7 +283,7 @@ Result<void> VirtualRun::read_threads(Reading& reading) {
   const auto slots = run_.shared().slots();
   for (const std::uint32_t i : tally_.slots()) {
     if (i >= slots.size()) break;  // it has come meanwhile
-    LOFT_TRY(const auto rows, parts_->of_slots({&i, 1}));
+    LOFT_TRY(const auto rows, rows_of({&i, 1}));
     std::vector<std::uint64_t> sum(wanted_.size());
     for (const auto& row : rows) add_to(sum, row.counts);
     reading.threads.push_back(thread_row(slots[i], placed(sum)));
@@ -217,7 +308,7 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
   PartSums parts;
   std::vector<std::uint64_t> total(wanted_.size());
   for (std::size_t first = 0; first < numbers.size(); first += step) {
-    LOFT_TRY(const auto rows, parts_->of_slots(std::span(numbers).subspan(first, step)));
+    LOFT_TRY(const auto rows, rows_of(std::span(numbers).subspan(first, step)));
     std::vector<std::uint64_t> sum(wanted_.size());
     for (const auto& row : rows) {
       if (is_all_zero(row.counts)) continue;
@@ -236,12 +327,18 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
 // Beside the parts that the request is split into.
 Result<void> VirtualRun::read_blocks(Reading& reading) {
   blocks_.learn();
-  engine::PartTally by_block(tally_, available_, [this](const auto& block, auto address) {
+  engine::PartTally by_block(tally_, exact_, [this](const auto& block, auto address) {
     return blocks_.find(block, address);
   });
   LOFT_TRY(const auto rows, by_block.of_slots(tally_.slots()));
-  for (const auto& row : rows)
-    if (!is_all_zero(row.counts)) show_block(row, reading);
+  for (const auto& row : rows) {
+    if (is_all_zero(row.counts)) continue;
+    engine::PartTally::Row whole{row.part, {}};
+    whole.counts.resize(exact_places_.size() + modelled_places_.size());
+    for (std::size_t i = 0; i < row.counts.size(); ++i)
+      whole.counts[exact_places_[i]] = row.counts[i];
+    show_block(whole, reading);
+  }
   return {};
 }
 
@@ -283,10 +380,13 @@ const std::vector<event::VirtualName>& event_names() {
     std::vector<event::VirtualName> table;
     const auto& all = engine::event_table();
     table.reserve(all.size());
-    for (std::size_t index = 0; index < all.size(); ++index)
-      if (all[index].is_available)
-        table.push_back({all[index].name, all[index].unit == "bytes" ? "B" : "",
-                         all[index].description, index, event::VirtualKind::exact});
+    for (const engine::EventInfo& info : all)
+      table.push_back({info.name, info.unit == "bytes" ? "B" : "", info.description, table.size(),
+                       event::VirtualKind::exact});
+    for (const core::ModelledEvent& modelled : core::modelled_events())
+      table.push_back({std::string(modelled.name), std::string(modelled.unit),
+                       std::string(modelled.description) + " (modelled: --model full)",
+                       table.size(), event::VirtualKind::modelled});
     return table;
   }();
   return names;

@@ -107,16 +107,6 @@ TEST(Events, IncludeThePromisedNames) {
         "flops_dp",       "flops",     "x87",       "syscalls"}) {
     const auto event = find_event(std::string("virtual::") + name);
     ASSERT_TRUE(event) << name;
-    EXPECT_TRUE(event_table()[*event].is_available) << name;
-  }
-}
-
-TEST(Events, ModelledOnesAreListedButNotAvailable) {
-  for (const char* name : {"l1i_misses", "l1d_accesses", "l1d_misses", "l2_misses", "l3_misses",
-                           "dtlb_misses", "itlb_misses", "branch_misses"}) {
-    const auto event = find_event(name);
-    ASSERT_TRUE(event) << name;
-    EXPECT_FALSE(event_table()[*event].is_available) << name;
   }
 }
 

@@ -1,0 +1,164 @@
+// Modelled events of programs whose misses can be worked out by hand.
+#ifdef LOFT_HAS_ENGINE
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "core/geometry.hpp"
+#include "event/resolver.hpp"
+#include "source/virtual/counting.hpp"
+#include "source/watch.hpp"
+
+namespace loft::source {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kSamples = LOFT_SAMPLES;
+constexpr std::uint64_t kLines = 16384;  // of the 1 MiB that misses.S works on
+// Two levels with LRU and no prefetchers: 32 KiB, and 8 MiB in which everything fits.
+constexpr const char* kMachine = "cachegrind";
+
+struct Asked {
+  Split split = Split::none;
+  std::string predictor;
+  bool has_model = true;
+  std::string region;
+};
+
+Result<sample::RunCounts> count(const std::string& program, const char* events, Asked asked = {}) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  event::ResolverOptions options;
+  options.virtual_names = virtual_pmu::event_names;
+  options.plain_names = event::PlainNames::virtual_first;
+  CountRequest request;
+  LOFT_TRY(request.events, event::Resolver(options).resolve_list(events));
+  for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
+  request.command = {kSamples + "/" + program};
+  request.split = asked.split;
+  request.region = asked.region;
+  LOFT_TRY(auto machine, core::find_machine(kMachine));
+  if (!asked.predictor.empty()) {
+    LOFT_TRY(machine.branches, core::parse_predictor(asked.predictor, machine.branches));
+  }
+  if (asked.has_model) request.model = &machine;
+  LOFT_TRY(const auto run, virtual_pmu::prepare(request));
+  return watch(*run, request, {});
+}
+
+// Events of one function by name.
+std::map<std::string, std::uint64_t> of(const sample::RunCounts& run, const std::string& function) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& each : run.functions)
+    if (each.name == function)
+      for (std::size_t i = 0; i < run.events.size(); ++i)
+        counts[run.events[i].name] = each.counts[i].raw;
+  return counts;
+}
+
+TEST(VirtualModel, CountsWhatWasWorkedOutByHand) {
+  const auto run = count("misses.S",
+                         "l1d_accesses,l1d_hits,l1d_misses,l2_data_misses,l1d_write_backs,"
+                         "dtlb_misses,page_walks,memory_write_bytes,instructions",
+                         {.split = Split::functions});
+  ASSERT_TRUE(run) << to_string(run.error());
+  // Twice through more than L1 holds; L2 and its TLB keep it.
+  auto counts = of(*run, "stream");
+  EXPECT_EQ(counts["l1d_accesses"], 2 * kLines);
+  EXPECT_EQ(counts["l1d_misses"], 2 * kLines);
+  EXPECT_EQ(counts["l2_data_misses"], kLines);
+  EXPECT_EQ(counts["dtlb_misses"], 2u * 256);
+  EXPECT_EQ(counts["page_walks"], 256u);
+  EXPECT_EQ(counts["instructions"], 2 + 4 * 2 * kLines + 4 * 2);
+  // A hundred times through one page, which L2 has.
+  counts = of(*run, "resident");
+  EXPECT_EQ(counts["l1d_misses"], 64u);
+  EXPECT_EQ(counts["l1d_hits"], 6400u - 64);
+  EXPECT_EQ(counts["l2_data_misses"], 0u);
+  EXPECT_EQ(counts["dtlb_misses"], 1u);
+  EXPECT_EQ(counts["page_walks"], 0u);
+  // A string instruction touches each line of its range once; the first page is in L1.
+  counts = of(*run, "write_all");
+  EXPECT_EQ(counts["l1d_accesses"], kLines);
+  EXPECT_EQ(counts["l1d_misses"], kLines - 64);
+  EXPECT_EQ(counts["l1d_write_backs"], kLines - 512);
+  EXPECT_EQ(counts["l2_data_misses"], 0u);
+  EXPECT_EQ(counts["memory_write_bytes"], 0u);
+}
+
+TEST(VirtualModel, SaysThatItIsAModelAndOfWhat) {
+  const auto run = count("misses.S", "l1d_misses,instructions");
+  ASSERT_TRUE(run) << to_string(run.error());
+  EXPECT_EQ(run->events[0].total.origin, sample::Origin::modelled);
+  EXPECT_EQ(run->events[0].total.raw, 2 * kLines + 64 + kLines - 64);
+  EXPECT_EQ(run->events[1].total.origin, sample::Origin::counted);
+  EXPECT_THAT(run->notes, testing::Contains(HasSubstr("L1D=32k,8,64,lru")));
+}
+
+TEST(VirtualModel, WithoutOneEventsAreMissingNotZero) {
+  const auto run = count("misses.S", "l1d_misses,instructions", {.has_model = false});
+  ASSERT_TRUE(run) << to_string(run.error());
+  EXPECT_FALSE(run->events[0].total.is_available());
+  EXPECT_THAT(run->events[0].total.why, HasSubstr("--model full"));
+  EXPECT_TRUE(run->events[1].total.is_available());
+}
+
+TEST(VirtualModel, WhatTheMachineOrARegionLacksIsMissing) {
+  const auto lacking = count("misses.S", "l3_misses,prefetches,l1d_misses");
+  ASSERT_TRUE(lacking) << to_string(lacking.error());
+  EXPECT_THAT(lacking->events[0].total.why, HasSubstr("no third-level cache"));
+  EXPECT_THAT(lacking->events[1].total.why, HasSubstr("prefetches nothing"));
+  EXPECT_TRUE(lacking->events[2].total.is_available());
+  const auto region = count("misses.S", "l1d_misses,instructions", {.region = "stream"});
+  ASSERT_TRUE(region) << to_string(region.error());
+  EXPECT_THAT(region->events[0].total.why, HasSubstr("whole run"));
+}
+
+TEST(VirtualModel, PredictorsDifferWhereTheyShould) {
+  const auto misses = [](const char* predictor) {
+    const auto run = count("misses.S", "branch_misses_conditional",
+                           {.split = Split::functions, .predictor = predictor});
+    return run ? of(*run, "alternate")["branch_misses_conditional"] : 0;
+  };
+  EXPECT_GT(misses("bimodal"), 900u);
+  EXPECT_LT(misses("gshare"), 100u);
+  EXPECT_LT(misses("tage"), 100u);
+}
+
+TEST(VirtualModel, PartsAddUpToTheWhole) {
+  constexpr const char* kEvents =
+      "l1d_accesses,instructions,l1i_accesses,branch_misses,l2_to_l1_bytes,line_transfers";
+  for (const Split split :
+       {Split::threads, Split::functions, Split::thread_functions, Split::blocks}) {
+    const auto run = count("threads.cpp", kEvents, {.split = split});
+    ASSERT_TRUE(run) << to_string(run.error());
+    for (std::size_t i = 0; i < run->events.size(); ++i) {
+      const std::uint64_t total = run->events[i].total.raw;
+      const auto sum = [&](const auto& rows) {
+        std::uint64_t all = 0;
+        for (const auto& row : rows) all += row.counts[i].raw;
+        return all;
+      };
+      // A program of several threads need not pass a line between them.
+      if (i < 5) {
+        EXPECT_GT(total, 0u) << run->events[i].name;
+      }
+      if (!run->threads.empty()) {
+        EXPECT_EQ(sum(run->threads), total) << run->events[i].name;
+      }
+      if (!run->functions.empty()) {
+        EXPECT_EQ(sum(run->functions), total) << run->events[i].name;
+      }
+      if (!run->blocks.empty()) {
+        EXPECT_EQ(sum(run->blocks), total) << run->events[i].name;
+      }
+    }
+    EXPECT_FALSE(run->threads.empty() && run->functions.empty() && run->blocks.empty());
+  }
+}
+
+}  // namespace
+}  // namespace loft::source
+#endif
