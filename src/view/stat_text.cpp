@@ -128,7 +128,10 @@ std::string times_line(const RunCounts& run) {
 }
 
 std::string source_words(const RunCounts& run) {
-  return run.source == sample::Source::virtual_pmu ? "virtual PMU, exact" : to_string(run.source);
+  if (run.source != sample::Source::virtual_pmu) return to_string(run.source);
+  const bool is_modelled = std::ranges::any_of(
+      run.events, [](const auto& event) { return event.total.origin == sample::Origin::modelled; });
+  return is_modelled ? "virtual PMU, exact but for what is modelled" : "virtual PMU, exact";
 }
 
 std::string interval_lines(const RunCounts& frame, double end, const std::string& part,

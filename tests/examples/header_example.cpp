@@ -41,13 +41,15 @@ std::string filled_in(std::string_view line) {
   return code;
 }
 
+// The last one: those before it hold forward declarations.
 std::string scope_of(std::string_view header) {
+  std::string scope;
   for (const std::string_view line : split(header, '\n')) {
-    constexpr std::string_view kStart = "namespace ";  // others are those of forward declarations
+    constexpr std::string_view kStart = "namespace ";
     if (line.starts_with("namespace loft") && line.ends_with(" {"))
-      return std::string(line.substr(kStart.size(), line.size() - kStart.size() - 2));
+      scope = line.substr(kStart.size(), line.size() - kStart.size() - 2);
   }
-  return {};
+  return scope;
 }
 
 // A line that ends with neither a statement nor an open end shows a value: "chart.name   // DRAM".
