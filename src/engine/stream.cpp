@@ -58,14 +58,17 @@ void StreamReader::read_full_buffers() {
     if (slots[slot].stream_full == 0) continue;
     read(slot, slots[slot].stream_window, shared_.stream(slot, slots[slot].stream_full));
     shared_.release_stream(slot);
+    last_read_ = now();
   }
 }
 
 // Opens windows when they are due, and closes them when every thread that joined has had its share
-// or the time is up: a thread that sleeps, or was killed, does not keep it open.
+// the time is up, or nothing came for a while: a thread that sleeps, or was killed, does not keep it
+// open.
 void StreamReader::keep_schedule() {
   // A program that waits for memory needs a while for its share, above all on a busy machine.
   constexpr Nanoseconds kLongest = 1s;
+  constexpr Nanoseconds kQuiet = 150ms;
   const Nanoseconds time = now();
   if (!shared_.has_window()) {
     if (!schedule_->is_due(time)) return;
@@ -76,7 +79,8 @@ void StreamReader::keep_schedule() {
   }
   const std::uint32_t joined = shared_.joined();
   const bool is_over = joined != joined_before_ && joined == shared_.left();
-  if (!is_over && time - opened_ < kLongest) return;
+  const bool is_quiet = time - std::max(opened_, last_read_) > kQuiet;
+  if (!is_over && !is_quiet && time - opened_ < kLongest) return;
   shared_.close_window();
   schedule_->add_cost(time, time - opened_);
 }

@@ -105,6 +105,7 @@ class StreamReader {
   StreamTotals totals_;
   std::uint32_t joined_before_ = 0;
   Nanoseconds opened_{};
+  Nanoseconds last_read_{};
   std::jthread thread_;
 };
 
