@@ -63,8 +63,8 @@ void StreamReader::read_full_buffers() {
 }
 
 // Opens windows when they are due, and closes them when every thread that joined has had its share
-// the time is up, or nothing came for a while: a thread that sleeps, or was killed, does not keep it
-// open.
+// the time is up, or nothing came for a while: a thread that sleeps, or was killed, does not keep
+// it open.
 void StreamReader::keep_schedule() {
   // A program that waits for memory needs a while for its share, above all on a busy machine.
   constexpr Nanoseconds kLongest = 1s;
