@@ -173,6 +173,7 @@ void name_limits(const TimedPart& part, Why& why) {
     why.limit = pair.first;
     why.second = pair.second;
     why.gain = gain;
+    why.gain_is_of_both = true;
   }
 }
 

@@ -97,11 +97,12 @@ struct Why {
   Outcome outcome = Outcome::not_seen;
   std::optional<core::Cause> limit;
   std::optional<core::Cause> second;
-  std::optional<double> gain;                           // of taking limit and second away
-  std::optional<double> model_cycles;                   // per instruction
-  std::optional<double> measured_cycles;                // per instruction
-  std::optional<double> explains;                       // the former over the latter
-  std::string evidence;                                 // in one line
+  std::optional<double> gain;             // of taking the limit away
+  bool gain_is_of_both = false;           // of taking limit and second away: they coincide
+  std::optional<double> model_cycles;     // per instruction
+  std::optional<double> measured_cycles;  // per instruction
+  std::optional<double> explains;         // the former over the latter
+  std::string evidence;                   // in one line
   std::vector<std::pair<core::Cause, double>> what_if;  // gains above 1, the largest first
 };
 

@@ -111,7 +111,11 @@ std::string why_lines(const RoofReport& report) {
     if (why.outcome == model::Outcome::not_seen) return;
     text += fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
     if (why.gain && *why.gain >= model::kLeastGain)
-      text += fmt::format(" (without {} {:.1f} × faster)", why.second ? "them" : "it", *why.gain);
+      text += fmt::format(" (without {} {:.1f} × faster)",
+                          why.gain_is_of_both ? "both"
+                          : why.second        ? "the first"
+                                              : "it",
+                          *why.gain);
     text += why.evidence.empty() ? "\n" : ": " + why.evidence + "\n";
   };
   for (const RoofPoint& point : report.chart.points)

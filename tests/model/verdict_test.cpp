@@ -44,6 +44,8 @@ TEST(Verdict, NamesASecondCauseThatGainsNearlyAsMuch) {
   const Why why = judge(part_of({{Cause::fp_latency, 20000}, {Cause::tlb, 24000}}), kAsModelled);
   EXPECT_EQ(why.limit, Cause::fp_latency);
   EXPECT_EQ(why.second, Cause::tlb);
+  EXPECT_EQ(why.gain, 2.0);
+  EXPECT_FALSE(why.gain_is_of_both) << "it is that of the first alone";
 }
 
 TEST(Verdict, PromisesNothingWhereTheModelDoesNotExplainTheTime) {
@@ -70,6 +72,7 @@ TEST(Verdict, NamesBothLimitsThatCoincide) {
   EXPECT_EQ(why.outcome, Outcome::limited);
   EXPECT_EQ(why.limit, Cause::width);
   EXPECT_EQ(why.second, Cause::fp_ports);
+  EXPECT_TRUE(why.gain_is_of_both);
   EXPECT_EQ(why.gain, 2.0);
 }
 
