@@ -87,6 +87,7 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
                        : by == CountedBy::nobody ? "none"
                                                  : "virtual PMU, exact";
   report.energy = native.counts.energy;
+  report.function_energy = native.energy_of_functions();
   report.notes = native.counts.notes;
   report.schedule = source::read_schedule(*native.recording);
   report.start_time = native.start;
