@@ -286,6 +286,58 @@ TEST_F(Record, WhatAProcessWaitedBeforeItWasWatchedIsNotInItsRecording) {
   EXPECT_LE(task["wait_ns"].get<std::uint64_t>(), end - task["start_ns"].get<std::uint64_t>());
 }
 
+// Another program, which loft did not start, is there as well, and so are both CPUs' tasks.
+TEST_F(Record, TheWholeMachineIsEverythingThatRuns) {
+  const std::string other = folder_ + "/other";
+  std::system(("cp /bin/sh " + other).c_str());
+  // It works until it is told to stop, for some seconds at most.
+  std::system((other + " -c 'i=0; while [ $i -lt 3000000 ] && ! [ -e " + folder_ +
+               "/stop ]; do i=$((i + 1)); done' &")
+                  .c_str());
+  const bool is_recorded = recorded_by("bpf", "-a -F 500", LOFT_TEST_THREADS " 2");
+  ASSERT_TRUE(replace_file(folder_ + "/stop", ""));
+  if (!is_recorded) return;
+  std::map<std::string, std::uint64_t> run_ns;
+  const json tasks = report("--tasks");
+  for (const json& task : tasks["tasks"])
+    if (task["run_ns"].is_number()) run_ns[task["comm"]] += task["run_ns"].get<std::uint64_t>();
+  EXPECT_GT(run_ns["other"], 0u) << "it ran already";
+  EXPECT_GT(run_ns["work1"], 0u) << "the command";
+  std::uint64_t sampled = 0;
+  bool has_idle = false;
+  const json by_comm = report("--by comm");
+  for (const json& row : by_comm["rows"]) {
+    sampled += row["comm"] == "other" ? row["samples"].get<std::uint64_t>() : 0;
+    has_idle |= row["comm"] == "swapper" || row["comm"].is_null();
+  }
+  EXPECT_GT(sampled, 0u);
+  EXPECT_FALSE(has_idle) << "idle time is nobody's";
+}
+
+TEST_F(Record, WhoMayNotWatchTheWholeMachineIsToldWhatItTakes) {
+  const auto said = record_as_user("", "-a", "true");
+  if (!said) GTEST_SKIP() << "needs root and setpriv";
+  EXPECT_EQ(said->status, 125);
+  EXPECT_THAT(said->notes, HasSubstr("record the whole machine"));
+  EXPECT_THAT(said->notes, HasSubstr("CAP_BPF"));
+}
+
+// With -F the kernel chooses how many faults lie between two samples, and says it in each.
+TEST_F(Record, AnyEventIsSampledAtAFrequency) {
+  const Said said = record("-e page-faults -F 2000", "sh -c 'ls >/dev/null; ls >/dev/null'");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  bool is_sampled = false;
+  const json profile = report("");
+  for (const json& event : profile["events"]) {
+    const std::string name = event["name"];
+    EXPECT_FALSE(name.starts_with("cpu-clock") || name.starts_with("cycles")) << name;
+    if (!name.starts_with("page-faults")) continue;
+    is_sampled = event["samples"].get<std::uint64_t>() > 1;
+    EXPECT_GE(event["period"].get<std::uint64_t>(), event["samples"].get<std::uint64_t>());
+  }
+  EXPECT_TRUE(is_sampled) << profile;
+}
+
 TEST_F(Record, CallStacksAreInTheSameFile) {
   const Said said = record("-F 2000 -g fp", LOFT_TEST_THREADS " 3");
   ASSERT_EQ(said.status, 0) << said.notes;

@@ -166,7 +166,7 @@ TEST_F(VirtualRecord, LeavesAnOlderRecordingAloneWhereTheEngineGaveUp) {
 }
 
 TEST_F(VirtualRecord, SaysWhatItCannotDo) {
-  EXPECT_THAT(record("-F 99", "true").notes, HasSubstr("leave out -p, --types, -F"));
+  EXPECT_THAT(record("-F 99", "true").notes, HasSubstr("leave out -p, -a, --types, -F"));
   EXPECT_THAT(record("-e page-faults", "true").notes, HasSubstr("virtual:: events alone"));
   const Said missing = record("", "/no/such/program");
   EXPECT_EQ(missing.status, 127) << missing.notes;

@@ -66,6 +66,8 @@ perf_event_attr attr_of(const event::Event& event, const SamplerPlan& plan) {
     attr.sample_stack_user = kStackBytes;
     attr.exclude_callchain_user = 1;
   }
+  // Hardware does not count while a CPU idles; a clock does.
+  attr.exclude_idle = plan.tasks.front() < 0 && event.encoding.type == PERF_TYPE_SOFTWARE;
   attr.watermark = 1;
   attr.wakeup_watermark = kWakeAt;
   if (plan.ring_bytes > 0)
