@@ -183,7 +183,7 @@ class RecordedRun {
 
   // The program, or the threads of all processes that run already.
   [[nodiscard]] Result<std::vector<pid_t>> first_tasks() const {
-    if (request_.whole_machine) return tids_of(living_tasks());
+    if (request_.whole_machine) return tids_of(source::living_tasks());
     if (child_) return std::vector<pid_t>{child_->pid()};
     std::vector<pid_t> tasks;
     for (const pid_t pid : request_.pids) {
@@ -224,7 +224,7 @@ class RecordedRun {
     for (const pid_t pid : request_.pids)
       if (!describe_process(pid, 0, *file_)) return Failure(threads_of(pid).error());
     if (request_.whole_machine)
-      for (const LivingTask& task : living_tasks())
+      for (const LivingTask& task : source::living_tasks())
         if (task.tid == task.pid) (void)describe_process(task.pid, 0, *file_);
     LOFT_TRY(const auto tasks, first_tasks());
     first_tasks_ = tasks.size();
