@@ -16,12 +16,6 @@ struct CompareFlags {
   OutputFlags output;
 };
 
-template <auto Make>
-Result<void> whole(const sample::TaskComparison& comparison, const PieceWriter& write) {
-  (void)write(Make(comparison));  // whoever owns the file knows of a write that failed
-  return {};
-}
-
 const std::vector<Output<sample::TaskComparison>> kOutputs{
     {{"text", {".txt"}}, whole<view::compare_text>},
     {{"json", {".json"}}, whole<view::compare_json>},
@@ -45,8 +39,7 @@ void add_compare(Command& app, Action& action) {
   auto command = app.add_subcommand("compare", "Show two recordings of a program side by side");
   command->add_option("before", flags->before, "the recording to compare with")->required();
   command->add_option("after", flags->after, "the recording that may be slower")->required();
-  const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
-  add_output_flags(*command, flags->output, forms);
+  add_output_flags(*command, flags->output, forms_of(kOutputs));
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_compare(*flags, terminal); };
   });

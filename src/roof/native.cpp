@@ -33,9 +33,9 @@ std::uint64_t start_of(const source::Recording& recording) {
 
 }  // namespace
 
-Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& sampling) {
+Result<NativeRun> run_natively(const source::scheduler::SampledRunRequest& sampling) {
   NativeRun native;
-  LOFT_TRY(native.run, source::perf_events::SamplingRun::prepare(sampling));
+  LOFT_TRY(native.run, source::scheduler::SampledRun::prepare(sampling));
   source::CountRequest request;
   request.command = sampling.command;
   request.pids = sampling.pids;
