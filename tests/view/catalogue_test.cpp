@@ -49,9 +49,10 @@ TEST(Catalogue, ATableHasAHeadForEachOrigin) {
 TEST(Catalogue, ADescriptionIsNotCutInsideACharacter) {
   Catalogue catalogue;
   catalogue.entries.push_back(
-      {"n", "sysfs", std::string(16, 'x') + "\xC3\xA4yyyy", "", "", {}, {}});
-  // 20 bytes are left, 17 of them before the dots: the second byte of the letter would be cut off.
-  EXPECT_NE(catalogue_table(catalogue, 0).find(std::string(16, 'x') + "..."), std::string::npos);
+      {"n", "sysfs", std::string(31, 'x') + "\xC3\xA4yyyy", "", "", {}, {}});
+  // Of 40 columns 35 are left, 32 of them before the dots: the letter would be cut in two.
+  EXPECT_NE(catalogue_table(catalogue, 0).find(" " + std::string(31, 'x') + "...\n"),
+            std::string::npos);
 }
 
 TEST(Catalogue, CsvAndJsonHaveEveryField) {

@@ -181,7 +181,7 @@ TEST(RoofCsv, HasALineForEachPointAndAnEmptyFieldForWhatIsNotKnown) {
   EXPECT_EQ(roof_csv({&run, 1}),
             "run,scope,name,binary,tid,start_s,end_s,flops,bytes,seconds,gflops,intensity,bound_by,"
             "share_of_roof,kind,ops,gops\n"
-            ",run,\"a,b\",,,,,4e+09,3.2e+10,2,2,0.125,DRAM bandwidth,0.8,counted,flops,2\n"
+            ",run,\"a,b\",,,,,4000000000,32000000000,2,2,0.125,DRAM bandwidth,0.8,counted,flops,2\n"
             ",function,dot,,,,,,,,,,,,counted,flops,\n");
 }
 
