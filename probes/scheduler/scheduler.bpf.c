@@ -231,8 +231,8 @@ static __always_inline void measure(struct cpu_state* cpu, struct loft_task* tas
   cpu->since = now;
 }
 
-/* Adds what this CPU did since its last measurement to the task, if the task ran here since then; the
- * next measurement starts from here. measure() is called in two places because the verifier of
+/* Adds what this CPU did since its last measurement to the task, if the task ran here since then;
+ * the next measurement starts from here. measure() is called in two places because the verifier of
  * Linux 6.1 refuses a pointer that may be null and is passed on. */
 static __always_inline void account(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
   if (task) {
@@ -322,7 +322,8 @@ static __always_inline void write_switch(struct task_struct* prev, struct task_s
   submit(record);
 }
 
-/* The task runs here, but its switch to this CPU was not seen. What it did until now is not known. */
+/* The task runs here, but its switch to this CPU was not seen. What it did until now is not known.
+ */
 static __always_inline void count_missed(const struct cpu_state* cpu,
                                          const struct loft_task* task) {
   if (cpu->is_ours || !task->was_seen) return;
