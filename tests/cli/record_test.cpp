@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -284,6 +285,23 @@ TEST_F(Record, WhatAProcessWaitedBeforeItWasWatchedIsNotInItsRecording) {
   const json task = report("--threads")["tasks"].at(0);
   ASSERT_GT(end, task["start_ns"].get<std::uint64_t>());
   EXPECT_LE(task["wait_ns"].get<std::uint64_t>(), end - task["start_ns"].get<std::uint64_t>());
+}
+
+// A process goes on when one of its threads ends, and so does what the kernel tells of it.
+TEST_F(Record, AnAttachedProcessKeepsItsNamesWhenOneOfItsThreadsEnds) {
+  if (!recorded_by("bpf", "", "/bin/true")) return;
+  std::filesystem::remove(file());
+  const std::string script =
+      "mkfifo " + folder_ + "/input; " LOFT_TEST_THREADS " wait " LOFT_TEST_THREADS " 2 <" +
+      folder_ + "/input & pid=$!; exec 3>" + folder_ +
+      "/input; " LOFT_PROGRAM " record --recorder bpf -p $pid -o " + file() + " 2>/dev/null & " +
+      "while ! [ -s " + file() + " ]; do sleep 0.05; done; echo >&3; wait";
+  ASSERT_EQ(std::system(("timeout 60 bash -c '" + script + "'").c_str()), 0);
+  std::set<std::string> names;
+  const json tasks = report("--tasks");
+  for (const json& task : tasks["tasks"]) names.insert(task["comm"].get<std::string>());
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"work0", "work1"}));
+  for (const json& row : report("")["rows"]) EXPECT_NE(row["function"], "[not mapped]");
 }
 
 // Another program, which loft did not start, is there as well, and so are both CPUs' tasks.
