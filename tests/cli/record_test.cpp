@@ -293,8 +293,8 @@ TEST_F(Record, AnAttachedProcessKeepsItsNamesWhenOneOfItsThreadsEnds) {
   std::filesystem::remove(file());
   const std::string script =
       "mkfifo " + folder_ +
-      "/input; " LOFT_TEST_THREADS " wait " LOFT_TEST_KERNELS " triad 60000 <" + folder_ +
-      "/input & pid=$!; exec 3>" + folder_ +
+      "/input; " LOFT_TEST_THREADS " wait " LOFT_TEST_KERNELS " triad 60000 >/dev/null <" +
+      folder_ + "/input & pid=$!; exec 3>" + folder_ +
       "/input; " LOFT_PROGRAM " record --recorder bpf -t 1 -p $pid -o " + file() +
       " 2>/dev/null & " + "while ! [ -s " + file() + " ]; do sleep 0.05; done; echo >&3; wait";
   ASSERT_EQ(std::system(("timeout 60 bash -c '" + script + "'").c_str()), 0);
