@@ -41,6 +41,7 @@ struct RoofFlags {
   bool by_thread = false;
   bool once = false;
   bool loops = false;
+  bool what_if = false;
   OutputFlags output;
 };
 
@@ -53,13 +54,6 @@ std::string runs_problem(const std::string& text) {
   const auto number = parse_u64(text);
   if (text == "auto" || (number && *number >= 1 && *number <= source::kMostRuns)) return {};
   return fmt::format("a number from 1 to {} or auto was expected", source::kMostRuns);
-}
-
-roof::Wanted wanted_of(const RoofFlags& flags) {
-  roof::Wanted wanted{.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
-  if (flags.ops == "flops") wanted.ops = model::RoofKind::flops;
-  if (flags.ops == "instructions") wanted.ops = model::RoofKind::instructions;
-  return wanted;
 }
 
 // What is shown, and what it refers to.
@@ -84,6 +78,7 @@ struct Reports {
 // What a form needs.
 constexpr unsigned kBesideText = 1;   // the text is shown on the terminal as well
 constexpr unsigned kIsRecording = 2;  // written while the program runs
+constexpr unsigned kShowsCode = 4;    // the code of functions as well
 
 template <auto Make>
 Result<void> whole(const Reports& reports, const PieceWriter& write) {
@@ -108,9 +103,20 @@ const std::vector<Output<Reports>> kOutputs{
     {{"csv", {".csv"}}, whole<csv>},
     {{"svg", {".svg"}, kBesideText}, whole<svg>},
     {{"png", {".png"}, kBesideText}, whole<png>},
-    {{"html", {".html"}, kBesideText}, whole<html>},
+    {{"html", {".html"}, kBesideText | kShowsCode}, whole<html>},
     {{"recording", {".data"}, kBesideText | kIsRecording}, {}},
 };
+
+roof::Wanted wanted_of(const RoofFlags& flags) {
+  roof::Wanted wanted{.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
+  wanted.all_loops = flags.loops;
+  wanted.what_if = flags.what_if;
+  const auto output = choose_output(kOutputs, flags.output);
+  wanted.code = output && ((*output)->needs & kShowsCode) != 0;
+  if (flags.ops == "flops") wanted.ops = model::RoofKind::flops;
+  if (flags.ops == "instructions") wanted.ops = model::RoofKind::instructions;
+  return wanted;
+}
 
 Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Stream stream,
                            Terminal& terminal) {
@@ -205,7 +211,6 @@ roof::Target target_of(const RoofFlags& flags) {
   return {.command = flags.command,
           .pids = flags.pids,
           .most_runs = most_runs(flags),
-          .with_loops = flags.loops,
           .keep_going = flags.keep_going,
           .file = is_recording_wanted(flags) ? flags.output.file : std::string()};
 }
@@ -324,7 +329,9 @@ void add_roof(Command& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
-  command->add_flag("--loops", flags->loops, "also show the loops of functions");
+  command->add_flag("--loops", flags->loops, "also show loops that take little of the time");
+  command->add_flag("--what-if", flags->what_if,
+                    "also show how much faster it would be without each cause");
   command->add_flag("--per-thread", flags->by_thread, "also show each thread");
   command->add_flag("--threads", flags->by_thread, "")->hide();
   command->add_option("-p,--pid", flags->pids, "watch these running processes, with counters")

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "machine/geometry.hpp"
+#include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
 #include "roof/repeat_streams.hpp"
 #include "roof/run_file.hpp"
@@ -75,7 +76,7 @@ Result<sample::RunCounts> run_counted(const Target& target, StandardStreams stre
   source::CountRequest request;
   LOFT_TRY(request.events, virtual_events(work_event_names() + "," + std::string(kTakenEvent)));
   request.command = target.command;
-  request.with_blocks = target.with_loops;
+  request.with_blocks = true;
   request.streams = streams;
   request.split = source::Split::thread_functions;
   request.windows = &windows;
@@ -100,7 +101,7 @@ CountedWork not_counted(sample::RunCounts& native, std::string why) {
 // What the program did, by its second run.
 Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
                                  source::virtual_pmu::WindowKeeper& windows,
-                                 sample::RunCounts& native) {
+                                 sample::RunCounts& native, CodeByFunction& code) {
   if (was_ended(native.exit_status))
     return not_counted(native,
                        "it was interrupted before its second run, under the virtual PMU: what it "
@@ -112,14 +113,22 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
         native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
   LOFT_CHECK(check_second(native, counts, streams, target));
   CountedWork work = counted_work(counts);
-  if (target.with_loops) {
-    source::virtual_pmu::LineFinder lines;
-    work.loops = loops_of(counts, [&](const std::string& binary, std::uint64_t address) {
-      auto found = lines.find(binary, address);
-      return CodeLine{std::move(found.file), found.line};
-    });
-  }
+  source::virtual_pmu::LineFinder lines;
+  work.loops = loops_of(counts, [&](const std::string& binary, std::uint64_t address) {
+    auto found = lines.find(binary, address);
+    return CodeLine{std::move(found.file), found.line};
+  });
+  code = code_of(counts);
   return work;
+}
+
+// What a model says about the time of functions, loops and instructions.
+Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
+                        const model::Machine& machine, Measured& measured) {
+  const KeptWindows kept{keeper.windows(), keeper.functions()};
+  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine));
+  LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, *measured.account));
+  return add_waits(kept, machine, measured.code);
 }
 
 Result<NativeProfile> finish(NativeRun& run) {
@@ -167,11 +176,9 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
       run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
   Measured measured;
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine));
-  LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts));
-  if (auto account = account_of(windows.windows(), windows.functions(), machine))
-    measured.account = std::move(*account);
-  else
-    run.counts.notes.push_back("why it takes its time is not modelled: " + account.error().why);
+  LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts, measured.code));
+  if (const auto modelled = model_time(windows, machine, measured); !modelled)
+    run.counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
   if (target.most_runs > 1)
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");

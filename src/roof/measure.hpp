@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "model/machine_model.hpp"
+#include "roof/code.hpp"
 #include "roof/counters.hpp"
 #include "roof/native.hpp"
 #include "roof/why.hpp"
@@ -21,7 +22,6 @@ struct Target {
   std::vector<std::string> command;
   std::vector<pid_t> pids;  // these instead, which run already; the command only says how long
   unsigned most_runs = 1;   // so many runs at most, so that events need not share counters
-  bool with_loops = false;  // find its loops; the virtual PMU alone does
   bool keep_going = false;  // even when its two runs end differently
   std::string file;         // where the recording of the native run stays; empty: nowhere
 };
@@ -29,7 +29,8 @@ struct Target {
 struct Measured {
   NativeProfile native;
   CountedWork counted;
-  std::optional<Account> account;  // of the time that a model gives its functions
+  std::optional<Account> account;  // of the time that a model gives its functions and loops
+  CodeByFunction code;             // that ran; nothing where the virtual PMU did not count
 };
 
 // A program that fails, or that somebody ends, is measured up to there; what is then not known is

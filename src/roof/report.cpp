@@ -8,6 +8,8 @@
 #include "base/units.hpp"
 #include "model/roof_advice.hpp"
 #include "model/roof_caveats.hpp"
+#include "roof/annotate.hpp"
+#include "roof/loop_time.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -16,6 +18,11 @@ namespace {
 using model::RoofReport;
 using model::Scope;
 using model::Subject;
+
+// Functions whose code is listed, so that a page stays small.
+constexpr std::size_t kMostListed = 10;
+constexpr double kWorthListing = 0.02;  // of the time
+constexpr std::size_t kMostInstructions = 2500;
 
 void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
                  std::vector<std::string>& notes) {
@@ -34,19 +41,6 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
   if (all > 0 && count_functions() == 0)
     notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
                                 loft::join(wanted.functions, "' or '")));
-}
-
-// How long each took is not known: samples tell functions apart, not their blocks.
-void add_loops(const CountedWork& counted, std::vector<Subject>& subjects) {
-  for (const LoopWork& loop : counted.loops) {
-    Subject subject;
-    subject.scope = Scope::loop;
-    subject.name = loop.function.name;
-    subject.binary = loop.function.binary;
-    subject.work = loop.work;
-    subject.loop = loop.facts;
-    subjects.push_back(std::move(subject));
-  }
 }
 
 void note_x87(const std::vector<Subject>& subjects, std::vector<std::string>& notes) {
@@ -94,13 +88,25 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
+  if (wanted.all_loops) report.least_loop = 0.001;
+  report.shows_what_if = wanted.what_if;
+  add_loop_subjects(measured.counted.loops, addresses_of(native), machine.frequency_hz,
+                    joined.subjects);
   if (measured.account)
     explain(*measured.account,
             {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},
             joined.subjects);
-  add_loops(measured.counted, joined.subjects);
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
+  if (wanted.code) {
+    SourcesAtHand sources;
+    report.code = annotate(measured.code, addresses_of(native), report.chart.points,
+                           {.names = wanted.functions,
+                            .top = kMostListed,
+                            .least_share = kWorthListing,
+                            .most_instructions = kMostInstructions},
+                           sources);
+  }
   return report;
 }
 

@@ -17,6 +17,9 @@ namespace loft::roof {
 struct Wanted {
   std::vector<std::string> functions;  // only those with one of these in their name; empty: all
   bool threads = false;                // each thread, too
+  bool all_loops = false;              // not only those that take much of the time
+  bool what_if = false;                // show what each cause costs
+  bool code = false;                   // the code of functions that take much of the time
   std::size_t top = 8;                 // so many functions by themselves, the others together
   std::optional<model::RoofKind> ops;  // what counts as work; nothing: what fits the program
 };

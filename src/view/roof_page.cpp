@@ -29,15 +29,17 @@ double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
   for (const RoofPoint& point : chart.points) {
-    if (!point.intensity || !point.ops_per_second || point.subject.scope == Scope::loop) continue;
+    if (!point.intensity || !point.ops_per_second) continue;
     const model::Subject& subject = point.subject;
     PagePoint shown;
+    const std::string loop = subject.loop ? "loop " + name_of(*subject.loop) : std::string();
     shown.scope = subject.scope;
     shown.run = run;
     shown.name = subject.name;
     if (subject.scope == Scope::run) shown.name = "whole run";
+    if (subject.loop) shown.name = loop;
     if (subject.tid != 0) shown.tid = static_cast<std::uint32_t>(subject.tid);
-    if (subject.scope == Scope::function || subject.scope == Scope::slice)
+    if (subject.scope == Scope::function || subject.scope == Scope::slice || subject.loop)
       shown.function = subject.name;
     if (subject.scope == Scope::slice) {
       shown.start_s = subject.start;

@@ -29,8 +29,11 @@ class WindowKeeper::Listener : public engine::StreamListener {
     end_window();
     std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by those of the finder
     for (KeptWindow& kept : windows_) {
+      std::vector<std::uint64_t>
+          shifts;  // by block: from where it ran to where it is in the binary
       for (const std::uint64_t number : kept.window.blocks) {
         const engine::BlockEntry block = shared.block(static_cast<std::uint32_t>(number));
+        shifts.push_back(finder.address_in_binary(block, block.address) - block.address);
         const std::uint32_t found = finder.find(block, block.address);
         const auto [place, is_new] =
             numbers.try_emplace(found, static_cast<std::uint32_t>(functions_.size()));
@@ -38,6 +41,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
           functions_.push_back({finder.functions()[found].name, finder.functions()[found].binary});
         kept.functions.push_back(place->second);
       }
+      for (const core::Instruction& each : kept.window.instructions)
+        kept.addresses.push_back(ModelFeed::address_in_process(each.address) + shifts[each.block]);
     }
   }
 

@@ -40,6 +40,7 @@ struct WindowPlan {
 struct KeptWindow {
   core::Window window;
   std::vector<std::uint32_t> functions;  // of each of the window's blocks: in WindowKeeper's list
+  std::vector<std::uint64_t> addresses;  // of each of its instructions, as the binary's tables have
 };
 
 class WindowKeeper {
