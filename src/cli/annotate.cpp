@@ -1,10 +1,13 @@
 // loft annotate: the code of a function, with what each line and instruction did and waited for.
 #include "roof/annotate.hpp"
+#include <algorithm>
+
 #include "cli/command.hpp"
 #include "cli/machine_at_hand.hpp"
 #include "cli/output.hpp"
+#include "cli/recording_file.hpp"
 #include "roof/measure.hpp"
-#include "roof/report.hpp"
+#include "roof/run_file.hpp"
 #include "view/annotate.hpp"
 
 namespace loft::cli {
@@ -12,6 +15,7 @@ namespace {
 
 struct AnnotateFlags {
   std::vector<std::string> functions;  // what stands before "--"
+  std::string recording;               // of these, the one that is a file of loft roof
   std::vector<std::string> command;    // what stands after it
   std::string machine;
   std::size_t top = 1;
@@ -47,21 +51,47 @@ const std::vector<Output<Shown>> kOutputs{
     {{"html", {".html"}}, whole<html>},
 };
 
-Result<int> run_annotate(const AnnotateFlags& flags, Terminal& terminal) {
-  if (flags.command.empty())
-    return failure(ErrorKind::invalid_input, "annotate code", "no program was given",
-                   "write it after --, as in: loft annotate FUNCTION -- ./app");
+Failure usage(std::string why, std::string hint) {
+  return failure(ErrorKind::invalid_input, "annotate code", std::move(why), std::move(hint));
+}
+
+Result<int> show(const roof::Measured& measured, const model::Machine& machine,
+                 const AnnotateFlags& flags, Stream stream, Terminal& terminal) {
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
-  LOFT_TRY(const model::Machine machine, machine_at_hand(flags.machine, terminal));
-  LOFT_TRY(
-      const roof::Measured measured,
-      roof::measure_twice({.command = flags.command, .keep_going = flags.keep_going}, machine));
   Shown shown;
   shown.all = flags.all;
   LOFT_TRY(shown.annotation,
            roof::annotation_of(measured, machine, {.names = flags.functions, .top = flags.top}));
-  LOFT_CHECK(write_output(*output, shown, flags.output, Stream::notes, terminal));
+  LOFT_CHECK(write_output(*output, shown, flags.output, stream, terminal));
   return shown.annotation.exit_status;
+}
+
+Result<int> run_program(const AnnotateFlags& flags, Terminal& terminal) {
+  LOFT_CHECK(choose_output(kOutputs, flags.output));
+  LOFT_TRY(const model::Machine machine, machine_at_hand(flags.machine, terminal));
+  LOFT_TRY(
+      const roof::Measured measured,
+      roof::measure_twice({.command = flags.command, .keep_going = flags.keep_going}, machine));
+  return show(measured, machine, flags, Stream::notes, terminal);
+}
+
+Result<int> show_recording(const AnnotateFlags& flags, Terminal& terminal) {
+  LOFT_TRY(auto recording, source::Recording::open(flags.recording));
+  LOFT_TRY(roof::KeptRun kept, roof::read_run(*recording));
+  roof::Measured measured;
+  LOFT_TRY(measured.native, roof::profile_of(std::move(kept.native), std::move(recording)));
+  measured.counted = std::move(kept.counted);
+  measured.kept = std::move(kept.analysis);
+  LOFT_CHECK(show(measured, kept.machine, flags, Stream::out, terminal));
+  return 0;
+}
+
+Result<int> run_annotate(const AnnotateFlags& flags, Terminal& terminal) {
+  if (flags.command.empty() == flags.recording.empty())
+    return usage(flags.command.empty() ? "neither a program nor a recording was given"
+                                       : "it was given both a recording and a program",
+                 "write a program after --, as in: loft annotate FUNCTION -- ./app");
+  return flags.command.empty() ? show_recording(flags, terminal) : run_program(flags, terminal);
 }
 
 }  // namespace
@@ -79,9 +109,10 @@ void add_annotate(Command& app, Action& action) {
                     "take the counts even when the program's two runs end differently");
   const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
   add_output_flags(*command, flags->output, forms);
-  command->add_option("function", flags->functions,
-                      "functions with this in their name (default: the one that takes most time); "
-                      "after --, the program and its arguments");
+  command->add_option(
+      "function", flags->functions,
+      "functions with this in their name (default: the one that takes most time); a "
+      "recording of loft roof; after --, the program and its arguments");
   command->positionals_at_end();
   const std::size_t after = command->words_after_dashes();
   command->callback([flags, after, &action] {
@@ -89,6 +120,11 @@ void add_annotate(Command& app, Action& action) {
     const auto first = words.end() - static_cast<std::ptrdiff_t>(std::min(after, words.size()));
     flags->command.assign(first, words.end());
     words.erase(first, words.end());
+    const auto file = std::ranges::find_if(words, is_recording);
+    if (file != words.end()) {
+      flags->recording = *file;
+      words.erase(file);
+    }
     action = [flags](Terminal& terminal) { return run_annotate(*flags, terminal); };
   });
 }

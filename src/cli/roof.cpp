@@ -14,6 +14,7 @@
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/raster.hpp"
+#include "cli/recording_file.hpp"
 #include "machine/file.hpp"
 #include "roof/once.hpp"
 #include "roof/report.hpp"
@@ -130,17 +131,6 @@ Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Strea
 
 Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "draw a roofline", std::move(why), std::move(hint));
-}
-
-bool is_recording(const std::string& path) {
-  constexpr std::size_t kMagic = 8;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  const auto mapping = Mapping::of_file(path);
-  if (!mapping || mapping->bytes().size() < kMagic) return false;
-  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
-  return std::string_view(text, kMagic) == "PERFILE2" ||
-         std::string_view(text, kMagic) == "2ELIFREP";
 }
 
 // A program is never run by mistake: what stands before -- is a recording, or an error.
@@ -275,6 +265,7 @@ Result<void> add_recording(const std::string& path, const RoofFlags& flags, Repo
   auto measured = std::make_unique<roof::Measured>();
   LOFT_TRY(measured->native, roof::profile_of(std::move(kept.native), std::move(recording)));
   measured->counted = std::move(kept.counted);
+  measured->kept = std::move(kept.analysis);
   model::RoofReport report = roof::report_of(*measured, kept.machine, wanted);
   reports.add(std::move(report), std::move(measured));
   return {};

@@ -1,6 +1,7 @@
 #include "roof/annotate.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "base/text.hpp"
@@ -129,6 +130,21 @@ std::vector<AnnotatedFunction> annotate(const CodeByFunction& code, const Addres
   for (const Candidate& each : candidates(code, points, wanted))
     functions.push_back(Maker(each, times, sources).make(wanted.most_instructions));
   return functions;
+}
+
+std::vector<AnnotatedFunction> chosen(const std::vector<AnnotatedFunction>& functions,
+                                      const AnnotateWanted& wanted) {
+  std::vector<AnnotatedFunction> found;
+  for (const AnnotatedFunction& function : functions)
+    if (wanted.names.empty() ? function.share_of_time >= wanted.least_share
+                             : has_part(function.name, wanted.names))
+      found.push_back(function);
+  const auto is_exact = [&](const AnnotatedFunction& function) {
+    return std::ranges::find(wanted.names, function.name) != wanted.names.end();
+  };
+  if (std::ranges::any_of(found, is_exact)) std::erase_if(found, std::not_fn(is_exact));
+  if (found.size() > wanted.top) found.resize(wanted.top);
+  return found;
 }
 
 Result<model::Annotation> annotation_of(const Measured& measured, const model::Machine& machine,

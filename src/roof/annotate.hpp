@@ -38,6 +38,10 @@ struct AnnotateWanted {
     const CodeByFunction& code, const AddressTimes& times,
     const std::vector<model::RoofPoint>& points, const AnnotateWanted& wanted, Sources& sources);
 
+// The same choice among functions that are annotated already.
+[[nodiscard]] std::vector<model::AnnotatedFunction> chosen(
+    const std::vector<model::AnnotatedFunction>& functions, const AnnotateWanted& wanted);
+
 // All of a measured run. Fails where no function has one of the names.
 [[nodiscard]] Result<model::Annotation> annotation_of(const Measured& measured,
                                                       const model::Machine& machine,

@@ -3,7 +3,7 @@
 //
 //   CodeByFunction code = code_of(counts);                       // of the virtual PMU
 //   LOFT_CHECK(add_waits({windows, functions}, machine, code));
-//   const auto functions = annotate(code, times, subjects, sources);   // roof/annotate.hpp
+//   use(code.begin()->second.code);                              // by address
 #pragma once
 
 #include <map>

@@ -12,6 +12,7 @@
 #include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
 #include "roof/repeat_streams.hpp"
+#include "roof/report.hpp"
 #include "roof/run_file.hpp"
 #include "roof/work_events.hpp"
 #include "source/perf_events/counting.hpp"
@@ -128,6 +129,7 @@ Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
   const KeptWindows kept{keeper.windows(), keeper.functions()};
   LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine));
   LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, *measured.account));
+  LOFT_TRY(measured.phases, phases_of(kept.windows, machine));
   return add_waits(kept, machine, measured.code);
 }
 
@@ -136,8 +138,11 @@ Result<NativeProfile> finish(NativeRun& run) {
   return profile_of(std::move(run.counts), std::move(recording));
 }
 
-Result<void> keep(NativeRun& run, const Measured& measured, const model::Machine& machine) {
-  return run.run->keep(features_of(measured.native.counts, measured.counted, machine));
+Result<void> keep(NativeRun& run, const Target& target, const Measured& measured,
+                  const model::Machine& machine) {
+  if (target.file.empty()) return {};
+  return run.run->keep(features_of(measured.native.counts, measured.counted, machine,
+                                   analysis_of(measured, machine)));
 }
 
 }  // namespace
@@ -165,7 +170,7 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
   Measured measured;
   LOFT_TRY(measured.native, finish(run));
   measured.counted = counters.counted_in(measured.native);
-  LOFT_CHECK(keep(run, measured, machine));
+  LOFT_CHECK(keep(run, target, measured, machine));
   return measured;
 }
 
@@ -183,7 +188,7 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");
   LOFT_TRY(measured.native, finish(run));
-  LOFT_CHECK(keep(run, measured, machine));
+  LOFT_CHECK(keep(run, target, measured, machine));
   return measured;
 }
 

@@ -13,7 +13,9 @@
 #include "model/machine_model.hpp"
 #include "roof/code.hpp"
 #include "roof/counters.hpp"
+#include "roof/kept_analysis.hpp"
 #include "roof/native.hpp"
+#include "roof/phases.hpp"
 #include "roof/why.hpp"
 
 namespace loft::roof {
@@ -30,7 +32,9 @@ struct Measured {
   NativeProfile native;
   CountedWork counted;
   std::optional<Account> account;  // of the time that a model gives its functions and loops
+  std::vector<Phase> phases;       // of that time, as the program went on
   CodeByFunction code;             // that ran; nothing where the virtual PMU did not count
+  KeptAnalysis kept;               // of a recording, in the place of account and code
 };
 
 // A program that fails, or that somebody ends, is measured up to there; what is then not known is

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -64,6 +65,28 @@ void place(RoofReport& report, std::vector<Subject> subjects, const model::Machi
   std::ranges::move(model::roof_caveats(report.chart), std::back_inserter(report.notes));
 }
 
+// The code of the functions that took most time, as it was counted or as a recording has it.
+std::vector<model::AnnotatedFunction> listed(const Measured& measured,
+                                             const std::vector<model::RoofPoint>& points,
+                                             const Wanted& wanted) {
+  AnnotateWanted functions{.names = wanted.functions,
+                           .top = kMostListed,
+                           .least_share = kWorthListing,
+                           .most_instructions = kMostInstructions};
+  if (measured.code.empty()) return chosen(measured.kept.code, functions);
+  SourcesAtHand sources;
+  return annotate(measured.code, addresses_of(measured.native), points, functions, sources);
+}
+
+void apply(const Verdicts& verdicts, std::vector<Subject>& subjects) {
+  for (Subject& subject : subjects) {
+    const bool is_part = subject.scope == Scope::function || subject.loop;
+    if (!is_part && subject.scope != Scope::run) continue;
+    const auto found = verdicts.find(is_part ? part_key(subject) : FunctionKey{});
+    if (found != verdicts.end()) subject.why = found->second;
+  }
+}
+
 }  // namespace
 
 RoofReport report_of(const Measured& measured, const model::Machine& machine,
@@ -96,17 +119,14 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
     explain(*measured.account,
             {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},
             joined.subjects);
+  else
+    apply(measured.kept.verdicts, joined.subjects);
+  if (measured.counted.total)
+    explain_slices(measured.phases, measured.counted.total->instructions.value_or(0),
+                   joined.subjects);
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
-  if (wanted.code) {
-    SourcesAtHand sources;
-    report.code = annotate(measured.code, addresses_of(native), report.chart.points,
-                           {.names = wanted.functions,
-                            .top = kMostListed,
-                            .least_share = kWorthListing,
-                            .most_instructions = kMostInstructions},
-                           sources);
-  }
+  if (wanted.code) report.code = listed(measured, report.chart.points, wanted);
   return report;
 }
 
@@ -122,6 +142,27 @@ RoofReport report_of(CountedRun run, const model::Machine& machine, const Wanted
   report.notes = std::move(run.notes);
   place(report, std::move(run.subjects), machine, wanted);
   return report;
+}
+
+KeptAnalysis analysis_of(const Measured& measured, const model::Machine& machine) {
+  RoofReport report = report_of(measured, machine, {.code = true});
+  KeptAnalysis analysis;
+  for (const model::RoofPoint& point : report.chart.points) {
+    const Subject& subject = point.subject;
+    if (!subject.why) continue;
+    if (subject.scope == Scope::run)
+      analysis.verdicts[FunctionKey{}] = *subject.why;
+    else if (subject.scope == Scope::function || subject.loop)
+      analysis.verdicts[part_key(subject)] = *subject.why;
+  }
+  // Loops that are no points would be none again.
+  std::set<FunctionKey> points;
+  for (const model::RoofPoint& point : report.chart.points)
+    if (point.subject.loop) points.insert(part_key(point.subject));
+  for (const LoopWork& loop : measured.counted.loops)
+    if (points.contains(loop_key(loop.function, loop.facts))) analysis.loops.push_back(loop);
+  analysis.code = std::move(report.code);
+  return analysis;
 }
 
 model::Machine roofs_of_memory(model::Machine machine) {

@@ -29,6 +29,9 @@ struct Wanted {
 [[nodiscard]] model::RoofReport report_of(CountedRun run, const model::Machine& machine,
                                           const Wanted& wanted);
 
+// What a recording of it keeps beside the counts.
+[[nodiscard]] KeptAnalysis analysis_of(const Measured& measured, const model::Machine& machine);
+
 // With the bytes that memory moves, memory's bandwidth is the only one that bounds.
 [[nodiscard]] model::Machine roofs_of_memory(model::Machine machine);
 

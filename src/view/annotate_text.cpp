@@ -62,7 +62,7 @@ bool is_inside(const AnnotatedFunction& function, std::uint64_t address) {
 // "load from DRAM 88 %, of +1f": what others wait for, and where that waits from.
 std::string wait_text(const AnnotatedFunction& function, const AnnotatedInstruction& each) {
   if (!model::holds_back(each)) return {};
-  std::string text = fmt::format("{} {:.0f} %", words_of(each.wait), *each.waited * 100);
+  std::string text = fmt::format("{} {:.0f} %", model::words_of(each.wait), *each.waited * 100);
   if (each.waits_for && *each.waits_for != each.address && is_inside(function, *each.waits_for)) {
     const std::string from = " <" + offset_text(function, *each.waits_for);
     if (text.size() + from.size() <= kHowLong) text += from;

@@ -228,7 +228,7 @@ class Packer {
       places.push_back({{"where", printable(place.where)}, {"text", printable(place.text)}});
     json waits = json::array();
     for (std::size_t i = 0; i < core::kWaits; ++i)
-      waits.push_back(words_of(static_cast<core::Wait>(i)));
+      waits.push_back(model::words_of(static_cast<core::Wait>(i)));
     return {{"name", printable(code.name)},        {"head", printable(code.head)},
             {"verdict", printable(code.verdict)},  {"places", std::move(places)},
             {"texts", texts_of(code.texts.all())}, {"waits", std::move(waits)},

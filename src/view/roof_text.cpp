@@ -179,8 +179,9 @@ std::string what_if_lines(const RoofReport& report) {
                                    short_name(printable(function.name), kNameWidth), much);
           ++named;
         }
-    text += fmt::format("{:<{}} {:>7} ×   {}\n", fmt::format("  without: {}", words_of(cause)),
-                        kNameWidth, fmt::format("~{:.2f}", gain), functions);
+    text +=
+        fmt::format("{:<{}} {:>7} ×   {}\n", fmt::format("  without: {}", model::words_of(cause)),
+                    kNameWidth, fmt::format("~{:.2f}", gain), functions);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include "core/models.hpp"
 #include "engine/stream.hpp"
+#include "engine/tally.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/model_feed.hpp"
 
@@ -18,6 +19,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
 
   void attach(engine::Shared& shared) {
     feed_.emplace(models_, shared);
+    tally_.emplace(shared);
     shared.ask_for_stream(engine::StreamMode::windows);
     reader_.emplace(shared, *this, engine::WindowSchedule(plan_.stream));
   }
@@ -51,6 +53,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
       end_window();
       window_ = ran.window;
       threads_.clear();
+      executed_ = executed_so_far();
       models_.start_warm_up(core::Cache::Keep::as_guess);
     }
     Thread& thread = threads_[ran.slot];
@@ -68,6 +71,13 @@ class WindowKeeper::Listener : public engine::StreamListener {
     std::uint64_t next = 0;  // when its next window begins, by `seen`; 0: after the warm-up
   };
 
+  // Where the program is, for whoever wants to know when a window was.
+  std::uint64_t executed_so_far() {
+    static const auto instructions = engine::find_event("instructions");
+    const auto counts = tally_->of_all();
+    return counts && instructions ? (*counts)[*instructions] : 0;
+  }
+
   // A window ends when it is full, when another thread's buffer is read, and with the stream's.
   void keep_or_pause(std::uint32_t slot, Thread& thread) {
     if (thread.next == 0) thread.next = plan_.warm_up;
@@ -77,6 +87,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
     recording_ = true;
     recorded_slot_ = slot;
     current_ = {};
+    current_.executed_before = executed_ + thread.seen;
     models_.record(&current_.window, ModelFeed::core_of(slot));
     thread.next = thread.seen + plan_.length + plan_.gap;
   }
@@ -103,6 +114,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
   std::unordered_map<std::uint32_t, Thread> threads_;  // by slot
   std::mt19937_64 random_{1};
   std::uint64_t finished_ = 0;
+  std::optional<engine::Tally> tally_;
+  std::uint64_t executed_ = 0;  // by the whole program, before the stream's window
   std::uint32_t window_ = 0;
   bool recording_ = false;
   std::uint32_t recorded_slot_ = 0;
