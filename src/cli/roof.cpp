@@ -32,6 +32,7 @@ struct RoofFlags {
   std::vector<pid_t> pids;
   std::string runs = "1";
   std::string machine;
+  std::string other_machine;
   std::string source = "auto";
   std::string model = "cache";
   std::string ops = "auto";
@@ -173,6 +174,10 @@ Result<void> check(const RoofFlags& flags) {
                       !flags.recordings.empty()))
     return usage("loops are found by the virtual PMU, in the second run of a program",
                  "leave out --loops, or --once, --source counters, -p and recordings");
+  const bool needs_counters = flags.source == "counters" || is_dram || !flags.pids.empty();
+  if (!flags.other_machine.empty() && (needs_counters || flags.once || !flags.recordings.empty()))
+    return usage("another machine is modelled with the virtual PMU, in further runs of a program",
+                 "leave out --on, or --once, --model dram, --source counters, -p and recordings");
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
     return usage("a recording needs a file", "name it with -o");
@@ -221,7 +226,21 @@ Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags
   return std::nullopt;
 }
 
+// How it would run on another machine, by what the virtual PMU and a model say.
+Result<int> run_for_another(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const model::Machine other, machine::load(flags.other_machine));
+  LOFT_TRY(const model::Machine machine, machine_at_hand(flags.machine, terminal));
+  auto measured = std::make_unique<roof::Measured>();
+  LOFT_TRY(*measured, roof::measure_twice(target_of(flags), machine, &other));
+  model::RoofReport report = roof::report_elsewhere(*measured, machine, other, wanted_of(flags));
+  Reports reports;
+  reports.add(std::move(report), std::move(measured));
+  LOFT_CHECK(write_reports(reports, flags, Stream::notes, terminal));
+  return reports.runs.front().exit_status;
+}
+
 Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
+  if (!flags.other_machine.empty()) return run_for_another(flags, terminal);
   LOFT_TRY(const auto counters, choose_counters(flags, terminal));
   LOFT_TRY(model::Machine machine, machine_at_hand(flags.machine, terminal));
   if (flags.model == "dram") machine = roof::roofs_of_memory(std::move(machine));
@@ -296,6 +315,8 @@ void add_roof(Command& app, Action& action) {
       app.add_subcommand("roof", "Show how close a program comes to the machine's roofs");
   command->add_option("--machine", flags->machine,
                       "the machine file to use (default: this machine's)");
+  command->add_option("--on", flags->other_machine,
+                      "show how it would run on the machine of this file, by a model");
   command
       ->add_option("--source", flags->source,
                    "what counts operations and bytes: counters of the machine, the virtual PMU, or "

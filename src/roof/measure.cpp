@@ -133,6 +133,14 @@ Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
   return add_waits(kept, machine, measured.code);
 }
 
+Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
+                                  const model::Machine& other) {
+  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(other));
+  LOFT_TRY(const auto again, streams.second());
+  LOFT_CHECK(run_counted(target, again, windows));
+  return account_of(windows.windows(), windows.functions(), other);
+}
+
 Result<NativeProfile> finish(NativeRun& run) {
   LOFT_TRY(auto recording, run.run->finish());
   return profile_of(std::move(run.counts), std::move(recording));
@@ -174,7 +182,8 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
   return measured;
 }
 
-Result<Measured> measure_twice(const Target& target, const model::Machine& machine) {
+Result<Measured> measure_twice(const Target& target, const model::Machine& machine,
+                               const model::Machine* other) {
   LOFT_TRY(auto streams, RepeatStreams::prepare());
   LOFT_TRY(
       NativeRun run,
@@ -184,6 +193,9 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts, measured.code));
   if (const auto modelled = model_time(windows, machine, measured); !modelled)
     run.counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
+  if (other != nullptr) {
+    LOFT_TRY(measured.elsewhere, account_elsewhere(target, streams, *other));
+  }
   if (target.most_runs > 1)
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");

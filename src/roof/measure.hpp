@@ -31,10 +31,11 @@ struct Target {
 struct Measured {
   NativeProfile native;
   CountedWork counted;
-  std::optional<Account> account;  // of the time that a model gives its functions and loops
-  std::vector<Phase> phases;       // of that time, as the program went on
-  CodeByFunction code;             // that ran; nothing where the virtual PMU did not count
-  KeptAnalysis kept;               // of a recording, in the place of account and code
+  std::optional<Account> account;    // of the time that a model gives its functions and loops
+  std::optional<Account> elsewhere;  // the same on another machine, where that was asked for
+  std::vector<Phase> phases;         // of that time, as the program went on
+  CodeByFunction code;               // that ran; nothing where the virtual PMU did not count
+  KeptAnalysis kept;                 // of a recording, in the place of account and code
 };
 
 // A program that fails, or that somebody ends, is measured up to there; what is then not known is
@@ -43,7 +44,9 @@ struct Measured {
 [[nodiscard]] Result<Measured> measure_by_counters(const Target& target,
                                                    const WorkCounters& counters,
                                                    const model::Machine& machine);
-[[nodiscard]] Result<Measured> measure_twice(const Target& target, const model::Machine& machine);
+// With `other` it runs once more, for what the caches of that machine would do.
+[[nodiscard]] Result<Measured> measure_twice(const Target& target, const model::Machine& machine,
+                                             const model::Machine* other = nullptr);
 
 // A status as a shell tells it, in words: "139 (killed by SIGSEGV)".
 [[nodiscard]] std::string status_words(int status);

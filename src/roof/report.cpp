@@ -10,6 +10,7 @@
 #include "model/roof_advice.hpp"
 #include "model/roof_caveats.hpp"
 #include "roof/annotate.hpp"
+#include "roof/elsewhere.hpp"
 #include "roof/loop_time.hpp"
 #include "source/file/schedule.hpp"
 
@@ -87,10 +88,12 @@ void apply(const Verdicts& verdicts, std::vector<Subject>& subjects) {
   }
 }
 
-}  // namespace
+double run_seconds(const std::vector<Subject>& subjects) {
+  const auto run = std::ranges::find(subjects, Scope::run, &Subject::scope);
+  return run == subjects.end() ? 0 : run->seconds;
+}
 
-RoofReport report_of(const Measured& measured, const model::Machine& machine,
-                     const Wanted& wanted) {
+RoofReport facts_of(const Measured& measured) {
   const NativeProfile& native = measured.native;
   RoofReport report;
   report.command = native.counts.command;
@@ -108,6 +111,15 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   report.schedule = source::read_schedule(*native.recording);
   report.start_time = native.start;
   report.thread_names = native.threads();
+  return report;
+}
+
+}  // namespace
+
+RoofReport report_of(const Measured& measured, const model::Machine& machine,
+                     const Wanted& wanted) {
+  const NativeProfile& native = measured.native;
+  RoofReport report = facts_of(measured);
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
@@ -127,6 +139,35 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
   if (wanted.code) report.code = listed(measured, report.chart.points, wanted);
+  return report;
+}
+
+RoofReport report_elsewhere(const Measured& measured, const model::Machine& machine,
+                            const model::Machine& other, const Wanted& wanted) {
+  RoofReport report = facts_of(measured);
+  report.schedule.clear();
+  report.energy.clear();
+  report.time_is_estimated = true;
+  report.shows_what_if = wanted.what_if;
+  Joined joined = join(measured.native.times(), measured.counted);
+  std::ranges::move(joined.notes, std::back_inserter(report.notes));
+  if (!measured.account || !measured.elsewhere) {
+    report.notes.emplace_back("how it would run on the other machine could not be modelled");
+    joined.subjects.clear();
+  } else {
+    const double before = run_seconds(joined.subjects);
+    const double known =
+        move_to({machine, *measured.account}, {other, *measured.elsewhere}, joined.subjects);
+    const double factor = before > 0 ? run_seconds(joined.subjects) / before : 0;
+    report.wall_seconds *= factor;
+    report.cpu_seconds *= factor;
+    report.notes.push_back(fmt::format(
+        "modelled, as it would be on {}: it ran on {}, and each function's time is changed by what "
+        "the model says of both; that was known for {:.0f} % of the time, and the rest is taken to "
+        "change alike",
+        other.cpu, machine.cpu, known * 100));
+  }
+  place(report, std::move(joined.subjects), other, wanted);
   return report;
 }
 

@@ -26,6 +26,10 @@ struct Wanted {
 
 [[nodiscard]] model::RoofReport report_of(const Measured& measured, const model::Machine& machine,
                                           const Wanted& wanted);
+// As it would be on another machine, for which it was measured; all times are modelled.
+[[nodiscard]] model::RoofReport report_elsewhere(const Measured& measured,
+                                                 const model::Machine& machine,
+                                                 const model::Machine& other, const Wanted& wanted);
 [[nodiscard]] model::RoofReport report_of(CountedRun run, const model::Machine& machine,
                                           const Wanted& wanted);
 
