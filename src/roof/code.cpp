@@ -1,5 +1,7 @@
 #include "roof/code.hpp"
 
+#include <algorithm>
+
 #include "machine/core_of.hpp"
 #include "roof/work_events.hpp"
 
@@ -15,8 +17,11 @@ CodeByFunction code_of(const sample::RunCounts& counted) {
     if (size == 0 || block.instructions.size() != size || *column >= block.counts.size() ||
         !block.counts[*column].is_available())
       continue;
-    FunctionCode& function = functions[{block.function, block.binary}];
-    function.address = block.address - block.offset;
+    const auto [known, is_new] = functions.try_emplace({block.function, block.binary});
+    FunctionCode& function = known->second;
+    const std::uint64_t start = block.address - block.offset;
+    // Two functions of one name are one here: it begins where the first does.
+    function.address = is_new ? start : std::min(function.address, start);
     const double count = block.counts[*column].value() / static_cast<double>(size);
     std::uint64_t address = block.address;
     for (std::size_t i = 0; i < size; ++i) {
