@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "machine/core_of.hpp"
 #include "roof/work_events.hpp"
 
 namespace loft::roof {
@@ -37,11 +36,10 @@ CodeByFunction code_of(const sample::RunCounts& counted) {
   return functions;
 }
 
-Result<void> add_waits(const KeptWindows& kept, const model::Machine& machine,
+Result<void> add_waits(const KeptWindows& kept, const core::CoreParameters& core,
                        CodeByFunction& code) {
-  LOFT_TRY(const machine::MeasuredCore core, machine::core_of(machine));
   for (const auto& window : kept.windows) {
-    LOFT_TRY(const core::CriticalPath path, critical_path(window.window, core.parameters));
+    LOFT_TRY(const core::CriticalPath path, critical_path(window.window, core));
     for (std::size_t i = 0; i < path.by_instruction.size(); ++i) {
       const core::CriticalShare& share = path.by_instruction[i];
       const auto& name = kept.functions[window.functions[window.window.instructions[i].block]];

@@ -2,7 +2,7 @@
 // modelled time was spent waiting for each.
 //
 //   CodeByFunction code = code_of(counts);                       // of the virtual PMU
-//   LOFT_CHECK(add_waits({windows, functions}, machine, code));
+//   LOFT_CHECK(add_waits({windows, functions}, core, code));
 //   use(code.begin()->second.code);                              // by address
 #pragma once
 
@@ -38,7 +38,7 @@ using CodeByFunction = std::map<FunctionKey, FunctionCode>;
 [[nodiscard]] CodeByFunction code_of(const sample::RunCounts& counted);
 
 // Adds the critical paths of the windows.
-[[nodiscard]] Result<void> add_waits(const KeptWindows& kept, const model::Machine& machine,
+[[nodiscard]] Result<void> add_waits(const KeptWindows& kept, const core::CoreParameters& core,
                                      CodeByFunction& code);
 
 }  // namespace loft::roof

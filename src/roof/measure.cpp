@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "machine/core_of.hpp"
 #include "machine/geometry.hpp"
 #include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
@@ -125,12 +126,15 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
 
 // What a model says about the time of functions, loops and instructions.
 Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
-                        const model::Machine& machine, Measured& measured) {
+                        const model::Machine& machine, const loft::machine::Conditions& met,
+                        Measured& measured) {
   const KeptWindows kept{keeper.windows(), keeper.functions()};
-  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine));
-  LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, *measured.account));
-  LOFT_TRY(measured.phases, phases_of(kept.windows, machine));
-  return add_waits(kept, machine, measured.code);
+  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine, met));
+  LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, met, *measured.account));
+  LOFT_TRY(const loft::machine::MeasuredCore core, loft::machine::core_of(machine));
+  const core::CoreParameters then = loft::machine::under(met, core.parameters);
+  measured.phases = phases_of(kept.windows, then);
+  return add_waits(kept, then, measured.code);
 }
 
 Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
@@ -185,14 +189,25 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
 Result<Measured> measure_twice(const Target& target, const model::Machine& machine,
                                const model::Machine* other) {
   LOFT_TRY(auto streams, RepeatStreams::prepare());
+  // What cannot be probed is taken to be as the machine file has it.
+  auto probe = loft::machine::ConditionsProbe::make(machine);
+  if (probe) probe->look_at_l3();
   LOFT_TRY(
       NativeRun run,
-      run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
+      run_natively({.command = target.command, .streams = streams.first(), .file = target.file},
+                   [&](pid_t pid) {
+                     if (probe) probe->look_beside(pid);
+                   }));
+  if (probe) probe->look_at_l3();
+  const auto met = probe ? probe->conditions() : loft::machine::Conditions{};
   Measured measured;
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine));
   LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts, measured.code));
-  if (const auto modelled = model_time(windows, machine, measured); !modelled)
+  if (const auto modelled = model_time(windows, machine, met, measured); !modelled)
     run.counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
+  if (measured.account && !measured.account->slowed.empty())
+    run.counts.notes.push_back("others used the machine meanwhile: " + measured.account->slowed +
+                               "; verdicts reckon with that");
   if (other != nullptr) {
     LOFT_TRY(measured.elsewhere, account_elsewhere(target, streams, *other));
   }

@@ -6,6 +6,9 @@
 //   const Joined joined = join(profile.times(), counted);        // roof/join.hpp
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,7 +27,9 @@ struct NativeRun {
   std::unique_ptr<source::perf_events::SamplingRun> run;
   sample::RunCounts counts;
 };
-[[nodiscard]] Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& request);
+// `look`, where it is given, is called some ten times a second while the program runs.
+[[nodiscard]] Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& request,
+                                             const std::function<void(pid_t)>& look = {});
 
 // How long it took, and where its time went.
 struct NativeProfile {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "machine/core_of.hpp"
-
 namespace loft::roof {
 namespace {
 
@@ -28,14 +26,13 @@ model::Why modelled(const model::TimedPart& part, std::size_t windows) {
 
 }  // namespace
 
-Result<std::vector<Phase>> phases_of(const std::vector<source::virtual_pmu::KeptWindow>& windows,
-                                     const model::Machine& machine) {
-  LOFT_TRY(const machine::MeasuredCore core, machine::core_of(machine));
+std::vector<Phase> phases_of(const std::vector<source::virtual_pmu::KeptWindow>& windows,
+                             const core::CoreParameters& core) {
   std::vector<Phase> phases;
   for (source::virtual_pmu::KeptWindow kept : windows) {
     std::ranges::fill(kept.functions, 0);
     std::vector<model::TimedPart> whole(1);
-    add_window(kept, core.parameters, whole);
+    add_window(kept, core, whole);
     phases.push_back({static_cast<double>(kept.executed_before), std::move(whole.front())});
   }
   std::ranges::stable_sort(phases, {}, &Phase::instructions);

@@ -1,7 +1,7 @@
 // What held a run back when: windows of the model, each with how far the program had come, and the
 // slices of time in which it had come as far.
 //
-//   LOFT_TRY(const auto phases, phases_of(keeper.windows(), machine));
+//   const auto phases = phases_of(keeper.windows(), core);
 //   explain_slices(phases, instructions, subjects);       // sets Subject::why of slices
 //
 // A slice has the causes of the windows that fall into it. They are not held against a measured
@@ -10,7 +10,6 @@
 
 #include <vector>
 
-#include "base/result.hpp"
 #include "roof/why.hpp"
 
 namespace loft::roof {
@@ -20,8 +19,9 @@ struct Phase {
   model::TimedPart part;    // of all functions
 };
 
-[[nodiscard]] Result<std::vector<Phase>> phases_of(
-    const std::vector<source::virtual_pmu::KeptWindow>& windows, const model::Machine& machine);
+// Windows and parameters have passed check().
+[[nodiscard]] std::vector<Phase> phases_of(
+    const std::vector<source::virtual_pmu::KeptWindow>& windows, const core::CoreParameters& core);
 
 // `all` are the instructions of the whole run. Slices are in order of time.
 void explain_slices(const std::vector<Phase>& phases, double all,

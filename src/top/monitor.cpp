@@ -24,6 +24,18 @@ std::uint64_t resident_bytes() {
   return pages.value_or(0) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// Several GPUs of a kind have one name.
+std::vector<std::string> names_of(const source::energy::Gauges& gauges) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < gauges.size(); ++i) {
+    std::string name = gauges.name(i);
+    for (int number = 2; std::ranges::find(names, name) != names.end(); ++number)
+      name = fmt::format("{} ({})", gauges.name(i), number);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 }  // namespace
 
 Monitor::Monitor(MonitorOptions options) : options_(std::move(options)), accounts_(options_.root) {
@@ -47,6 +59,7 @@ Result<Monitor> Monitor::start(MonitorOptions options, const metric::Request& re
   }
   monitor.gauges_ = source::energy::Gauges::open(monitor.options_.root);
   monitor.joules_.resize(monitor.gauges_.size());
+  monitor.domains_ = names_of(monitor.gauges_);
   return monitor;
 }
 
@@ -71,8 +84,10 @@ void Monitor::set_interval(Nanoseconds interval) {
 
 Result<void> Monitor::set_pace() {
   has_new_pace_ = false;
-  due_ = now();
-  return source::set_timer(timer_, options_.interval, options_.interval);
+  const Nanoseconds first = options_.first.count() > 0 ? options_.first : options_.interval;
+  options_.first = {};
+  due_ = now() + first - options_.interval;
+  return source::set_timer(timer_, first, options_.interval);
 }
 
 void Monitor::revive(Watched& watched, Nanoseconds at) {
@@ -134,7 +149,7 @@ void Monitor::add_energy(Frame& frame, Nanoseconds at) {
   const auto used = gauges_.advance(at);
   const double seconds = to_seconds(at - last_time_);
   for (std::size_t i = 0; i < used.size(); ++i) {
-    EnergySample sample{gauges_.name(i), used[i], std::nullopt, gauges_.is_gpu(i),
+    EnergySample sample{domains_[i], used[i], std::nullopt, gauges_.is_gpu(i),
                         gauges_.is_power(i) ? sample::Origin::modelled : sample::Origin::counted};
     joules_[i] += used[i].value_or(0);
     // A meter that never moved does not work: no machine runs without energy.
@@ -186,6 +201,7 @@ Result<void> Monitor::run(const RunOptions& options) {
   while (goes_on && !is_stopped_) {
     LOFT_CHECK(supervisor.wait(std::nullopt));
     if (supervisor.is_interrupted()) break;
+    options.after_wait();
     // A sample ends when all have answered, and at the latest when the next one is due.
     if (is_asked_ && (is_complete() || is_due)) goes_on = end_sample(options);
     if (!is_due || !goes_on) continue;

@@ -16,7 +16,8 @@ using model::RoofPoint;
 using model::Scope;
 
 constexpr std::size_t kNameWidth = 30;
-constexpr double kWorthALine = 0.02;  // of the time
+constexpr std::size_t kWhyWidth = 100;  // of a verdict and what speaks for it
+constexpr double kWorthALine = 0.02;    // of the time
 
 // Three significant digits; rates below a thousandth are not worth a row of zeros.
 std::string number(std::optional<double> value) {
@@ -134,9 +135,13 @@ std::string head(const RoofReport& report) {
 std::string why_lines(const RoofReport& report) {
   std::string text;
   const auto add = [&](const std::string& name, const model::Why& why) {
-    const std::string words = why_text(why);
+    const std::string words = verdict_text(why);
     if (words.empty()) return;
-    text += fmt::format("{}: {}\n", short_name(printable(name), kNameWidth), words);
+    std::string line = fmt::format("{}: {}", short_name(printable(name), kNameWidth), words);
+    // What speaks for it goes to a line of its own where both do not fit into one.
+    if (!why.evidence.empty())
+      line += (line.size() + why.evidence.size() + 2 > kWhyWidth ? ":\n  " : ": ") + why.evidence;
+    text += line + "\n";
   };
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::run && point.subject.why)

@@ -4,16 +4,17 @@
 
 namespace loft::view {
 
-std::string why_text(const model::Why& why) {
+std::string verdict_text(const model::Why& why) {
   if (why.outcome == model::Outcome::not_seen) return {};
-  std::string text = words_of(why);
-  if (why.gain && *why.gain >= model::kLeastGain)
-    text += fmt::format(" (without {} {:.1f} × faster)",
-                        why.gain_is_of_both ? "both"
-                        : why.second        ? "the first"
-                                            : "it",
-                        *why.gain);
-  return why.evidence.empty() ? text : text + ": " + why.evidence;
+  const std::string words = words_of(why);
+  if (!why.gain || *why.gain < model::kLeastGain) return words;
+  const char* which = why.gain_is_of_both ? "both" : why.second ? "the first" : "it";
+  return fmt::format("{} (without {} {:.1f} × faster)", words, which, *why.gain);
+}
+
+std::string why_text(const model::Why& why) {
+  const std::string words = verdict_text(why);
+  return words.empty() || why.evidence.empty() ? words : words + ": " + why.evidence;
 }
 
 }  // namespace loft::view

@@ -1,6 +1,7 @@
-// A verdict in a line, as every view of it says it.
+// A verdict in words, as every view of it says it.
 //
-//   why_text(why)     // "waits for DRAM (without it 4.0 × faster): 727 loads from DRAM per 1000 …"
+//   verdict_text(why)     // "waits for DRAM (without it 4.0 × faster)"
+//   why_text(why)         // "waits for DRAM (without it 4.0 × faster): 727 loads from DRAM …"
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace loft::view {
 
-// Empty where nothing is known.
+// Both are empty where nothing is known.
+[[nodiscard]] std::string verdict_text(const model::Why& why);
 [[nodiscard]] std::string why_text(const model::Why& why);
 
 }  // namespace loft::view
