@@ -5,6 +5,7 @@
 #include "roof/work_events.hpp"
 
 namespace loft::roof {
+
 CodeByFunction code_of(const sample::RunCounts& counted) {
   CodeByFunction functions;
   std::vector<std::string> names;
