@@ -1,13 +1,14 @@
 // loft annotate: the code of a function, with what each line and instruction did and waited for.
 #include "roof/annotate.hpp"
+
 #include <algorithm>
 
 #include "cli/command.hpp"
 #include "cli/machine_at_hand.hpp"
 #include "cli/output.hpp"
-#include "cli/recording_file.hpp"
 #include "roof/measure.hpp"
 #include "roof/run_file.hpp"
+#include "source/file/count_recording.hpp"
 #include "view/annotate.hpp"
 
 namespace loft::cli {
@@ -28,14 +29,6 @@ struct Shown {
   model::Annotation annotation;
   bool all = false;
 };
-
-template <auto Make>
-Result<void> whole(const Shown& shown, const PieceWriter& write) {
-  const Result<std::string> made = Make(shown);
-  if (!made) return tl::make_unexpected(made.error());
-  (void)write(*made);  // whoever owns the file knows of a write that failed
-  return {};
-}
 
 std::string text(const Shown& shown) {
   return view::annotate_text(shown.annotation, {.all = shown.all});
@@ -107,8 +100,7 @@ void add_annotate(Command& app, Action& action) {
   command->add_flag("--all", flags->all, "also show code that took no time");
   command->add_flag("--keep-going", flags->keep_going,
                     "take the counts even when the program's two runs end differently");
-  const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
-  add_output_flags(*command, flags->output, forms);
+  add_output_flags(*command, flags->output, forms_of(kOutputs));
   command->add_option(
       "function", flags->functions,
       "functions with this in their name (default: the one that takes most time); a "
@@ -120,7 +112,9 @@ void add_annotate(Command& app, Action& action) {
     const auto first = words.end() - static_cast<std::ptrdiff_t>(std::min(after, words.size()));
     flags->command.assign(first, words.end());
     words.erase(first, words.end());
-    const auto file = std::ranges::find_if(words, is_recording);
+    const auto file = std::ranges::find_if(words, [](const std::string& word) {
+      return source::is_recording(word).value_or(false);  // else it is a name
+    });
     if (file != words.end()) {
       flags->recording = *file;
       words.erase(file);

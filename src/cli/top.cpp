@@ -14,6 +14,7 @@
 #include "source/choice/sources.hpp"
 #include "source/perf_events/open.hpp"
 #include "top/frame_text.hpp"
+#include "top/msr_counters.hpp"
 #include "top/session.hpp"
 
 namespace loft::cli {
@@ -37,6 +38,7 @@ struct TopFlags {
   int to = 0;
   std::string listen;
   bool is_public = false;
+  std::string source = "perf_events";
   MetricFlags metrics;
 };
 
@@ -118,6 +120,10 @@ Result<top::SessionOptions> session_options(const TopFlags& flags) {
   options.events = events_of(flags);
   options.samples = flags.samples;
   options.control_folder = flags.control;
+  if (flags.source == "msr")
+    options.monitor.open = [](metric::Request request, int cpu) {
+      return top::open_by_registers(std::move(request), cpu);
+    };
   if (!flags.batch || options.listen) add_roofline(options.screen, flags);
   return options;
 }
@@ -165,6 +171,11 @@ void add_flags(Command& command, TopFlags& flags) {
       ->check(between(0, 65535));
   command.add_option("--format", flags.format, "form of the samples: table, csv, json or none")
       ->check(one_of({"table", "csv", "json", "none"}))
+      ->capture_default_str();
+  command
+      .add_option("--source", flags.source,
+                  "who counts: perf_events, or msr (the core's registers, as root)")
+      ->check(one_of({"perf_events", "msr"}))
       ->capture_default_str();
   command.add_option("--control", flags.control,
                      "a folder with a file for each core (cpu0, ...) that says what it counts");

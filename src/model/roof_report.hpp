@@ -17,6 +17,13 @@ struct ThreadName {
   std::string name;
 };
 
+// The share of a function in the energy of each meter: modelled (sample/energy_share.hpp).
+struct FunctionEnergy {
+  std::string name;
+  std::string binary;
+  std::vector<double> joules;  // aligned with RoofReport::energy; 0 of a GPU, which runs none of it
+};
+
 struct RoofReport {
   std::string label;  // which of several runs; empty when there is one
   std::vector<std::string> command;
@@ -29,8 +36,9 @@ struct RoofReport {
   double least_loop = 0.1;         // loops that take a smaller share of the time are left out
                                    // where room is short
   std::string machine_identity;
-  std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
-  std::vector<std::string> notes;          // what a reader of the numbers must know
+  std::vector<sample::EnergyUsed> energy;       // of the whole machine, while the native run lasted
+  std::vector<FunctionEnergy> function_energy;  // most of the first meter first
+  std::vector<std::string> notes;               // what a reader of the numbers must know
   RoofChart chart;
   bool shows_what_if = false;           // the table of gains was asked for
   std::vector<AnnotatedFunction> code;  // of functions that take much of the time; where asked for

@@ -45,9 +45,12 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
                                 loft::join(wanted.functions, "' or '")));
 }
 
+// A few of them are in every program: printing a number takes some.
 void note_x87(const std::vector<Subject>& subjects, std::vector<std::string>& notes) {
+  constexpr double kWorthSaying = 0.001;
   for (const Subject& subject : subjects)
-    if (subject.scope == Scope::run && subject.work && subject.work->flops_x87 > 0)
+    if (subject.scope == Scope::run && subject.work &&
+        subject.work->flops_x87 > kWorthSaying * subject.work->flops())
       notes.push_back(
           fmt::format("{:.2g} % of its floating-point operations are x87's, in extended precision: "
                       "they stand under the roofs of double precision",
@@ -107,6 +110,7 @@ RoofReport facts_of(const Measured& measured) {
                        : by == CountedBy::nobody ? "none"
                                                  : "virtual PMU, exact";
   report.energy = native.counts.energy;
+  report.function_energy = native.energy_of_functions();
   report.notes = native.counts.notes;
   report.schedule = source::read_schedule(*native.recording);
   report.start_time = native.start;
@@ -147,6 +151,7 @@ RoofReport report_elsewhere(const Measured& measured, const model::Machine& mach
   RoofReport report = facts_of(measured);
   report.schedule.clear();
   report.energy.clear();
+  report.function_energy.clear();
   report.time_is_estimated = true;
   report.shows_what_if = wanted.what_if;
   Joined joined = join(measured.native.times(), measured.counted);

@@ -1,11 +1,9 @@
 #include "top/monitor.hpp"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -49,8 +47,7 @@ Result<Monitor> Monitor::start(MonitorOptions options, const metric::Request& re
   Monitor monitor(std::move(options));
   // Where the monitor may not run there it runs anywhere: its readings are the readers' own.
   (void)set_allowed_cpus(0, {monitor.options_.cpu});
-  monitor.done_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!monitor.done_.is_open()) return failure_of_errno(errno, "wait for readers");
+  LOFT_TRY(monitor.gate_, Gate::make());
   LOFT_TRY(monitor.timer_, source::make_timer());
   for (Watched& watched : monitor.cores_) {
     watched.wanted = request;
@@ -106,12 +103,14 @@ void Monitor::revive(Watched& watched, Nanoseconds at) {
 
 void Monitor::ask() {
   const Nanoseconds at = now();
+  gate_->open_request();  // ours, so that nobody wakes us before all are asked
   for (Watched& watched : cores_) {
     revive(watched, at);
     if (watched.core.is_running() || watched.core.request() != nullptr)
-      (void)watched.core.ask(done_);  // one that cannot be started is tried again
+      (void)watched.core.ask(*gate_);  // one that cannot be started is tried again
   }
   is_asked_ = true;
+  gate_->close_request();
 }
 
 bool Monitor::is_complete() const {
@@ -192,7 +191,7 @@ Result<void> Monitor::run(const RunOptions& options) {
     skipped_ += times - 1;
     is_due = true;
   });
-  supervisor.on_readable(done_.get(), [&] { (void)source::take_expirations(done_); });
+  supervisor.on_readable(gate_->fd(), [&] { gate_->take(); });
   for (const auto& [fd, action] : options.readable) supervisor.on_readable(fd, action);
 
   origin_ = last_time_ = now();

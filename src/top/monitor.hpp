@@ -75,7 +75,7 @@ class Monitor {
   [[nodiscard]] bool end_sample(const RunOptions& options);
 
   MonitorOptions options_;
-  Fd done_;
+  std::unique_ptr<Gate> gate_;
   Fd timer_;
   std::vector<Watched> cores_;
   CpuAccounts accounts_;

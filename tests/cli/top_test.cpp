@@ -126,6 +126,13 @@ TEST(Top, ListensOnLoopbackAlone) {
   EXPECT_THAT(said.notes, HasSubstr("listening on http://127.0.0.1:"));
 }
 
+TEST(Top, RegistersThatAreNotThereAreExplained) {
+  if (file_exists("/dev/cpu/0/msr")) GTEST_SKIP() << "this machine has them";
+  const Said said = run_loft("top --batch -n 1 --source msr -e cycles");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, testing::AnyOf(HasSubstr("modprobe msr"), HasSubstr("Intel and AMD")));
+}
+
 TEST(Top, RefusesWhatIsNotThere) {
   EXPECT_THAT(run_loft("top --batch -n 1 -C 4000").notes, HasSubstr("cannot watch CPU 4000"));
   EXPECT_THAT(run_loft("top --batch -n 1 -e no-such-event").notes, HasSubstr("no-such-event"));

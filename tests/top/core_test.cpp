@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include "top/fake_counters.hpp"
 
@@ -14,17 +13,16 @@ class CoreTest : public testing::Test {
  protected:
   CoreSample sample() { return sample(core_); }
   CoreSample sample(Core& core) {
-    EXPECT_TRUE(core.ask(done_));
-    pollfd waiting{done_.get(), POLLIN, 0};
+    EXPECT_TRUE(core.ask(*gate_));
+    pollfd waiting{gate_->fd(), POLLIN, 0};
     while (!core.has_answered()) ::poll(&waiting, 1, -1);
-    std::uint64_t times = 0;
-    EXPECT_GT(::read(done_.get(), &times, sizeof times), 0);
+    gate_->take();
     return core.take(Nanoseconds(0));
   }
 
   static int some_cpu() { return allowed_cpus()->front(); }
 
-  Fd done_{::eventfd(0, EFD_CLOEXEC)};
+  std::unique_ptr<Gate> gate_ = Gate::make().value();
   Core core_{some_cpu()};
 };
 
