@@ -40,6 +40,7 @@ std::string row(const std::string& name, const RoofPoint& point, model::RoofKind
                             : !point.subject.work        ? "not counted"
                             : point.subject.seconds <= 0 ? "took no time"
                             : !point.ops_per_second      ? "rate not known"
+                            : *point.ops_per_second > 0  ? "no loads and stores"
                             : ops == model::RoofKind::flops ? "no floating point"
                                                             : "-";
   // What rests on sampled or modelled time is marked like every estimate.
