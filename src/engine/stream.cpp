@@ -22,6 +22,7 @@ StreamReader::StreamReader(Shared& shared, StreamListener& listener,
     : shared_(shared), listener_(listener), schedule_(std::move(schedule)) {
   state_->xcr0 = enabled_state();
   shared_.set_reader(true);
+  if (schedule_) keep_schedule();  // a window that is due at once begins with the program
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 

@@ -20,8 +20,10 @@ namespace loft::engine {
 
 struct WindowLimits {
   std::uint64_t bytes = 6u << 20;  // of one thread in one window: about a million instructions
-  Nanoseconds first = std::chrono::milliseconds(10);  // until the first
-  std::uint32_t quick = 4;                            // windows with short pauses between them
+  std::uint64_t first_bytes = 6u << 20;
+  Nanoseconds first =
+      std::chrono::milliseconds(10);  // until the first; 0: with the program's start
+  std::uint32_t quick = 5;            // windows with short pauses between them
   Nanoseconds budget = std::chrono::seconds(5);
   std::uint64_t seed = 1;
 };
@@ -32,7 +34,10 @@ class WindowSchedule {
 
   // The first call is the start of the run.
   [[nodiscard]] bool is_due(Nanoseconds now);
-  [[nodiscard]] std::uint64_t bytes() const { return limits_.bytes; }
+  // Of the next window.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return windows_ == 0 ? limits_.first_bytes : limits_.bytes;
+  }
   // A window that was open until now took so much time.
   void add_cost(Nanoseconds now, Nanoseconds cost);
   [[nodiscard]] Nanoseconds spent() const { return spent_; }
