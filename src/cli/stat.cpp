@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
+#include "cli/source_flag.hpp"
 #include "event/resolver.hpp"
 #include "machine/geometry.hpp"
 #include "metric/request.hpp"
@@ -33,7 +34,7 @@ constexpr std::string_view kDefaultVirtualEvents =
     "flops_sp,flops_dp,syscalls";
 
 struct StatFlags {
-  std::string source;
+  SourceFlag source;
   std::vector<std::string> events;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
@@ -112,13 +113,9 @@ Result<bool> asks_for_models(const StatFlags& flags, const std::vector<event::Ev
   return asks;
 }
 
-std::optional<sample::Source> asked_source(const StatFlags& flags) {
-  return sample::source_named(flags.source);
-}
-
 // Functions, blocks and regions are the virtual PMU's alone.
 event::PlainNames plain_names(const StatFlags& flags) {
-  const auto source = asked_source(flags);
+  const auto source = flags.source.asked();
   if (source == sample::Source::virtual_pmu || !flags.region.empty() || !flags.by.empty())
     return event::PlainNames::virtual_first;
   // Without -e nobody expects a program to run twice.
@@ -201,7 +198,7 @@ class Counter {
  public:
   Counter(const StatFlags& flags, const metric::Request& names, Format format, Terminal& terminal)
       : names_(names), terminal_(terminal) {
-    options_.only = asked_source(flags);
+    options_.only = flags.source.asked();
     options_.with_energy = true;
     options_.on_incomplete = [this](const Error& why) { incomplete_ = why; };
     options_.streams = [this](bool is_first) { return streams(is_first); };
@@ -285,10 +282,7 @@ void add_stat(Command& app, Action& action) {
       ->add_option("-e,--event", flags->events,
                    "events, event sets or metrics, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
-  command
-      ->add_option("--source", flags->source,
-                   "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
-      ->check(one_of(source::source_names()));
+  add_source_flag(*command, flags->source, "who counts, alone; virtual: exact, on any x86-64");
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);

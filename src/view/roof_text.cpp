@@ -14,7 +14,8 @@ using model::RoofPoint;
 using model::Scope;
 
 constexpr std::size_t kNameWidth = 30;
-constexpr double kWorthALine = 0.02;  // of the time
+constexpr std::size_t kWhyWidth = 100;  // of a verdict and what speaks for it
+constexpr double kWorthALine = 0.02;    // of the time
 
 // Three significant digits; rates below a thousandth are not worth a row of zeros.
 std::string number(std::optional<double> value) {
@@ -109,14 +110,18 @@ std::string why_lines(const RoofReport& report) {
   std::string text;
   const auto add = [&](const std::string& name, const model::Why& why) {
     if (why.outcome == model::Outcome::not_seen) return;
-    text += fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
+    std::string line =
+        fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
     if (why.gain && *why.gain >= model::kLeastGain)
-      text += fmt::format(" (without {} {:.1f} × faster)",
+      line += fmt::format(" (without {} {:.1f} × faster)",
                           why.gain_is_of_both ? "both"
                           : why.second        ? "the first"
                                               : "it",
                           *why.gain);
-    text += why.evidence.empty() ? "\n" : ": " + why.evidence + "\n";
+    // What speaks for it goes to a line of its own where both do not fit into one.
+    if (!why.evidence.empty())
+      line += (line.size() + why.evidence.size() + 2 > kWhyWidth ? ":\n  " : ": ") + why.evidence;
+    text += line + "\n";
   };
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::run && point.subject.why)
@@ -148,6 +153,23 @@ std::string energy_lines(const RoofReport& report) {
   return text;
 }
 
+// The functions that used most, by the first meter that is not a GPU's.
+std::string function_energy_line(const RoofReport& report) {
+  constexpr std::size_t kMost = 4;
+  const auto meter = std::ranges::find(report.energy, false, &sample::EnergyUsed::is_gpu);
+  if (meter == report.energy.end()) return {};
+  const auto index = static_cast<std::size_t>(meter - report.energy.begin());
+  std::vector<std::string> parts;
+  for (const model::FunctionEnergy& function : report.function_energy) {
+    if (parts.size() == kMost || function.joules[index] < kWorthALine * meter->joules) break;
+    parts.push_back(fmt::format("~{} {}", with_si_prefix(function.joules[index], "J"),
+                                short_name(printable(function.name), kNameWidth)));
+  }
+  if (parts.empty()) return {};
+  return fmt::format("of it by samples: {}   ({}; modelled, idle time and others' work included)\n",
+                     join(parts, ", "), printable(meter->meter));
+}
+
 std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
@@ -168,7 +190,7 @@ std::string run_text(const RoofReport& report) {
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
   text += why_lines(report);
-  text += energy_lines(report);
+  text += energy_lines(report) + function_energy_line(report);
   if (!report.advice.empty()) text += printable(report.advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   return text;

@@ -61,9 +61,15 @@ TEST(RatioEstimate, SaysThatNothingSeenMayBeSomething) {
   EXPECT_GT(guess->high, 100);
 }
 
-TEST(RatioEstimate, NeedsTwoWindows) {
-  const std::vector<WindowPart> one{{100, 1000, 5, 5}};
-  EXPECT_FALSE(estimate(one, 1e6));
+TEST(RatioEstimate, CountsLinesWhereBytesAreLines) {
+  const std::vector<WindowPart> seen(10, {100, 1000, 0, 0});
+  EXPECT_NEAR(estimate(seen, 1e6, 64)->high, 64 * estimate(seen, 1e6)->high, 1);
+}
+
+TEST(RatioEstimate, NeedsFourWindows) {
+  const std::vector<WindowPart> seen(4, {100, 1000, 5, 5});
+  EXPECT_TRUE(estimate(seen, 1e6));
+  EXPECT_FALSE(estimate(std::span(seen).first(3), 1e6));
 }
 
 ModelWindow window(std::uint64_t position, bool is_start,

@@ -28,6 +28,7 @@ struct WatchPlan {
   std::size_t ring_bytes = 0;    // of each ring, rounded up to a power of two; 0: as is usual
   std::optional<pid_t> program;  // held before its exec
   std::vector<pid_t> processes;  // that run already
+  bool whole_machine = false;    // everything that runs, or begins to
 };
 
 class Recorder {
@@ -39,16 +40,16 @@ class Recorder {
 
   [[nodiscard]] virtual std::string name() const = 0;         // for scripts: "bpf"
   [[nodiscard]] virtual std::string description() const = 0;  // for people
-  // What this recorder cannot tell.
+  // What this recorder cannot record.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
   // The events as they are counted.
   [[nodiscard]] virtual const EventSets& counters() const = 0;
-  // How much of kSliceEvents its slices tell.
+  // How many of kSliceEvents its slices have.
   [[nodiscard]] virtual std::size_t basics() const = 0;
   [[nodiscard]] virtual std::vector<KernelEvent> kernel_events() const = 0;
 
-  // Readable when something is to be done that has nothing to tell: no drain is needed then.
+  // Becomes readable when housekeeping is due, even without new records: no drain is needed then.
   [[nodiscard]] virtual std::optional<int> clock_fd() const { return std::nullopt; }
   virtual void tick() {}
 
@@ -81,6 +82,7 @@ struct RecorderKind {
   Result<std::unique_ptr<Recorder>> (*open)(const WatchPlan&);
   bool can_count;  // events; one that cannot is no substitute where they were asked for
   bool outlives_program = true;  // follows also what goes on after the program's end
+  bool sees_machine = false;     // can follow everything that runs
 };
 
 // All of them, the best first.

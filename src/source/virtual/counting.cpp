@@ -118,7 +118,8 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] std::vector<sample::Count> placed(const std::vector<std::uint64_t>& counts,
                                                   const Key& key) const;
   [[nodiscard]] sample::Count count_of(const WantedEvent& wanted, std::uint64_t value) const;
-  [[nodiscard]] sample::Count sampled_count(const Key& key, std::size_t event) const;
+  [[nodiscard]] sample::Count sampled_count(const Key& key, const core::ModelledEvent& event,
+                                            std::size_t number) const;
   [[nodiscard]] Result<std::vector<engine::PartTally::Row>> rows_of(
       std::span<const std::uint32_t> slots);
   void learn_modelled();
@@ -186,7 +187,7 @@ std::vector<sample::Count> VirtualRun::placed(const std::vector<std::uint64_t>& 
       all.push_back(sample::Count::missing("no binary of the program has a function '" +
                                            request_.region + "'"));
     else if (wanted.is_sampled())
-      all.push_back(sampled_count(key, sampled++));
+      all.push_back(sampled_count(key, *wanted.modelled, sampled++));
     else
       all.push_back(count_of(wanted, wanted.is_counted() ? counts[next++] : 0));
   }
@@ -200,10 +201,11 @@ sample::Count VirtualRun::count_of(const WantedEvent& wanted, std::uint64_t valu
   return {sample::Origin::modelled, value, {}, {}, {}, {}};
 }
 
-sample::Count VirtualRun::sampled_count(const Key& key, std::size_t event) const {
+sample::Count VirtualRun::sampled_count(const Key& key, const core::ModelledEvent& event,
+                                        std::size_t number) const {
   if (!key) return sample::Count::missing("windows say too little of single blocks");
   if (!sampled_counts_) return sample::Count::missing(std::string(kAtTheEnd));
-  return sampled_counts_->of(*key, event);
+  return sampled_counts_->of(*key, number, event.unit == "B" ? request_.model->caches.l1d.line : 1);
 }
 
 // After the end: what windows say of the rest of the run.

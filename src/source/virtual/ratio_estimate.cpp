@@ -34,7 +34,8 @@ double jackknife(std::span<const WindowPart> windows, double WindowPart::*event,
 
 }  // namespace
 
-std::optional<RatioEstimate> estimate(std::span<const WindowPart> windows, double instructions) {
+std::optional<RatioEstimate> estimate(std::span<const WindowPart> windows, double instructions,
+                                      double grain) {
   Sums surely, perhaps;
   double squares = 0, seen = 0, events = 0;
   std::size_t used = 0;
@@ -57,8 +58,8 @@ std::optional<RatioEstimate> estimate(std::span<const WindowPart> windows, doubl
   const double unseen = std::max(0.0, 1 - seen / instructions);
   const double factor = instructions * std::sqrt(unseen);
   // Few events tell little of how many there are: three may be missed where none was seen.
-  const double rare =
-      instructions / seen * (events > 0 ? std::sqrt(events) * 1.96 : 3.0) * std::sqrt(unseen);
+  const double missed = events > 0 ? 1.96 * std::sqrt(events / grain) : 3.0;
+  const double rare = instructions / seen * missed * grain * std::sqrt(unseen);
   const auto half = [&](double WindowPart::*event, const Sums& sums) {
     return std::max(rare, point * factor * std::sqrt(jackknife(windows, event, sums)));
   };

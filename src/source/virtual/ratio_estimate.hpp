@@ -30,10 +30,11 @@ struct RatioEstimate {
 };
 
 // Fewer windows than this say too little about their spread.
-inline constexpr std::size_t kFewestWindows = 2;
+inline constexpr std::size_t kFewestWindows = 4;
 
-// `instructions` are all that are estimated, those of the windows too. Nothing: too few windows.
+// `instructions` are all that are estimated, those of the windows too; `grain` is what one event
+// counts: 64 where lines are counted as bytes. Nothing: too few windows.
 [[nodiscard]] std::optional<RatioEstimate> estimate(std::span<const WindowPart> windows,
-                                                    double instructions);
+                                                    double instructions, double grain = 1);
 
 }  // namespace loft::source::virtual_pmu

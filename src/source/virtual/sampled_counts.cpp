@@ -68,7 +68,7 @@ void SampledCounts::weigh(const std::vector<ModelWindow>& windows) {
   }
 }
 
-sample::Count SampledCounts::of(const Key& key, std::size_t event) const {
+sample::Count SampledCounts::of(const Key& key, std::size_t event, double grain) const {
   double executed = 0, surely = 0, perhaps = 0;
   for (const Executed& each : executed_)
     if (is_of(key, each)) executed += static_cast<double>(each.instructions);
@@ -90,7 +90,7 @@ sample::Count SampledCounts::of(const Key& key, std::size_t event) const {
     perhaps += part.perhaps;
   }
   if (executed <= 0) return {sample::Origin::modelled, whole(surely), {}, {}, {}, {}};
-  const auto rest = estimate(seen, executed);
+  const auto rest = estimate(seen, executed, grain);
   if (!rest)
     return sample::Count::missing(
         fmt::format("seen in {} of {} windows, too few for an estimate: give --model full",

@@ -32,8 +32,8 @@ class SampledCounts {
   SampledCounts(const std::vector<ModelWindow>& windows, const PartOf& part_of,
                 std::vector<Executed> executed);
 
-  // `event` is an index into the events that were sampled.
-  [[nodiscard]] sample::Count of(const Key& key, std::size_t event) const;
+  // `event` is an index into the events that were sampled; `grain` is what one occurrence counts.
+  [[nodiscard]] sample::Count of(const Key& key, std::size_t event, double grain = 1) const;
 
  private:
   // What a window saw of a thread in a part.
