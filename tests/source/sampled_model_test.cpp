@@ -90,6 +90,13 @@ TEST(SampledCounts, TakeTheProgramsStartAsItIs) {
   EXPECT_FALSE(count.range);
 }
 
+TEST(SampledCounts, BoundTheFewInstructionsBehindTheStart) {
+  const SampledCounts counts({window(0, true, {{0, 1, 1000, {70, 70}}})}, part_of, {{0, 1, 1005}});
+  const sample::Count count = counts.of({}, 0);
+  EXPECT_EQ(count.raw, 70u);
+  EXPECT_EQ(count.range.value().high, 80);
+}
+
 TEST(SampledCounts, ScaleEachPartByWhatItExecuted) {
   std::vector<ModelWindow> windows{window(0, true, {{0, 1, 1000, {50, 50}}})};
   for (std::uint64_t i = 1; i <= 10; ++i)

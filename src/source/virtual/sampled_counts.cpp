@@ -15,6 +15,8 @@ namespace {
 // Where more than this of a count depends on lines that were not seen, there is none.
 constexpr double kMostUnknown = 0.25;
 
+constexpr double kMostPerInstruction = 2;
+
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
 
 template <class Part>
@@ -91,6 +93,16 @@ sample::Count SampledCounts::of(const Key& key, std::size_t event, double grain)
   }
   if (executed <= 0) return {sample::Origin::modelled, whole(surely), {}, {}, {}, {}};
   const auto rest = estimate(seen, executed, grain);
+  // Nearly all of it was in the first window: an instruction is taken to do two such things at
+  // most.
+  const double most = perhaps + kMostPerInstruction * grain * executed;
+  if (!rest && most - surely <= kMostUnknown * most)
+    return {sample::Origin::modelled,
+            whole(surely),
+            {},
+            {},
+            {},
+            sample::Range{surely, most, (most - surely) / most}};
   if (!rest)
     return sample::Count::missing(
         fmt::format("seen in {} of {} windows, too few for an estimate: give --model full",

@@ -86,11 +86,13 @@ class SampledModel::Listener : public engine::StreamListener {
   }
 
   void on_block(const engine::StreamedBlock& ran) override {
-    if (ran.window != window_) [[unlikely]]
+    if (ran.window > window_) [[unlikely]]
       begin_window(ran.window);
     if (ran.slot >= seen_.size()) seen_.resize(ran.slot + 1u);
     std::uint64_t& seen = seen_[ran.slot];
-    if (current_.is_start || seen >= plan_.warm_up) {
+    // The last block of a thread in a window is told when the next one of it has begun.
+    const bool is_late = ran.window < window_;
+    if (!is_late && (current_.is_start || seen >= plan_.warm_up)) {
       sums_.execute(*feed_, ran);
     } else {
       sums_.pause();
