@@ -25,6 +25,10 @@ std::vector<core::CountReader> readers_of(const std::vector<const core::Modelled
   return readers;
 }
 
+bool is_far(const core::ModelledEvent* event) {
+  return event->name.starts_with("l3_") || event->name.starts_with("memory_");
+}
+
 // How many instructions all threads have executed so far. Those that have ended are read once.
 class ExecutedSoFar {
  public:
@@ -66,6 +70,7 @@ class SampledModel::Listener : public engine::StreamListener {
   Listener(const core::MachineGeometry& geometry, std::vector<const core::ModelledEvent*> events,
            const SamplePlan& plan)
       : plan_(plan),
+        asks_far_(std::ranges::any_of(events, is_far)),
         models_(geometry, parts_for(events)),
         sums_(models_, readers_of(events), {.by_thread = true, .code = ModelSums::Code::blocks}) {}
 
@@ -92,7 +97,9 @@ class SampledModel::Listener : public engine::StreamListener {
     std::uint64_t& seen = seen_[ran.slot];
     // The last block of a thread in a window is told when the next one of it has begun.
     const bool is_late = ran.window < window_;
-    if (!is_late && (current_.is_start || seen >= plan_.warm_up)) {
+    if (!is_late && (current_.is_start || seen >= warm_up_)) {
+      if (!is_counting_) far_before_ = models_.caches().moved().beyond.back();
+      is_counting_ = true;
       sums_.execute(*feed_, ran);
     } else {
       sums_.pause();
@@ -101,13 +108,31 @@ class SampledModel::Listener : public engine::StreamListener {
     seen += ran.block->instructions().size();
   }
 
+  [[nodiscard]] std::uint64_t window_bytes(std::uint64_t planned) override {
+    opened_stretch_ = stretch_;
+    return planned * stretch_;
+  }
+
   [[nodiscard]] bool is_finished() const { return is_finished_; }
   [[nodiscard]] const std::vector<ModelWindow>& windows() const { return windows_; }
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
+  static constexpr std::uint64_t kMostStretch = 8;
+  static constexpr double kMuchUnknown = 0.1;
+
+  // Doubles the windows to come when much of what was asked of memory is not known.
+  void stretch() {
+    if (!asks_far_ || current_.is_start || !is_counting_ || stretch_ >= kMostStretch) return;
+    const core::Reach::Bounds& now = models_.caches().moved().beyond.back();
+    const double perhaps = static_cast<double>(now.perhaps - far_before_.perhaps);
+    const double surely = static_cast<double>(now.surely - far_before_.surely);
+    if (perhaps - surely > kMuchUnknown * perhaps) stretch_ *= 2;
+  }
+
   void begin_window(std::uint32_t window) {
     end_window();
+    warm_up_ = plan_.warm_up * opened_stretch_;
     // The first is opened before the program starts: its caches are empty, which is known.
     current_ = {.position = executed_.read(*shared_), .is_start = window == 1};
     if (!current_.is_start) models_.start_warm_up(core::Cache::Keep::as_guess);
@@ -116,6 +141,8 @@ class SampledModel::Listener : public engine::StreamListener {
   }
 
   void end_window() {
+    stretch();
+    is_counting_ = false;
     sums_.for_each([&](const ModelSums::Place& place, std::uint64_t executions,
                        std::span<const std::uint64_t> counts) {
       const std::uint64_t instructions = executions * shared_->block(place.block).instructions;
@@ -129,12 +156,18 @@ class SampledModel::Listener : public engine::StreamListener {
   }
 
   SamplePlan plan_;
+  bool asks_far_;  // for what depends on the last level of cache
   core::Models models_;
   ModelSums sums_;
   engine::Shared* shared_ = nullptr;
   std::optional<ModelFeed> feed_;
   std::optional<engine::StreamReader> reader_;
   ExecutedSoFar executed_;
+  std::uint64_t stretch_ = 1;         // of the next window
+  std::uint64_t opened_stretch_ = 1;  // of the one that was opened last
+  std::uint64_t warm_up_ = 0;         // of this one
+  bool is_counting_ = false;          // the warm-up is over
+  core::Reach::Bounds far_before_;    // at its end
   std::uint32_t window_ = 0;
   std::vector<std::uint64_t> seen_;  // instructions of each slot in this window
   ModelWindow current_;

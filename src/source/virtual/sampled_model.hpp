@@ -24,6 +24,7 @@ class Shared;
 
 namespace loft::source::virtual_pmu {
 
+// Where far caches are asked for and too little of them is known, windows get longer.
 struct SamplePlan {
   std::uint64_t warm_up = 1'200'000;  // instructions of a thread before it is counted
   engine::WindowLimits stream{
