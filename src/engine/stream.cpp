@@ -23,6 +23,7 @@ StreamReader::StreamReader(Shared& shared, StreamListener& listener,
   state_->xcr0 = enabled_state();
   shared_.set_reader(true);
   if (schedule_) keep_schedule();  // a window that is due at once begins with the program
+  opened_cpu_ = {};                // the thread that reads it has not done anything yet
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
@@ -59,7 +60,7 @@ void StreamReader::read_full_buffers() {
 // it open. Where one has had its share, the others are not waited for long.
 void StreamReader::keep_schedule() {
   // A program that waits for memory needs a while for its share, above all on a busy machine.
-  constexpr Nanoseconds kLongest = 1s;
+  constexpr Nanoseconds kLongest = 10s;
   constexpr Nanoseconds kQuiet = 150ms;
   constexpr Nanoseconds kQuietAfterOne = 10ms;
   const Nanoseconds time = now();
@@ -68,6 +69,7 @@ void StreamReader::keep_schedule() {
     joined_before_ = shared_.joined();
     left_before_ = shared_.left();
     opened_ = time;
+    opened_cpu_ = now(CLOCK_THREAD_CPUTIME_ID);
     if (shared_.open_window(listener_.window_bytes(schedule_->bytes()))) ++totals_.windows;
     return;
   }
@@ -78,7 +80,7 @@ void StreamReader::keep_schedule() {
       time - std::max(opened_, last_read_) > (has_one_left ? kQuietAfterOne : kQuiet);
   if (!is_over && !is_quiet && time - opened_ < kLongest) return;
   shared_.close_window();
-  schedule_->add_cost(time, time - opened_);
+  schedule_->add_cost(time, time - opened_, now(CLOCK_THREAD_CPUTIME_ID) - opened_cpu_);
 }
 
 void StreamReader::finish() {

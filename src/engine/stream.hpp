@@ -112,6 +112,7 @@ class StreamReader {
   std::uint32_t joined_before_ = 0;  // when the window was opened
   std::uint32_t left_before_ = 0;
   Nanoseconds opened_{};
+  Nanoseconds opened_cpu_{};  // of the reader's thread
   Nanoseconds last_read_{};
   std::jthread thread_;
 };

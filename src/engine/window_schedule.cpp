@@ -11,6 +11,7 @@ namespace {
 constexpr double kPausePerCost = 4;
 constexpr double kQuickPause = 2e6;  // nanoseconds
 constexpr double kQuickGrowth = 1.5;
+constexpr double kMostBusy = 50;  // times that a busy machine makes everything slower
 constexpr double kPausePerRun = 0.04;
 
 }  // namespace
@@ -27,10 +28,10 @@ bool WindowSchedule::is_due(Nanoseconds now) {
   return spent_ < limits_.budget && now >= next_;
 }
 
-void WindowSchedule::add_cost(Nanoseconds now, Nanoseconds cost) {
-  spent_ += cost;
+void WindowSchedule::add_cost(Nanoseconds now, Nanoseconds cost, Nanoseconds cpu) {
+  spent_ += cpu;
   const Nanoseconds left = limits_.budget - spent_;
-  if (left <= cost) {  // another one like this would be too much
+  if (left <= cpu) {  // another one like this would be too much
     spent_ = std::max(spent_, limits_.budget);
     return;
   }
@@ -38,7 +39,11 @@ void WindowSchedule::add_cost(Nanoseconds now, Nanoseconds cost) {
       static_cast<double>(limits_.budget.count()) / static_cast<double>(left.count());
   double pause = std::max(kPausePerCost * static_cast<double>(cost.count()),
                           kPausePerRun * static_cast<double>((now - start_).count()));
-  if (++windows_ < limits_.quick) pause = kQuickPause * std::pow(kQuickGrowth, windows_ - 1);
+  const double busy =
+      std::max(1.0, static_cast<double>(cost.count()) /
+                        static_cast<double>(std::max<std::int64_t>(1, cpu.count())));
+  if (++windows_ < limits_.quick)
+    pause = kQuickPause * std::min(busy, kMostBusy) * std::pow(kQuickGrowth, windows_ - 1);
   const double jitter = std::uniform_real_distribution<double>(0.5, 1.5)(random_);
   next_ = now + Nanoseconds(static_cast<std::int64_t>(pause * shortage * jitter));
 }

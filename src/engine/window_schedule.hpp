@@ -4,7 +4,7 @@
 //
 //   WindowSchedule schedule;
 //   if (schedule.is_due(now)) open(schedule.bytes());
-//   ... schedule.add_cost(now, what_it_took);
+//   ... schedule.add_cost(now, what_it_took, of_that_reading);
 //
 // The first few windows follow each other quickly. Then they take a fifth of the time, at most a
 // third, and all together never more than the budget, whatever the length of the run: the nearer
@@ -38,8 +38,9 @@ class WindowSchedule {
   [[nodiscard]] std::uint64_t bytes() const {
     return windows_ == 0 ? limits_.first_bytes : limits_.bytes;
   }
-  // A window that was open until now took so much time.
-  void add_cost(Nanoseconds now, Nanoseconds cost);
+  // A window that was open until now took so much time, and so much CPU time to read. On a busy
+  // machine the two differ: pauses follow the one, the budget the other.
+  void add_cost(Nanoseconds now, Nanoseconds cost, Nanoseconds cpu);
   [[nodiscard]] Nanoseconds spent() const { return spent_; }
 
  private:
