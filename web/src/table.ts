@@ -7,6 +7,7 @@ import { count, kMissing, marked, seconds, share, withUnit } from "./format";
 import { h, name, search, section } from "./dom";
 
 const kRowsAtOnce = 40;
+const kLong = 60;  // letters: a text that needs room to be read
 
 export class TableView {
   readonly element: HTMLElement;
@@ -107,15 +108,25 @@ export class TableView {
     const isPicked = subject === this.state.choices.picked;
     line.setAttribute("aria-selected", String(isPicked));
     line.addEventListener("click", () => {
-      if (String(getSelection()) === "") this.state.set({ picked: isPicked ? null : subject });
+      if (String(getSelection()) === "") this.pick(row, isPicked ? null : subject);
+    });
+    line.tabIndex = 0;
+    line.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.pick(row, isPicked ? null : subject);
     });
     return line;
+  }
+
+  // A row of a loop says where it starts: "+1f".
+  private pick(row: number, picked: string | null): void {
+    const at = this.table.columns.find((column) => column.name === "at")?.texts?.[row];
+    this.state.set({ picked, at: at === undefined || picked === null ? null : parseInt(at.slice(1), 16) });
   }
 
   private cell(column: Column, row: number): HTMLElement {
     if (column.texts) {
       const text = column.texts[row];
-      return h("td", { class: "text" }, text === "" ? missing() : name(text));
+      return h("td", { class: text.length > kLong ? "text long" : "text" }, text === "" ? missing() : name(text));
     }
     const value = column.numbers![row];
     const origin = column.origins ? kOrigins[column.origins[row]] : "counted";
