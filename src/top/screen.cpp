@@ -17,6 +17,7 @@ constexpr std::size_t kBar = 10;
 constexpr std::size_t kSpark = 16;
 constexpr std::size_t kColumn = 11;
 constexpr std::size_t kMostPrompt = 1000;
+constexpr int kPage = 10;  // cores
 
 constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr const char* kPlain[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
@@ -53,10 +54,19 @@ std::optional<double> named(const CoreSample& core, std::string_view name) {
   return std::nullopt;
 }
 
+// Why a core has no place under the roofs.
+std::string why_not_placed(const CoreSample& core) {
+  if (!core.is_read()) return core.why;
+  for (const NamedValue& value : values_of(core))
+    if ((value.name == "GFLOPS" || value.name == "intensity") && !value.why.empty())
+      return std::string(value.why);
+  return "operations and bytes are not counted";
+}
+
 const std::vector<std::pair<const char*, const char*>>& keys() {
   static const std::vector<std::pair<const char*, const char*>> all = {
       {"q", "quit"},
-      {"e", "change events: 'IPC,cache-misses' on all cores, '0-3: cycles' on some"},
+      {"e", "change events: 'IPC' on all cores, '0-3: cycles' on some, '+IPC' beside the others"},
       {"r", "the roofline position of each core, and back"},
       {"t", "show or hide the busiest threads"},
       {"+ -", "sample more often, less often"},
@@ -98,13 +108,6 @@ KeyAction Screen::press(int key) {
   if (prompt_) return press_in_prompt(key);
   message_.clear();
   KeyAction action;
-  const std::size_t cores = frame_ ? frame_->cores.size() : 0;
-  const auto move = [&](std::ptrdiff_t by) {
-    const auto at = static_cast<std::ptrdiff_t>(first_core_) + by;
-    const auto last = static_cast<std::ptrdiff_t>(cores) - 1;
-    first_core_ = static_cast<std::size_t>(
-        std::clamp<std::ptrdiff_t>(at, 0, std::max<std::ptrdiff_t>(last, 0)));
-  };
   switch (key) {
     case 'q':
       action.quits = true;
@@ -127,25 +130,24 @@ KeyAction Screen::press(int key) {
     case '-':
       action.interval_factor = 2;
       break;
-    case key::kUp:
-      move(-1);
-      break;
-    case key::kDown:
-      move(1);
-      break;
-    case key::kPageUp:
-      move(-10);
-      break;
-    case key::kPageDown:
-      move(10);
-      break;
     case key::kEscape:
       view_ = View::cores;
       break;
     default:
-      break;
+      move(key);
   }
   return action;
+}
+
+void Screen::move(int key) {
+  const int by = key == key::kUp         ? -1
+                 : key == key::kDown     ? 1
+                 : key == key::kPageUp   ? -kPage
+                 : key == key::kPageDown ? kPage
+                                         : 0;
+  const int last = frame_ ? static_cast<int>(frame_->cores.size()) - 1 : 0;
+  first_core_ = static_cast<std::size_t>(
+      std::clamp(static_cast<int>(first_core_) + by, 0, std::max(last, 0)));
 }
 
 KeyAction Screen::press_in_prompt(int key) {
@@ -171,7 +173,7 @@ KeyAction Screen::show_roofline() {
   const bool is_counted = std::ranges::any_of(frame_->cores, [](const CoreSample& core) {
     return named(core, "GFLOPS") && named(core, "intensity");
   });
-  if (!is_counted) action.change = ControlRequest{"", "GFLOPS,intensity"};
+  if (!is_counted) action.change = ControlRequest{"", "+GFLOPS,intensity"};
   return action;
 }
 
@@ -276,10 +278,9 @@ void Screen::add_roofline(std::vector<ScreenLine>& lines) const {
     const auto limit = gflops && intensity ? options_.roofline->limit(*intensity, *gflops * 1e9)
                                            : std::optional<model::Limit>();
     if (!limit) {
-      lines.push_back(
-          line_of(fmt::format(" {:>4} {:>10} {:>10}  operations and bytes are not counted",
-                              core.cpu, "n/a", "n/a"),
-                  Style::faint));
+      lines.push_back(line_of(fmt::format(" {:>4} {:>10} {:>10}  {}", core.cpu, "n/a", "n/a",
+                                          printable(why_not_placed(core))),
+                              Style::faint));
       continue;
     }
     lines.push_back({{fmt::format(" {:>4} {:>10.3g} {:>10.3g}  {:<24} ", core.cpu, *gflops,

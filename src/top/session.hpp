@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "top/http_server.hpp"
 #include "top/monitor.hpp"
 #include "top/openmetrics.hpp"
+#include "top/recording.hpp"
 #include "top/screen.hpp"
 #include "top/terminal_screen.hpp"
 #include "top/threads.hpp"
@@ -34,6 +36,7 @@ struct SessionOptions {
   ScreenOptions screen;
   std::string control_folder;  // empty: no files
   std::optional<ListenAddress> listen;
+  std::optional<CoreRecording> recording;
 };
 
 class Session {
@@ -44,6 +47,7 @@ class Session {
 
  private:
   [[nodiscard]] Result<void> open_doors();
+  // Events behind a '+' are counted beside those that the core counts.
   [[nodiscard]] Result<void> apply(const ControlRequest& request);
   void read_files();
   [[nodiscard]] HttpResponse respond(const HttpRequest& request);
@@ -56,9 +60,11 @@ class Session {
 
   SessionOptions options_;
   std::optional<Monitor> monitor_;
+  std::map<int, std::string> events_;  // what each core counts, where that was changed
   std::optional<ControlFiles> files_;
   std::optional<ControlSocket> socket_;
   std::optional<HttpServer> server_;
+  std::optional<Error> broken_;  // why the recording ended
   Exposition exposition_;
   std::array<std::shared_ptr<const std::string>, 2> exposed_;  // of the last sample, by format
   std::optional<Screen> screen_;

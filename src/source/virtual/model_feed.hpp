@@ -6,12 +6,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/models.hpp"
 #include "engine/stream.hpp"
 
 namespace loft::source::virtual_pmu {
+
+// The models that these events are read from.
+[[nodiscard]] core::Models::Parts parts_for(const std::vector<const core::ModelledEvent*>& events);
+// "caches L1I=32k,8,64,lru:...; TLBs ...; predictor tage,14"
+[[nodiscard]] std::string describe(const core::MachineGeometry& machine);
 
 class ModelFeed {
  public:
@@ -22,6 +28,10 @@ class ModelFeed {
       : models_(models), shared_(shared) {}
 
   static std::uint32_t core_of(std::uint32_t slot) { return slot % kMostCores; }
+  // Of an address that the models were given.
+  static std::uint64_t address_in_process(std::uint64_t address) {
+    return address & ((std::uint64_t{1} << kProcessShift) - 1);
+  }
 
   // Programs of a run have addresses of their own: the upper bits, which no address has, tell them
   // apart. Those of a thread's program.
