@@ -59,6 +59,11 @@ engine_changed: /* context->next_pc is set; what was translated there has change
   movq $REASON_CHANGED, %gs:CTX_REASON
   jmp save_state
 
+  .globl engine_threshold
+engine_threshold: /* context->resume and ->exit_link are set: where to go on, and which threshold */
+  movq $REASON_THRESHOLD, %gs:CTX_REASON
+  jmp save_state
+
   .globl engine_leave_for_signal
 engine_leave_for_signal: /* context->next_pc is set; the state is the program's */
   movq $REASON_SIGNAL, %gs:CTX_REASON

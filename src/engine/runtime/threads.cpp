@@ -17,6 +17,7 @@ extern "C" {
 void engine_dispatch();
 void engine_syscall();
 void engine_changed();
+void engine_threshold();
 void engine_region_enter();
 void engine_region_leave();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
@@ -71,6 +72,7 @@ Context* take_context() {
   context->region_check = kNeverLeaves;
   context->region_outside = 1;
   context->changed = word(&engine_changed);
+  context->threshold = word(&engine_threshold);
   context->region_enter = word(&engine_region_enter);
   context->region_leave = word(&engine_region_leave);
   context->state = kRunning;
