@@ -1,39 +1,68 @@
-// loft compare: two recordings of the same program side by side.
+// loft compare: recordings of the same program side by side, or joined.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "sample/task_compare.hpp"
+#include "sample/task_join.hpp"
 #include "source/file/tasks.hpp"
 #include "view/compare.hpp"
+#include "view/join.hpp"
 
 namespace loft::cli {
 namespace {
 
 struct CompareFlags {
-  std::string before;
-  std::string after;
+  std::vector<std::string> recordings;
+  bool join = false;
   OutputFlags output;
 };
 
-template <auto Make>
-Result<void> whole(const sample::TaskComparison& comparison, const PieceWriter& write) {
-  (void)write(Make(comparison));  // whoever owns the file knows of a write that failed
+template <auto Make, class Shown>
+Result<void> whole(const Shown& shown, const PieceWriter& write) {
+  (void)write(Make(shown));  // whoever owns the file knows of a write that failed
   return {};
 }
 
 const std::vector<Output<sample::TaskComparison>> kOutputs{
-    {{"text", {".txt"}}, whole<view::compare_text>},
-    {{"json", {".json"}}, whole<view::compare_json>},
-    {{"csv", {".csv"}}, whole<view::compare_csv>},
-    {{"svg", {".svg"}}, whole<view::compare_svg>}};
+    {{"text", {".txt"}}, whole<view::compare_text, sample::TaskComparison>},
+    {{"json", {".json"}}, whole<view::compare_json, sample::TaskComparison>},
+    {{"csv", {".csv"}}, whole<view::compare_csv, sample::TaskComparison>},
+    {{"svg", {".svg"}}, whole<view::compare_svg, sample::TaskComparison>}};
+const std::vector<Output<sample::TaskJoin>> kJoinOutputs{
+    {{"text", {".txt"}}, whole<view::join_text, sample::TaskJoin>},
+    {{"json", {".json"}}, whole<view::join_json, sample::TaskJoin>},
+    {{"csv", {".csv"}}, whole<view::join_csv, sample::TaskJoin>}};
+
+Result<std::vector<sample::TaskTable>> read_all(const std::vector<std::string>& files) {
+  std::vector<sample::TaskTable> tables;
+  for (const std::string& file : files) {
+    LOFT_TRY(const auto recording, source::Recording::open(file));
+    tables.push_back(source::read_tasks(*recording));
+  }
+  return tables;
+}
+
+Result<int> run_join(const CompareFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const auto* output, choose_output(kJoinOutputs, flags.output));
+  LOFT_TRY(const auto tables, read_all(flags.recordings));
+  LOFT_CHECK(
+      write_output(*output, sample::join_tasks(tables), flags.output, Stream::out, terminal));
+  return 0;
+}
 
 Result<int> run_compare(const CompareFlags& flags, Terminal& terminal) {
+  if (flags.join && flags.recordings.size() >= 2) return run_join(flags, terminal);
+  if (flags.recordings.size() != 2)
+    return failure(ErrorKind::invalid_input, "compare recordings",
+                   fmt::format("{} given", flags.recordings.size()),
+                   flags.join ? "give two or more of them"
+                              : "give two of them; --join takes more, with other events each");
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
-  LOFT_TRY(const auto before, source::Recording::open(flags.before));
-  LOFT_TRY(const auto after, source::Recording::open(flags.after));
-  const auto comparison =
-      sample::compare_tasks(source::read_tasks(*before), source::read_tasks(*after));
+  LOFT_TRY(const auto tables, read_all(flags.recordings));
+  const auto comparison = sample::compare_tasks(tables[0], tables[1]);
   LOFT_CHECK(write_output(*output, comparison, flags.output, Stream::out, terminal));
   return 0;
 }
@@ -43,8 +72,12 @@ Result<int> run_compare(const CompareFlags& flags, Terminal& terminal) {
 void add_compare(Command& app, Action& action) {
   auto flags = std::make_shared<CompareFlags>();
   auto command = app.add_subcommand("compare", "Show two recordings of a program side by side");
-  command->add_option("before", flags->before, "the recording to compare with")->required();
-  command->add_option("after", flags->after, "the recording that may be slower")->required();
+  command
+      ->add_option("recordings", flags->recordings,
+                   "the recording to compare with, then the one that may be slower")
+      ->required();
+  command->add_flag("--join", flags->join,
+                    "join runs with different events, interval by interval; any number of them");
   const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
   add_output_flags(*command, flags->output, forms);
   command->callback([flags, &action] {

@@ -30,6 +30,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_report,
     add_compare,
     add_roof,
+    add_top,
     add_upc,
     add_completion,
 };

@@ -16,6 +16,7 @@
 #include "source/file/profile_recording.hpp"
 #include "view/recording_tables.hpp"
 #include "view/records.hpp"
+#include "view/report.hpp"
 
 namespace loft::cli {
 namespace {
@@ -84,6 +85,16 @@ void note_choice(const sample::Timeline& timeline, Terminal& terminal) {
                     with_separators(sample::kMostTimeline), timeline.step()));
 }
 
+// Forms for other programs have no place for it.
+void note_filters(const OutputForm& form, const sample::Report& report, Terminal& terminal) {
+  if (form.name == "text" || form.name == "json" || form.name == "html") return;
+  for (const std::uint32_t i : sample::shown_order(report.events))
+    if (report.events[i].shown_share < 1)
+      terminal.note(fmt::format("loft: {}: {}{}\n", report.events[i].name,
+                                view::samples_text(report.events[i].total.samples),
+                                view::shown_share_text(report.events[i])));
+}
+
 Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   LOFT_TRY(const auto file, take_file(flags));
   const OutputFlags to{flags.format, flags.output};
@@ -94,6 +105,7 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
            source::Recording::open(file, &progress, {.workers = workers_of(flags)}));
   if (flags.tasks.any()) {
     line.reset();
+    LOFT_CHECK(check_tasks_are_whole(flags));
     return show_tasks(flags.tasks, *recording, to, terminal);
   }
   if (flags.records) {
@@ -115,6 +127,7 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   const sample::NamedProfile profile{recording->summary(), profiled.result, *profiled.locations,
                                      recording->history(), report.events};
   if ((output->needs & kShowsAll) != 0) note_choice(profiled.result.timeline, terminal);
+  note_filters(*output, report, terminal);
   const ShownReport all{flags,  *recording, options.filter,
                         report, profile,    on_screen ? terminal.columns() : 0};
   LOFT_CHECK(write_output(*output, all, to, Stream::out, terminal));

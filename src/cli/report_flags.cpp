@@ -106,12 +106,27 @@ Result<sample::ProfileOptions> profile_options(const ReportFlags& flags,
   }
   filter.comms = flags.comms;
   filter.binaries = flags.binaries;
+  filter.symbols = flags.symbol_names;
   if (!flags.time.empty()) {
     LOFT_TRY(const auto range, source::parse_time_range(flags.time, recording.time_range()));
     filter.from = range.first;
     filter.until = range.second;
   }
   return options;
+}
+
+Result<void> check_tasks_are_whole(const ReportFlags& flags) {
+  const std::vector<std::pair<const char*, bool>> filters = {
+      {"--comm", !flags.comms.empty()},   {"--pid", !flags.pids.empty()},
+      {"--tid", !flags.tids.empty()},     {"--cpu", !flags.cpus.empty()},
+      {"--dso", !flags.binaries.empty()}, {"--symbol", !flags.symbol_names.empty()},
+      {"--event", !flags.events.empty()}, {"--time", !flags.time.empty()}};
+  for (const auto& [name, is_given] : filters)
+    if (is_given)
+      return failure(ErrorKind::invalid_input, std::string("filter tasks with ") + name,
+                     "--tasks, --schedule and --interval show every task of the recording",
+                     "leave out the filter, or choose rows of the JSON or CSV form");
+  return {};
 }
 
 std::optional<sample::SortBy> sort_of(const ReportFlags& flags) {
@@ -148,6 +163,9 @@ void add_report_flags(Command& command, ReportFlags& flags) {
       ->allow_extra_args(false);
   command.add_option("--cpu", flags.cpus, "only these CPUs (0-3,8)");
   command.add_option("--dso", flags.binaries, "only code of these binaries (patterns)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--symbol", flags.symbol_names, "only samples in these functions (patterns)")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--event", flags.events, "only these events")

@@ -17,7 +17,7 @@ struct ReportFlags {
   std::string input;               // the recording again, behind -i
   std::vector<std::string> by = {"function"};
   std::string sort;
-  std::vector<std::string> comms, binaries, events;
+  std::vector<std::string> comms, binaries, symbol_names, events;
   std::vector<std::uint32_t> pids, tids;
   std::string cpus;
   std::string time;
@@ -43,6 +43,8 @@ void add_report_flags(Command& command, ReportFlags& flags);
 
 [[nodiscard]] Result<sample::ProfileOptions> profile_options(const ReportFlags& flags,
                                                              const source::Recording& recording);
+// Views of tasks show all of them: a filter that they would ignore is refused.
+[[nodiscard]] Result<void> check_tasks_are_whole(const ReportFlags& flags);
 [[nodiscard]] std::optional<sample::SortBy> sort_of(const ReportFlags& flags);
 [[nodiscard]] unsigned workers_of(const ReportFlags& flags);
 

@@ -112,6 +112,19 @@ Lookup Cache::describe(Word word) const {
           .prefetched_from = static_cast<Level>((word & kPrefetched) >> kPrefetchShift)};
 }
 
+bool Cache::touch_any_plain(std::uint64_t line, bool is_store, bool may_modify) {
+  const int way = find(line);
+  if (way < 0) return false;
+  const std::uint64_t set = set_of(line);
+  Word& word = words_[set * ways_ + static_cast<std::uint32_t>(way)];
+  if ((word & (kKnown | kShared | kPrefetched)) != kKnown) return false;
+  if (is_store && !may_modify && (word & kDirty) == 0) return false;
+  ++counts_.hits;
+  word |= is_store ? kDirty : 0;
+  touch(set, static_cast<std::uint32_t>(way), false);
+  return true;
+}
+
 Lookup Cache::look_up(std::uint64_t line, bool is_store) {
   const int way = find(line);
   const std::uint64_t set = set_of(line);

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -101,6 +102,21 @@ class Cache {
     return is_plain;
   }
 
+  // The same for every known hit that changes nothing but the order of the lines: one of a line
+  // that was used since it came, is not shared and, unless `may_modify`, is modified already if
+  // this is a store.
+  bool touch_plain(std::uint64_t line, bool is_store, bool may_modify) {
+    if (replacement_ == Replacement::lru && ways_ > 1 && !is_store) {
+      Word* set = &words_[set_of(line) * ways_];
+      if ((set[1] & ~kDirty) == (line | kKnown)) {  // the one before the last
+        std::swap(set[0], set[1]);
+        ++counts_.hits;
+        return true;
+      }
+    }
+    return touch_any_plain(line, is_store, may_modify);
+  }
+
   // A demand access. Does not fill on a miss.
   Lookup look_up(std::uint64_t line, bool is_store);
   // For a prefetcher that takes the line closer: counts nothing, and takes its prefetch mark along.
@@ -149,6 +165,7 @@ class Cache {
     return mask_ != 0 || sets_ == 1 ? line & mask_ : line % sets_;
   }
   [[nodiscard]] int find(std::uint64_t line) const;
+  bool touch_any_plain(std::uint64_t line, bool is_store, bool may_modify);
   [[nodiscard]] bool is_primed(const Word* set) const;
   Lookup describe(Word word) const;
   void touch(std::uint64_t set, std::uint32_t way, bool is_fill);

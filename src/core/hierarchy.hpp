@@ -91,6 +91,25 @@ class Hierarchy {
   Access store(std::uint32_t thread, std::uint64_t address, std::uint64_t size, std::uint64_t ip) {
     return data(thread, address, size, ip, true);
   }
+  // True: a hit in L1D, or L1I, of which there is nothing else to say. False: nothing was counted,
+  // ask load(), store() or fetch().
+  bool data_quickly(std::uint32_t thread, std::uint64_t address, std::uint64_t size,
+                    bool is_store) {
+    Core& core = core_of(thread);
+    const std::uint64_t line = address >> line_shift_;
+    if ((address + size - 1) >> line_shift_ != line) return false;
+    if (!core.l1d.touch_recent(line, is_store) &&
+        !core.l1d.touch_plain(line, is_store, cores_.size() == 1))
+      return false;
+    ++core.data_accesses;
+    return true;
+  }
+  bool fetch_quickly(std::uint32_t thread, std::uint64_t address, std::uint64_t size) {
+    Core& core = core_of(thread);
+    const std::uint64_t line = address >> line_shift_;
+    return (address + size - 1) >> line_shift_ == line &&
+           (core.l1i.touch_recent(line, false) || core.l1i.touch_plain(line, false, true));
+  }
   Access fetch(std::uint32_t thread, std::uint64_t address, std::uint64_t size);
   // A store past the caches: its bytes go to memory, copies in the caches are dropped.
   Access store_past(std::uint32_t thread, std::uint64_t address, std::uint64_t size);

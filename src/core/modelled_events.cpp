@@ -118,6 +118,12 @@ constexpr auto
 
 std::span<const ModelledEvent> modelled_events() { return kEvents; }
 
+bool needs_tlb(const ModelledEvent& event) {
+  return event.name.find("tlb") != std::string_view::npos || event.name == "page_walks";
+}
+
+bool needs_branches(const ModelledEvent& event) { return event.name.starts_with("branch"); }
+
 std::string_view missing_part(const ModelledEvent& event, const MachineGeometry& geometry) {
   switch (event.part) {
     case ModelPart::l2:

@@ -43,6 +43,10 @@ struct ModelledEvent {
 
 [[nodiscard]] std::span<const ModelledEvent> modelled_events();
 
+// What of the models an event is read from, beside the caches.
+[[nodiscard]] bool needs_tlb(const ModelledEvent& event);
+[[nodiscard]] bool needs_branches(const ModelledEvent& event);
+
 // Why that machine has no such event; empty when it has.
 [[nodiscard]] std::string_view missing_part(const ModelledEvent& event,
                                             const MachineGeometry& geometry);

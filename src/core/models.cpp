@@ -1,11 +1,28 @@
 #include "core/models.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace loft::core {
 
-Models::Models(const MachineGeometry& geometry) : geometry_(geometry), caches_(geometry.caches) {}
+CodeBlock::CodeBlock(std::vector<Instruction> code, const MachineGeometry& geometry)
+    : instructions(std::move(code)) {
+  const std::uint64_t line = geometry.caches.l1i.line;
+  std::uint64_t before = 0;
+  for (std::uint32_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& each = instructions[i];
+    const std::uint64_t last = (each.address + std::max<std::uint64_t>(1, each.length) - 1) / line;
+    if (i > 0 && (last != before || each.address / line != last)) entering.push_back(i);
+    before = last;
+  }
+}
+
+Models::Models(const MachineGeometry& geometry, Parts parts)
+    : geometry_(geometry),
+      parts_(parts),
+      line_shift_(std::countr_zero(geometry.caches.l1i.line)),
+      caches_(geometry.caches) {}
 
 Step Models::execute(std::uint32_t number, const Instruction& instruction,
                      std::span<const Touched> touched, bool is_taken, std::uint64_t target) {
@@ -15,27 +32,63 @@ Step Models::execute(std::uint32_t number, const Instruction& instruction,
   data_.clear();
   for (const Touched& one : touched) touch(number, thread, instruction, one);
   step.data = data_;
-  if (instruction.branch != BranchKind::none)
-    step.is_mispredicted =
-        thread.branches.execute({.kind = instruction.branch,
-                                 .address = instruction.address,
-                                 .target = target,
-                                 .is_taken = is_taken,
-                                 .next = instruction.address + instruction.length});
+  if (instruction.branch != BranchKind::none && parts_.branches)
+    step.is_mispredicted = predict(thread, instruction, {.is_taken = is_taken, .target = target});
   if (window_ != nullptr && number == recorded_) add_to_window(instruction, step, is_taken);
   return step;
+}
+
+// Nobody knows where a branch went before a signal or at the end of what was seen: a predictor that
+// learned from it would learn something wrong.
+void Models::execute_in_window(std::uint32_t number, const Instruction& instruction, bool is_last,
+                               const BlockEnd& end) {
+  if (!is_last) {
+    execute(number, instruction, touched_);
+  } else if (end.is_known) {
+    execute(number, instruction, touched_, end.is_taken, end.target);
+  } else {
+    Instruction undecided = instruction;
+    undecided.branch = BranchKind::none;
+    execute(number, undecided, touched_, end.is_taken, end.target);
+  }
+}
+
+bool Models::predict(Thread& thread, const Instruction& instruction, const BlockEnd& end) {
+  return thread.branches.execute({.kind = instruction.branch,
+                                  .address = instruction.address,
+                                  .target = end.target,
+                                  .is_taken = end.is_taken,
+                                  .next = instruction.address + instruction.length});
+}
+
+void Models::fetch_line(std::uint32_t number, Thread& thread, const Instruction& instruction) {
+  const std::uint64_t size = std::max<std::uint64_t>(1, instruction.length);
+  if (parts_.tlb && !thread.tlb.fetch_quickly(instruction.address, size))
+    thread.tlb.fetch(instruction.address, size);
+  const std::uint64_t last = last_line(instruction);
+  for (std::uint64_t line = instruction.address >> line_shift_; line <= last; ++line)
+    if (!caches_.fetch_quickly(number, line << line_shift_, 1))
+      caches_.fetch(number, line << line_shift_, 1);
+  thread.fetched_line = last;
+}
+
+void Models::touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip) {
+  if (touch.is_past)
+    caches_.store_past(number, touch.address, touch.size);
+  else if (touch.is_store)
+    caches_.store(number, touch.address, touch.size, ip);
+  else
+    caches_.load(number, touch.address, touch.size, ip);
 }
 
 // Neighbours in one line are fetched together: a line counts once each time it is entered.
 void Models::fetch(std::uint32_t number, Thread& thread, const Instruction& instruction,
                    Step& step) {
-  const std::uint64_t line = geometry_.caches.l1i.line;
+  if (!enters_line(thread, instruction)) return;
   const std::uint64_t size = std::max<std::uint64_t>(1, instruction.length);
-  const std::uint64_t last = (instruction.address + size - 1) / line;
-  if (last == thread.fetched_line && instruction.address / line == last) return;
-  thread.fetched_line = last;
+  thread.fetched_line = last_line(instruction);
   step.is_fetched = true;
-  step.code = thread.tlb.fetch(instruction.address, size);
+  if (parts_.tlb) step.code = thread.tlb.fetch(instruction.address, size);
   step.fetch = caches_.fetch(number, instruction.address, size);
 }
 
@@ -46,7 +99,7 @@ void Models::touch(std::uint32_t number, Thread& thread, const Instruction& inst
                           touched.size, std::numeric_limits<std::uint32_t>::max())),
                       .is_store = touched.is_store,
                       .is_past = touched.is_past};
-  access.translation = thread.tlb.data(touched.address, touched.size);
+  if (parts_.tlb) access.translation = thread.tlb.data(touched.address, touched.size);
   access.cache = touched.is_past ? caches_.store_past(number, touched.address, touched.size)
                  : touched.is_store
                      ? caches_.store(number, touched.address, touched.size, instruction.address)

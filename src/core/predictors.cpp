@@ -2,6 +2,7 @@
 // and a small TAGE (Seznec and Michaud 2006).
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 
@@ -88,28 +89,38 @@ class Perceptron final : public DirectionPredictor {
   std::uint64_t history_ = 0;
 };
 
-// A history of many branches, folded to few bits and kept up to date bit by bit.
+// The history of Tage's tables, folded to few bits and kept up to date branch by branch: one lane
+// for each table.
+using Lanes [[gnu::vector_size(16)]] = std::uint32_t;
+
 class Folded {
  public:
-  Folded(int length, int bits) : length_(length), bits_(bits) {}
-  void push(bool newest, bool oldest) {
-    value_ = value_ << 1 | std::uint32_t{newest};
-    value_ ^= std::uint32_t{oldest} << (length_ % bits_);
-    value_ ^= value_ >> bits_;
-    value_ &= (1u << bits_) - 1;
+  Folded(const std::array<int, 4>& lengths, int bits) : bits_(bits) {
+    for (int i = 0; i < 4; ++i) back_[i] = 1u << (lengths[static_cast<std::size_t>(i)] % bits);
   }
-  std::uint32_t value() const { return value_; }
+  // `newest` is 0 or 1, `oldest` all zeros or all ones.
+  void push(Lanes newest, Lanes oldest) {
+    Lanes value = (value_ << 1 | newest) ^ (oldest & back_);
+    value ^= value >> bits_;
+    value_ = value & ((1u << bits_) - 1);
+  }
+  std::uint32_t value(int lane) const { return value_[lane]; }
 
  private:
-  int length_, bits_;
-  std::uint32_t value_ = 0;
+  int bits_;
+  Lanes back_{};
+  Lanes value_{};
 };
 
 class Tage final : public DirectionPredictor {
  public:
-  explicit Tage(int bits) : base_(bits), index_bits_(std::max(4, bits - 3)) {
-    constexpr int kLengths[] = {5, 15, 44, 130};
-    for (const int length : kLengths) tables_.emplace_back(length, index_bits_);
+  explicit Tage(int bits)
+      : base_(bits),
+        index_bits_(std::max(4, bits - 3)),
+        index_(kLengths, index_bits_),
+        tag_(kLengths, kTagBits),
+        tag2_(kLengths, kTagBits - 1) {
+    for (Table& table : tables_) table.entries.resize(std::size_t{1} << index_bits_);
   }
 
   bool predict_and_learn(std::uint64_t address, bool is_taken) override {
@@ -130,22 +141,14 @@ class Tage final : public DirectionPredictor {
 
  private:
   static constexpr int kTagBits = 9;
-  static constexpr int kHistory = 256;
+  static constexpr std::array<int, 4> kLengths = {5, 15, 44, 130};
   struct Entry {
     std::uint16_t tag = 0;
     std::int8_t counter = 0;  // -4 to 3; taken from 0 on
     std::uint8_t useful = 0;
   };
   struct Table {
-    Table(int history, int index_bits)
-        : length(history),
-          entries(std::size_t{1} << index_bits),
-          index(history, index_bits),
-          tag(history, kTagBits),
-          tag2(history, kTagBits - 1) {}
-    int length;
     std::vector<Entry> entries;
-    Folded index, tag, tag2;
     std::size_t slot = 0;      // of the branch at hand
     std::uint16_t wanted = 0;  // its tag
   };
@@ -157,17 +160,17 @@ class Tage final : public DirectionPredictor {
 
   // The longest history that knows the branch, and the next longest.
   void find(std::uint64_t address) {
-    provider_ = alternate_ = -1;
-    for (int i = 0; i < static_cast<int>(tables_.size()); ++i) {
+    std::uint32_t knowing = 0;  // a bit for each table
+    for (int i = 0; i < 4; ++i) {
       Table& t = tables_[static_cast<std::size_t>(i)];
       const std::uint64_t hash = address ^ address >> (index_bits_ - i);
-      t.slot = (hash ^ t.index.value()) & (t.entries.size() - 1);
+      t.slot = (hash ^ index_.value(i)) & (t.entries.size() - 1);
       t.wanted = static_cast<std::uint16_t>(
-          (hash_of(address) ^ t.tag.value() ^ t.tag2.value() << 1) & ((1u << kTagBits) - 1));
-      if (t.entries[t.slot].tag != t.wanted) continue;
-      alternate_ = provider_;
-      provider_ = i;
+          (hash_of(address) ^ tag_.value(i) ^ tag2_.value(i) << 1) & ((1u << kTagBits) - 1));
+      knowing |= std::uint32_t{t.entries[t.slot].tag == t.wanted} << i;
     }
+    provider_ = std::bit_width(knowing) - 1;
+    alternate_ = std::bit_width(knowing & ~std::bit_floor(knowing)) - 1;
   }
 
   void settle_preference(bool was_alternate_right) {
@@ -202,22 +205,25 @@ class Tage final : public DirectionPredictor {
   }
 
   void push(bool is_taken) {
-    for (Table& t : tables_) {
-      const bool oldest =
-          history_[(head_ + kHistory - static_cast<std::size_t>(t.length)) % kHistory];
-      t.index.push(is_taken, oldest);
-      t.tag.push(is_taken, oldest);
-      t.tag2.push(is_taken, oldest);
+    Lanes oldest{};
+    for (int i = 0; i < 4; ++i) {
+      const auto age = static_cast<std::size_t>(kLengths[static_cast<std::size_t>(i)] - 1);
+      oldest[i] = 0 - static_cast<std::uint32_t>(history_[age / 64] >> age % 64 & 1);
     }
-    history_[head_] = is_taken;
-    head_ = (head_ + 1) % kHistory;
+    const Lanes newest = Lanes{} + std::uint32_t{is_taken};
+    index_.push(newest, oldest);
+    tag_.push(newest, oldest);
+    tag2_.push(newest, oldest);
+    for (std::size_t i = history_.size() - 1; i > 0; --i)
+      history_[i] = history_[i] << 1 | history_[i - 1] >> 63;
+    history_[0] = history_[0] << 1 | std::uint64_t{is_taken};
   }
 
   Counters base_;
   int index_bits_;
-  std::vector<Table> tables_;
-  std::array<bool, kHistory> history_{};
-  std::size_t head_ = 0;
+  std::array<Table, 4> tables_;
+  Folded index_, tag_, tag2_;
+  std::array<std::uint64_t, 3> history_{};  // the last branch in bit 0
   int provider_ = -1, alternate_ = -1;
   int prefers_alternate_ = 0;
 };

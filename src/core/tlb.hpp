@@ -69,6 +69,13 @@ class Tlb {
   explicit Tlb(const TlbGeometry& geometry);  // check() has passed
 
   Translated data(std::uint64_t address, std::uint64_t size) { return pages(dtlb_, address, size); }
+  // True: one page, which the first level has. False: nothing was counted, ask data() or fetch().
+  bool data_quickly(std::uint64_t address, std::uint64_t size) {
+    return page_quickly(dtlb_, address, size);
+  }
+  bool fetch_quickly(std::uint64_t address, std::uint64_t size) {
+    return page_quickly(itlb_, address, size);
+  }
   Translated fetch(std::uint64_t address, std::uint64_t size) {
     return pages(itlb_, address, size);
   }
@@ -81,6 +88,11 @@ class Tlb {
   void reset_counts();
 
  private:
+  bool page_quickly(Cache& first, std::uint64_t address, std::uint64_t size) {
+    const std::uint64_t page = address >> PageMap::kSmall;
+    if (!map_.empty() || (address + size - 1) >> PageMap::kSmall != page) return false;
+    return first.touch_recent(page, false) || first.touch_plain(page, false, true);
+  }
   Translated pages(Cache& first, std::uint64_t address, std::uint64_t size) {
     const std::uint64_t last = address + (size == 0 ? 0 : size - 1);
     if (map_.empty() && address >> PageMap::kSmall == last >> PageMap::kSmall &&

@@ -17,15 +17,6 @@ constexpr std::size_t kNumberBytes = 8;
 
 }  // namespace
 
-StreamedBlock::Branch StreamedBlock::branch() const {
-  if (next == 0 || block->instructions().empty()) return Branch::unknown;
-  const StaticInstruction& last = block->instructions().back();
-  if (last.branch != BranchKind::conditional && last.branch != BranchKind::loop)
-    return Branch::unknown;
-  if (next == last.target) return Branch::taken;
-  return next == block->end() ? Branch::not_taken : Branch::unknown;
-}
-
 StreamReader::StreamReader(Shared& shared, StreamListener& listener,
                            std::optional<WindowSchedule> schedule)
     : shared_(shared), listener_(listener), schedule_(std::move(schedule)) {

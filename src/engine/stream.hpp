@@ -44,7 +44,11 @@ struct StreamedBlock {
   std::uint64_t next = 0;  // where the thread's next block starts; 0: not known
   // What its last instruction did, if that is a conditional branch. Unknown where the window ends,
   // or a signal came.
-  [[nodiscard]] Branch branch() const;
+  [[nodiscard]] Branch branch() const {
+    if (next == 0 || block->conditional_target() == 0) return Branch::unknown;
+    if (next == block->conditional_target()) return Branch::taken;
+    return next == block->end() ? Branch::not_taken : Branch::unknown;
+  }
 };
 
 class StreamListener {

@@ -172,6 +172,10 @@ StreamBlock::StreamBlock(const BlockEntry& entry, std::span<const std::uint8_t> 
     maker.add(instruction, operands);
     code = code.subspan(instruction.length);
   }
+  if (instructions_.empty()) return;
+  const StaticInstruction& last = instructions_.back();
+  if (last.branch == BranchKind::conditional || last.branch == BranchKind::loop)
+    conditional_target_ = last.target;
 }
 
 void StreamBlock::resolve(const std::byte* record, RegisterState& state,

@@ -40,6 +40,8 @@ class StreamBlock {
   // Where it goes on when its last instruction does not branch.
   [[nodiscard]] std::uint64_t end() const { return end_; }
   [[nodiscard]] std::span<const StaticInstruction> instructions() const { return instructions_; }
+  // Where its last instruction goes when it is a conditional branch and taken; 0: it is none.
+  [[nodiscard]] std::uint64_t conditional_target() const { return conditional_target_; }
   // False: a signal interrupted the last instruction, and it starts again. What it touched is what
   // it did until then.
   [[nodiscard]] bool is_finished() const { return is_finished_; }
@@ -87,6 +89,7 @@ class StreamBlock {
 
   std::uint64_t address_ = 0;
   std::uint64_t end_ = 0;
+  std::uint64_t conditional_target_ = 0;
   bool is_finished_ = true;
   std::size_t record_bytes_ = 8;
   std::vector<StaticInstruction> instructions_;

@@ -5,8 +5,10 @@
 namespace loft::engine {
 namespace {
 
-// A pause is about four times the window before it, or a twenty-fifth of the run so far.
+// A pause is about four times the window before it, or a twenty-fifth of the run so far; at first a
+// quarter of the window.
 constexpr double kPausePerCost = 4;
+constexpr double kQuickPausePerCost = 0.25;
 constexpr double kPausePerRun = 0.04;
 
 }  // namespace
@@ -32,7 +34,8 @@ void WindowSchedule::add_cost(Nanoseconds now, Nanoseconds cost) {
   }
   const double shortage =
       static_cast<double>(limits_.budget.count()) / static_cast<double>(left.count());
-  const double pause = std::max(kPausePerCost * static_cast<double>(cost.count()),
+  const double per_cost = ++windows_ < limits_.quick ? kQuickPausePerCost : kPausePerCost;
+  const double pause = std::max(per_cost * static_cast<double>(cost.count()),
                                 kPausePerRun * static_cast<double>((now - start_).count()));
   const double jitter = std::uniform_real_distribution<double>(0.5, 1.5)(random_);
   next_ = now + Nanoseconds(static_cast<std::int64_t>(pause * shortage * jitter));

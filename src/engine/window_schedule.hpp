@@ -6,8 +6,9 @@
 //   if (schedule.is_due(now)) open(schedule.bytes());
 //   ... schedule.add_cost(now, what_it_took);
 //
-// Windows take a fifth of the time, at most a third, and all together never more than the budget,
-// whatever the length of the run: the nearer the budget, the longer the pause.
+// The first few windows follow each other quickly. Then they take a fifth of the time, at most a
+// third, and all together never more than the budget, whatever the length of the run: the nearer
+// the budget, the longer the pause.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace loft::engine {
 struct WindowLimits {
   std::uint64_t bytes = 6u << 20;  // of one thread in one window: about a million instructions
   Nanoseconds first = std::chrono::milliseconds(10);  // until the first
+  std::uint32_t quick = 4;                            // windows with short pauses between them
   Nanoseconds budget = std::chrono::seconds(5);
   std::uint64_t seed = 1;
 };
@@ -39,6 +41,7 @@ class WindowSchedule {
   WindowLimits limits_;
   std::mt19937_64 random_;
   bool has_started_ = false;
+  std::uint32_t windows_ = 0;
   Nanoseconds start_{};
   Nanoseconds next_{};
   Nanoseconds spent_{};

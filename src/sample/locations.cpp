@@ -21,7 +21,7 @@ struct Locations::Found {
 Locations::Locations(const TaskHistory& history, symbols::SymbolStore& store, Options options)
     : history_(history), store_(store), options_(options), tables_(history.binaries().size()) {
   intern_file("");
-  for (const char* name : {"[not mapped]", "[kernel]", "[guest]", "[hypervisor]"}) {
+  for (const char* name : {"[not mapped]", "[kernel]", "[guest]", "[hypervisor]", "[no address]"}) {
     plain_location(intern_function(Function::kNoBinary, 0, name, false));
   }
 }
@@ -90,9 +90,7 @@ Locations::Found Locations::look_up(const Mapping& mapping, std::uint64_t ip) {
     found.address = symbol->start;
     found.is_named = true;
   } else if (binary.jit_pid != 0) {
-    // Memory goes by its own name, not by that of the map it is not in.
-    found.name = fmt::format("{}+{:#x}", binary.path, address);
-    found.address = address;
+    found.name = symbols::kNamelessCode;
   } else {
     // Of stripped files the tables for unwinding tell where a function starts.
     const symbols::UnwindTable* unwind = table.unwind_table();
@@ -143,6 +141,11 @@ Location Locations::at(std::uint32_t location) const {
 const Function& Locations::function_of(std::uint32_t location) const {
   const std::lock_guard lock(mutex_);
   return functions_[locations_[location].function];  // a deque: it stays where it is
+}
+
+const std::string& Locations::name_of(std::uint32_t function) const {
+  const std::lock_guard lock(mutex_);
+  return functions_[function].name;
 }
 
 std::uint32_t Locations::binary_of(const Location& location) const {
@@ -207,7 +210,7 @@ void FrameResolver::grow_recent() {
 std::uint32_t FrameResolver::look_up(TaskHistory::Root space, std::uint64_t ip,
                                      std::uint32_t otherwise) {
   const Mapping* mapping = history_.find(space, ip);
-  if (mapping == nullptr) return otherwise;
+  if (mapping == nullptr) return ip == 0 ? Locations::kNoAddress : otherwise;
   // Code that two processes have mapped at two places is one key: its offset in the file counts.
   const MappedBinary& binary = history_.binaries()[mapping->binary];
   const bool is_file = !binary.is_kernel && binary.jit_pid == 0;

@@ -46,6 +46,7 @@ class Locations {
   static constexpr std::uint32_t kUnmappedKernel = 1;
   static constexpr std::uint32_t kGuest = 2;
   static constexpr std::uint32_t kHypervisor = 3;
+  static constexpr std::uint32_t kNoAddress = 4;  // the sample does not say where it was taken
 
   Locations(const TaskHistory& history, symbols::SymbolStore& store, Options options);
 
@@ -53,6 +54,8 @@ class Locations {
   [[nodiscard]] std::uint32_t locate(const Mapping& mapping, std::uint64_t ip);
   [[nodiscard]] const symbols::SymbolTable& table_of(std::uint32_t binary);
   [[nodiscard]] std::shared_ptr<const symbols::SymbolTable> shared_table_of(std::uint32_t binary);
+  // Its name stays where it is.
+  [[nodiscard]] const std::string& name_of(std::uint32_t function) const;
   // A copy: the tables of the others may grow meanwhile.
   [[nodiscard]] Location at(std::uint32_t location) const;
   [[nodiscard]] const Function& function_of(std::uint32_t location) const;

@@ -10,9 +10,10 @@
 namespace loft::sample {
 namespace {
 
+// A name may hold what a pattern gives a meaning: operator[], T*.
 bool matches(const std::vector<std::string>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    return pattern == text || ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
   });
 }
 
@@ -22,7 +23,11 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 
 bool ProfileFilter::lets_all() const {
   return events.empty() && pids.empty() && tids.empty() && cpus.empty() && comms.empty() &&
-         binaries.empty() && from == 0 && until == ~std::uint64_t{0};
+         binaries.empty() && symbols.empty() && from == 0 && until == ~std::uint64_t{0};
+}
+
+bool ProfileFilter::passes_symbol(const std::string& function) const {
+  return symbols.empty() || matches(symbols, function);
 }
 
 std::vector<bool> ProfileFilter::passing_comms(const TaskHistory& history) const {
@@ -64,6 +69,7 @@ ProfileResult Profile::finish() {
   ProfileResult result;
   result.timeline = Timeline(context_->options.most_timeline);
   result.events.resize(context_->events.size());
+  result.filtered_out.resize(context_->events.size());
   std::map<ProfileWorker::ProcessEvent, Weight> processes;
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->move_into(result, processes);

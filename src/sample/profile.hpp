@@ -33,10 +33,12 @@ struct ProfileFilter {
   std::set<std::uint32_t> cpus;
   std::vector<std::string> comms;     // shell patterns
   std::vector<std::string> binaries;  // shell patterns, for the path or its last part
+  std::vector<std::string> symbols;   // shell patterns, for the function in which it was taken
   std::uint64_t from = 0;
   std::uint64_t until = ~std::uint64_t{0};  // included
 
   [[nodiscard]] bool lets_all() const;
+  [[nodiscard]] bool passes_symbol(const std::string& function) const;
   // By name, and by binary, of a history; empty when all pass.
   [[nodiscard]] std::vector<bool> passing_comms(const TaskHistory& history) const;
   [[nodiscard]] std::vector<bool> passing_binaries(const TaskHistory& history) const;
@@ -78,7 +80,7 @@ struct ProfileResult {
   std::optional<std::uint64_t> first_time;
   std::optional<std::uint64_t> last_time;
   std::uint64_t unreadable = 0;
-  std::uint64_t filtered_out = 0;
+  std::vector<Weight> filtered_out;  // by event
 };
 
 class ProfileWorker;

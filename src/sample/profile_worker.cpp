@@ -37,7 +37,8 @@ ProfileWorker::ProfileWorker(const Profile::Context& context)
       is_by_function_(context.options.by == std::vector{Dimension::function}),
       by_function_(context.events.size()),
       event_weights_(context.events.size()),
-      timeline_(context.options.most_timeline) {
+      timeline_(context.options.most_timeline),
+      filtered_out_(context.events.size()) {
   recent_tids_.fill(kUnknownKey);
   const ProfileOptions& options = context.options;
   lets_all_ = options.filter.lets_all();
@@ -204,6 +205,22 @@ bool ProfileWorker::passes(const Sample& sample) {
   return context_.comm_passes.empty() || context_.comm_passes[comm_of(sample)];
 }
 
+bool ProfileWorker::passes_binary(std::uint32_t leaf) {
+  if (context_.options.filter.binaries.empty()) return true;
+  const auto binary = context_.locations.binary_of(location(leaf));
+  return binary != Function::kNoBinary && context_.binary_passes[binary];
+}
+
+bool ProfileWorker::passes_symbol(std::uint32_t function) {
+  const ProfileFilter& filter = context_.options.filter;
+  if (filter.symbols.empty()) return true;
+  if (function >= symbol_passes_.size()) symbol_passes_.resize(function + 1024);
+  Passes& passes = symbol_passes_[function];
+  if (passes == Passes::unknown)
+    passes = filter.passes_symbol(context_.locations.name_of(function)) ? Passes::yes : Passes::no;
+  return passes == Passes::yes;
+}
+
 std::uint32_t ProfileWorker::key_of(Dimension dimension, const Collected& collected) {
   const Sample& sample = *collected.sample;
   const std::uint64_t carried = context_.events[sample.event].attr.sample_type;
@@ -312,19 +329,15 @@ void ProfileWorker::prefetch(const Sample& sample) {
 
 void ProfileWorker::collect(const Sample& sample, TaskHistory::Root space,
                             const CallerMemo::Key& key) {
-  if (!lets_all_ && !passes(sample)) {
-    ++filtered_out_;
-    return;
-  }
+  const auto leave_out = [&] { filtered_out_[sample.event] += {1, sample.period}; };
+  if (!lets_all_ && !passes(sample)) return leave_out();
   Collected collected{&sample, functions_.size(), 0, locate_in(space, sample.mode, sample.ip)};
-  if (!context_.options.filter.binaries.empty()) {
-    const auto binary = context_.locations.binary_of(location(collected.leaf));
-    if (binary == Function::kNoBinary || !context_.binary_passes[binary]) {
-      ++filtered_out_;
-      return;
-    }
-  }
+  if (!passes_binary(collected.leaf)) return leave_out();
   push_location(collected.leaf);
+  if (!passes_symbol(functions_[collected.first])) {
+    functions_.resize(collected.first);
+    return leave_out();
+  }
   collected.count = functions_.size() - collected.first;
   if (context_.needs_chain) collect_chain(key, collected);
   if (context_.options.tree) {
@@ -462,7 +475,8 @@ void ProfileWorker::move_into(ProfileResult& result,
     result.last_time = std::max(result.last_time.value_or(last_time_), last_time_);
   }
   result.unreadable += unreadable_;
-  result.filtered_out += filtered_out_;
+  for (std::size_t event = 0; event < filtered_out_.size(); ++event)
+    result.filtered_out[event] += filtered_out_[event];
 }
 
 }  // namespace loft::sample

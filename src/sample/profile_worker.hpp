@@ -79,6 +79,8 @@ class ProfileWorker : public SampleSink {
   void push_location(std::uint32_t id);
 
   [[nodiscard]] bool passes(const Sample& sample);
+  [[nodiscard]] bool passes_binary(std::uint32_t leaf);
+  [[nodiscard]] bool passes_symbol(std::uint32_t function);
   [[nodiscard]] std::span<const std::uint32_t> own_frames(const Collected& collected) const {
     return std::span(functions_).subspan(collected.first, collected.count);
   }
@@ -131,6 +133,8 @@ class ProfileWorker : public SampleSink {
   symbols::Unwinder unwinder_;
   std::vector<symbols::UnwoundFrame> unwound_;
   std::unordered_map<const Mapping*, symbols::MappedFile> mapped_files_;
+  enum class Passes : std::uint8_t { unknown, no, yes };
+  std::vector<Passes> symbol_passes_;  // by function
   // Rows that are functions alone, which is what most people ask for, need no trie.
   bool is_by_function_ = false;
   bool is_flat_ = false;  // nothing else is asked, of all samples
@@ -155,7 +159,7 @@ class ProfileWorker : public SampleSink {
   std::uint64_t first_time_ = ~std::uint64_t{0};
   std::uint64_t last_time_ = 0;
   std::uint64_t unreadable_ = 0;
-  std::uint64_t filtered_out_ = 0;
+  std::vector<Weight> filtered_out_;  // by event
 };
 
 }  // namespace loft::sample

@@ -155,13 +155,16 @@ void sort_rows(std::vector<BareRow>& rows, SortBy sort, bool by_samples, const R
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = named[i].second;
 }
 
-double share_of(const Weight& part, const ReportEvent& event) {
+double share_of(const Weight& part, const Weight& whole, bool period_is_known) {
   const auto ratio = [](std::uint64_t a, std::uint64_t b) {
     return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
   };
-  return event.period_is_known && event.total.period != 0
-             ? ratio(part.period, event.total.period)
-             : ratio(part.samples, event.total.samples);
+  return period_is_known && whole.period != 0 ? ratio(part.period, whole.period)
+                                              : ratio(part.samples, whole.samples);
+}
+
+double share_of(const Weight& part, const ReportEvent& event) {
+  return share_of(part, event.total, event.period_is_known);
 }
 
 }  // namespace
@@ -187,6 +190,11 @@ std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription
         (attr.type == 1 && attr.config <= 1) || event.name == event::recording::kWaitTime;
     event.is_energy = event.name.starts_with(event::recording::kMeterPrefix);
     event.has_stacks = (attr.sample_type & kSampleCallchain) != 0;
+    if (i < result.filtered_out.size() && result.filtered_out[i].samples != 0) {
+      Weight all = event.total;
+      event.shown_share =
+          share_of(event.total, all += result.filtered_out[i], event.period_is_known);
+    }
     list.push_back(std::move(event));
   }
   return list;
@@ -203,7 +211,7 @@ Report make_report(const RecordingSummary& summary, const ProfileResult& result,
   report.threads = result.tids.size();
   report.first_time = result.first_time;
   report.last_time = result.last_time;
-  report.filtered_out = result.filtered_out;
+  for (const Weight& weight : result.filtered_out) report.filtered_out += weight.samples;
   if (!options.rows) return report;
   ReportOptions without_files = options;
   without_files.source_files = false;

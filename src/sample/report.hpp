@@ -53,6 +53,7 @@ struct ReportEvent {
   bool is_time = false;         // the period counts nanoseconds
   bool has_stacks = false;      // its samples say who called
   bool is_energy = false;       // the period counts microjoules
+  double shown_share = 1;       // what filters let through, 0 to 1
 };
 
 // The events in the order in which they are shown: first what was sampled to find where the time

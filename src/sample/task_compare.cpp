@@ -1,7 +1,8 @@
 #include "sample/task_compare.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "sample/task_pairs.hpp"
 
 namespace loft::sample {
 namespace {
@@ -75,16 +76,6 @@ std::vector<ComparedPhase> phases_of(const Progress& before, const Progress& aft
   return phases;
 }
 
-using Key = std::pair<std::string, std::size_t>;  // name, and which of that name
-
-std::map<Key, std::size_t> keys_of(const TaskTable& table) {
-  std::map<std::string, std::size_t> seen;
-  std::map<Key, std::size_t> keys;
-  for (std::size_t i = 0; i < table.tasks.size(); ++i)
-    keys[{table.tasks[i].comm, seen[table.tasks[i].comm]++}] = i;
-  return keys;
-}
-
 std::vector<ComparedCount> counts_of(const TaskTable& before, const TaskRow& a,
                                      const TaskTable& after, const TaskRow& b) {
   std::vector<ComparedCount> counts;
@@ -110,9 +101,9 @@ TaskComparison compare_tasks(const TaskTable& before, const TaskTable& after) {
   result.work = by_instructions ? "instructions" : "run time";
   const Progresses a_progress(before, by_instructions ? a_counter : std::nullopt);
   const Progresses b_progress(after, by_instructions ? b_counter : std::nullopt);
-  const auto b_keys = keys_of(after);
+  const auto b_keys = task_keys(after);
   std::size_t paired = 0;
-  for (const auto& [key, a_index] : keys_of(before)) {
+  for (const auto& [key, a_index] : task_keys(before)) {
     const auto found = b_keys.find(key);
     if (found == b_keys.end()) {
       ++result.only_before;

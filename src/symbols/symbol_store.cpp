@@ -21,8 +21,7 @@ SymbolTable::Parts read_found(const Binary& binary, const SymbolOptions& options
   if (binary.is_kernel) return read_kernel(binary, options, kallsyms);
   if (name.starts_with("perf-") && name.ends_with(".map"))
     return read_perf_map(binary.path, options);
-  if (name.starts_with("jit-") && name.ends_with(".dump"))
-    return read_jitdump(binary.path, options);
+  if (is_jit_dump(binary.path)) return read_jitdump(binary.path, options);
   SymbolTable::Parts parts{.binary = binary};
   if (is_memory(binary.path)) {
     parts.why = "memory without a file";
@@ -51,6 +50,11 @@ bool is_memory(std::string_view path) {
          path.starts_with("/dev/zero") || path.starts_with("/memfd:") ||
          path.starts_with("/SYSV") || path.starts_with("[heap") || path.starts_with("[stack") ||
          path == "[vsyscall]" || path == "[uprobes]" || path.starts_with("[anon");
+}
+
+bool is_jit_dump(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return name.starts_with("jit-") && name.ends_with(".dump");
 }
 
 SymbolStore::SymbolStore(SymbolOptions options) : options_(std::move(options)) {

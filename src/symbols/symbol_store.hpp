@@ -40,6 +40,13 @@ struct SymbolOptions {
 // process itself.
 [[nodiscard]] bool is_memory(std::string_view path);
 
+// What stands for such code where nobody named it: its addresses differ from run to run, and there
+// are as many as there are instructions.
+inline constexpr std::string_view kNamelessCode = "[code without a name]";
+
+// ".../jit-PID.dump": a JIT maps its file of notes so that whoever records learns of it.
+[[nodiscard]] bool is_jit_dump(std::string_view path);
+
 class RecordedSymbols;
 
 class SymbolStore {

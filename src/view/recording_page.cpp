@@ -126,6 +126,7 @@ class PageOfRecording {
     }
     for (const auto& [event, row] : heaviest)
       if (!row->keys.function.empty() && row->keys.function != "[not mapped]" &&
+          row->keys.function != "[no address]" &&
           event::recording::has_address(report_.events[event].name))
         page_.verdict.push_back(fmt::format("{:.1f} % of {} is in {}{}.", 100 * row->share,
                                             report_.events[event].name, row->keys.function,
@@ -141,6 +142,11 @@ class PageOfRecording {
          "samples of no known event or too short");
     warn(WarningKind::missing, summary().damaged_bytes, "bytes that are no record");
     warn(WarningKind::note, report_.filtered_out, "samples left out by filters");
+    for (const sample::ReportEvent& event : report_.events)
+      if (event.shown_share < 1 && event.total.samples != 0)
+        page_.warnings.push_back(
+            {WarningKind::note, fmt::format("{:.3g} % of {} is shown; shares are of what is shown",
+                                            100 * event.shown_share, event.name)});
     if (step() != 1)
       page_.warnings.push_back(
           {WarningKind::estimated,

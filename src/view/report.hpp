@@ -15,6 +15,9 @@ struct TableOptions {
 // "1 sample", "1,234 samples".
 std::string samples_text(std::uint64_t samples);
 
+// How much of an event filters let through, behind its totals; nothing where that is all.
+std::string shown_share_text(const sample::ReportEvent& event);
+
 // What was recorded, on what, how long, and what is missing from it.
 std::string recording_text(const sample::Report& report);
 

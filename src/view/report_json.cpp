@@ -122,7 +122,8 @@ ordered_json whole_json(const Report& report) {
                               {"period", period_json(event, event.total.period)},
                               {"unit", event.is_time     ? "ns"
                                        : event.is_energy ? "uJ"
-                                                         : ""}});
+                                                         : ""},
+                              {"shown_share", event.shown_share}});
   }
   json["lost"] = summary.lost;
   json["records"] = summary.records;

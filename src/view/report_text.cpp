@@ -221,6 +221,11 @@ std::string samples_text(std::uint64_t samples) {
   return with_separators(samples) + (samples == 1 ? " sample" : " samples");
 }
 
+std::string shown_share_text(const ReportEvent& event) {
+  if (event.shown_share >= 1) return {};
+  return fmt::format(" ({:.3g} % of all; shares are of what is shown)", 100 * event.shown_share);
+}
+
 std::string recording_text(const Report& report) {
   const auto& summary = report.summary;
   std::uint64_t samples = 0;
@@ -259,9 +264,11 @@ std::string report_text(const Report& report, const TableOptions& options) {
   for (const std::uint32_t i : sample::shown_order(report.events)) {
     const ReportEvent& event = report.events[i];
     if (event.total.samples == 0 && report.events.size() > 1) continue;
-    text += fmt::format("\n{}: {}, {}\n", printable(event.name), samples_text(event.total.samples),
-                        event.period_is_known ? "period " + period_text(event, event.total.period)
-                                              : "periods not recorded");
+    text +=
+        fmt::format("\n{}: {}, {}{}\n", printable(event.name), samples_text(event.total.samples),
+                    event.period_is_known ? "period " + period_text(event, event.total.period)
+                                          : "periods not recorded",
+                    shown_share_text(event));
     if (event.total.samples == 0) continue;
     std::vector<Cells> cells = {headings(report, has_inclusive)};
     for (; row != report.rows.end() && row->event == i; ++row)

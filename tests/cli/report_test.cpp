@@ -79,9 +79,29 @@ TEST_F(ReportCommand, RecordsHonourEveryFilter) {
   EXPECT_EQ(records("--event cpu-clock").size(), 4u);
   EXPECT_EQ(records("--event cpu-clock --cpu 1").size(), 2u);
   EXPECT_EQ(records("--dso nothing").size(), 0u);
+  EXPECT_EQ(records("--symbol nothing").size(), 0u);
+  EXPECT_EQ(records("--symbol '*mapped*'").size(), 4u);
   const auto middle = records("--time 0.5,2.5");  // since the first sample, at 1 s
   ASSERT_EQ(middle.size(), 2u);
   EXPECT_EQ(middle[0]["time"], 2'000'000'000u);
+}
+
+TEST_F(ReportCommand, SaysWhatShareFiltersLeaveInEveryForm) {
+  EXPECT_THAT(report("--tid 2").out, HasSubstr("2 samples, period 20"));
+  EXPECT_THAT(report("--tid 2").out, HasSubstr("(50 % of all; shares are of what is shown)"));
+  EXPECT_THAT(report("--tid 2 --tree").out, HasSubstr("(50 % of all"));
+  EXPECT_EQ(json::parse(report("--tid 2 --format json").out)["events"][0]["shown_share"], 0.5);
+  EXPECT_THAT(report("--tid 2 --format folded").notes, HasSubstr("50 % of all"));
+  EXPECT_THAT(report("").out, Not(HasSubstr("of all")));
+}
+
+TEST_F(ReportCommand, AFilterThatAViewWouldIgnoreIsRefused) {
+  for (const char* view : {"--tasks", "--schedule", "--interval"}) {
+    EXPECT_EQ(report(view).status, 0);
+    const Said said = report(std::string(view) + " --symbol main");
+    EXPECT_EQ(said.status, 125);
+    EXPECT_THAT(said.notes, HasSubstr("show every task of the recording"));
+  }
 }
 
 TEST_F(ReportCommand, MapsOfCpusAreTakenApartInEveryForm) {

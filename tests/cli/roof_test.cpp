@@ -114,6 +114,25 @@ TEST_F(RoofCommand, FunctionsOfStrippedProgramsArePlacedToo) {
   EXPECT_EQ(heaviest["flops"], 120000.0 * 4096 * 2);
 }
 
+// The maps of both runs stay behind; those of this test are found by their function.
+TEST_F(RoofCommand, CodeThatIsMadeWhileItRunsIsPlacedByItsNameOrAsOneFunction) {
+  for (const auto& [kernel, name] :
+       {std::pair("made", "made_kernel"), std::pair("nameless", "[code without a name]")}) {
+    const json report = points_of(std::string("-- ") + LOFT_TEST_KERNELS + " " + kernel + " 30000");
+    const json function = point(report, "function", name);
+    ASSERT_FALSE(function.is_null()) << report;
+    EXPECT_EQ(function["flops"], 30000.0 * 4096);
+    EXPECT_GT(function["seconds"].get<double>(), 0.9 * report["cpu_s"].get<double>());
+    EXPECT_EQ(function["binary"], "//anon");
+  }
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+    const std::string file = entry.path().filename();
+    if (file.starts_with("perf-") && file.ends_with(".map") &&
+        read_file(entry.path()).value_or("").find("made_kernel") != std::string::npos)
+      std::filesystem::remove(entry.path());
+  }
+}
+
 TEST_F(RoofCommand, TheTimesOfAllFunctionsAreTheTimeInWhichTheProgramRan) {
   const json report = points_of(std::string("-- ") + LOFT_TEST_KERNELS + " triad 120000");
   double sum = 0;

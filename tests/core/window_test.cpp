@@ -142,5 +142,78 @@ TEST(Models, FetchALineOnceEachTimeItIsEntered) {
   EXPECT_EQ(models.caches().l1i(0).misses, 3u);
 }
 
+struct Seen : BlockObserver {
+  void hit(std::uint32_t) { ++hits; }
+  void changed(std::uint32_t) { ++changes; }
+  std::uint64_t hits = 0, changes = 0;
+};
+
+// Random blocks of some twenty instructions that read and write near and far.
+struct RandomBlocks {
+  explicit RandomBlocks(const MachineGeometry& geometry) {
+    for (std::uint64_t number = 0; number < 300; ++number) {
+      std::vector<Instruction> code;
+      std::uint64_t at = 0x400000 + number * 171;
+      const std::size_t count = 1 + random() % 20;
+      while (code.size() < count) {
+        code.push_back({.address = at, .length = static_cast<std::uint8_t>(1 + random() % 9)});
+        at += code.back().length;
+      }
+      code.back().branch = static_cast<BranchKind>(random() % kBranchKinds);
+      blocks.emplace_back(std::move(code), geometry);
+    }
+  }
+  std::vector<BlockTouch> touches_of(const CodeBlock& block) {
+    std::vector<BlockTouch> touches;
+    for (std::uint32_t i = 0; i < block.instructions.size(); ++i)
+      while (random() % 2 == 0) {
+        const std::uint64_t span = random() % 8 == 0 ? 64u << 20 : 24u << 10;
+        touches.push_back({0x10000000 + random() % span,
+                           static_cast<std::uint32_t>(1 + random() % 70), i, random() % 3 == 0,
+                           random() % 50 == 0});
+      }
+    return touches;
+  }
+  std::mt19937 random{7};
+  std::vector<CodeBlock> blocks;
+};
+
+// Of blocks at once and of instructions one by one, on threads that share data, with windows.
+TEST(Models, BlocksCountAsTheirInstructionsDo) {
+  for (const char* machine : {"zen3", "icelake", "cachegrind"}) {
+    const MachineGeometry geometry = *find_machine(machine);
+    Models whole(geometry), single(geometry);
+    RandomBlocks made(geometry);
+    Seen seen;
+    for (int i = 0; i < 20'000; ++i) {
+      if (i == 9'000) {
+        whole.start_warm_up(Cache::Keep::as_guess);
+        single.start_warm_up(Cache::Keep::as_guess);
+      }
+      const auto thread = static_cast<std::uint32_t>(i < 5'000 ? 0 : made.random() % 3);
+      const CodeBlock& block = made.blocks[made.random() % made.blocks.size()];
+      const auto touches = made.touches_of(block);
+      const BlockEnd end{made.random() % 20 != 0, made.random() % 4 == 0, made.random() % 4096};
+      whole.execute(
+          thread, block, touches.size(), [&](std::size_t k) { return touches[k]; }, end, seen);
+      for (std::uint32_t k = 0; k < block.instructions.size(); ++k) {
+        std::vector<Touched> touched;
+        for (const BlockTouch& one : touches)
+          if (one.instruction == k)
+            touched.push_back({one.address, one.size, one.is_store, one.is_past});
+        Instruction instruction = block.instructions[k];
+        if (!end.is_known) instruction.branch = BranchKind::none;
+        single.execute(thread, instruction, touched, end.is_taken, end.target);
+      }
+    }
+    EXPECT_GT(seen.hits, 10'000u);
+    EXPECT_GT(seen.changes, 10'000u);
+    for (std::uint32_t thread = 0; thread < 3; ++thread)
+      for (const ModelledEvent& event : modelled_events())
+        EXPECT_EQ(event.read(whole.view(thread)), event.read(single.view(thread)))
+            << machine << ' ' << event.name;
+  }
+}
+
 }  // namespace
 }  // namespace loft::core

@@ -2,10 +2,16 @@
 //   triad    2 operations and 24 bytes an element
 //   dot      2 operations and 16 bytes
 //   mean     3 operations and 32 bytes
+//   made     1 operation and 0 bytes: code that is made while it runs, named in /tmp/perf-PID.map
+//   nameless the same, named nowhere
 // An element more or less would show: the sizes leave no remainder for any vector length.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -35,9 +41,33 @@ __attribute__((noinline)) void mean_kernel(double s) {
 }
 }
 
+#ifdef __x86_64__
+// addsd %xmm0, %xmm0 so many times as rdi says.
+static int run_made(long additions, bool is_named) {
+  static const unsigned char code[] = {0xF2, 0x0F, 0x58, 0xC0, 0x48, 0xFF, 0xCF, 0x75, 0xF7, 0xC3};
+  void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(memory, code, sizeof code);
+  if (memory == MAP_FAILED || ::mprotect(memory, 4096, PROT_READ | PROT_EXEC) != 0) return 1;
+  const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
+  if (is_named) {
+    std::FILE* map = std::fopen(path.c_str(), "w");
+    if (map == nullptr) return 1;
+    std::fprintf(map, "%lx %zx made_kernel\n", reinterpret_cast<unsigned long>(memory),
+                 sizeof code);
+    std::fclose(map);
+  }
+  reinterpret_cast<void (*)(long)>(memory)(additions);
+  return 0;
+}
+#endif
+
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const long rounds = std::atol(argv[2]);
+#ifdef __x86_64__
+  if (std::strcmp(argv[1], "made") == 0) return run_made(rounds * kElements, true);
+  if (std::strcmp(argv[1], "nameless") == 0) return run_made(rounds * kElements, false);
+#endif
   for (int i = 0; i < kElements + 64; ++i) {
     b[i] = 1.0 / (i + 1);
     c[i] = d[i] = i;

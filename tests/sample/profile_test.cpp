@@ -198,6 +198,24 @@ TEST_F(ProfileTest, FiltersLeaveSamplesOutAndSayHowMany) {
   EXPECT_EQ(report.filtered_out, 2u);
 }
 
+TEST_F(ProfileTest, SamplesAreChosenByTheirFunctionAndTheShareIsTold) {
+  auto callee = sample({0x3000, 0x2010, 0x1010});
+  callee.period = 30;
+  auto caller = sample({0x1010});
+  caller.period = 90;
+  for (const bool with_tree : {false, true}) {
+    ProfileOptions options;
+    options.tree = with_tree;
+    options.filter.symbols = {"none", "l?af"};
+    const auto report = run(options, {callee, caller, callee});
+    ASSERT_EQ(report.rows.size(), 1u);
+    EXPECT_EQ(report.rows[0].keys.function, "leaf");
+    EXPECT_EQ(report.events[0].total.period, 60u);
+    EXPECT_DOUBLE_EQ(report.events[0].shown_share, 0.4);
+    EXPECT_EQ(report.filtered_out, 1u);
+  }
+}
+
 TEST_F(ProfileTest, APeriodThatWasNotRecordedIsUnknown) {
   events[0].attr.sample_type &= ~(1u << 8);
   events[0].attr.freq = true;
@@ -210,6 +228,13 @@ TEST_F(ProfileTest, AnAddressThatMapsNowhereHasOneRow) {
   const auto report = run({}, {sample({0x9000}), sample({0xA000})});
   ASSERT_EQ(report.rows.size(), 1u);
   EXPECT_EQ(report.rows[0].keys.function, "[not mapped]");
+}
+
+TEST_F(ProfileTest, ASampleWithoutAnAddressIsNotTakenForOneThatMapsNowhere) {
+  const auto report = run({}, {sample({0x9000}), sample({0x9000}), sample({0})});
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].keys.function, "[not mapped]");
+  EXPECT_EQ(report.rows[1].keys.function, "[no address]");
 }
 
 TEST_F(ProfileTest, OfTooManyMomentsAnEvenChoiceStaysWhateverTheWorkers) {

@@ -83,6 +83,22 @@ long around_engine(const Call& call) {
   return call.number == SYS_mmap ? static_cast<long>(call.a) : 0;
 }
 
+// A JIT maps its jitdump executable so that whoever watches learns of the file. Nothing is executed
+// there, so that no translation tells of it.
+void record_jit_dump(const Call& call, std::uint64_t start) {
+  if ((call.c & PROT_EXEC) == 0 || (call.d & MAP_ANONYMOUS) != 0) return;
+  char path[kMaxPath] = {};
+  Message link("/proc/self/fd/");
+  link.add_number(call.e);
+  if (kernel(SYS_readlink, word(link.text()), word(path), sizeof path - 1) <= 0) return;
+  const char* name = std::strrchr(path, '/');
+  if (name == nullptr || std::strncmp(name, "/jit-", 5) != 0) return;
+  const std::size_t size = std::strlen(name);
+  if (size < 5 || std::strcmp(name + size - 5, ".dump") != 0) return;
+  const Holding holding(cache_lock());
+  (void)record_mapping(start, start + call.b, call.f, path);
+}
+
 long change_memory(const Call& call) {
   // Before, so that no thread finds code of the old; after, for those that came in between.
   const bool replaces =
@@ -93,8 +109,10 @@ long change_memory(const Call& call) {
   const long result = may_hit_engine ? around_engine(call) : call.in_kernel();
   if (call.number == SYS_mremap && !is_error(result))
     forget_code(static_cast<std::uint64_t>(result), call.c);
-  if (call.number == SYS_mmap && !is_error(result))
+  if (call.number == SYS_mmap && !is_error(result)) {
     forget_code(static_cast<std::uint64_t>(result), call.b);
+    record_jit_dump(call, static_cast<std::uint64_t>(result));
+  }
   if (call.number == SYS_mprotect && !is_error(result)) forget_code(call.a, call.b);
   return result;
 }

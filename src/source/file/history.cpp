@@ -10,12 +10,6 @@ namespace {
 
 namespace perf = format::perf;
 
-// "/tmp/.../jit-123.dump": a JIT maps its file of notes so that whoever records learns of it.
-bool is_jit_dump(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("jit-") && name.ends_with(".dump");
-}
-
 bool is_kernel_image(std::string_view path) {
   return path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel.kallsyms]");
 }
@@ -86,7 +80,7 @@ class HistoryBuilder {
     sample::MappedBinary binary{.path = std::string(map->path), .build_id = build_id_of(*map)};
     const bool is_made_code = (map->protection & kMadeCode) != 0;
     if (symbols::is_memory(map->path) || is_made_code) binary.jit_pid = map->pid;
-    if (is_jit_dump(map->path)) history_.add_jit_dump(map->pid, std::string(map->path));
+    if (symbols::is_jit_dump(map->path)) history_.add_jit_dump(map->pid, std::string(map->path));
     mapping.binary = history_.intern(std::move(binary));
     history_.add_map({time, map->pid, mapping});
   }

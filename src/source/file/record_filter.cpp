@@ -29,8 +29,7 @@ bool RecordFilter::passes_thread(const perf_data::RecordId& who) {
          comm_passes_[recording_.history().comm_at(*who.tid, who.time.value_or(~std::uint64_t{0}))];
 }
 
-bool RecordFilter::passes_binary(const RawRecord& record, std::uint32_t event) {
-  if (filter_.binaries.empty()) return true;
+bool RecordFilter::passes_code(const RawRecord& record, std::uint32_t event) {
   perf::BriefSample sample;
   if (record.type != RecordType::sample ||
       !perf::read_brief(record, recording_.events().layout(event), sample))
@@ -40,7 +39,10 @@ bool RecordFilter::passes_binary(const RawRecord& record, std::uint32_t event) {
   const auto location = in_kernel
                             ? resolver_.kernel(history.kernel_space_at(sample.time), sample.ip)
                             : resolver_.user(history.space_at(sample.pid, sample.time), sample.ip);
-  const auto binary = locations_.function_of(location).binary;
+  const sample::Function& function = locations_.function_of(location);
+  if (!filter_.passes_symbol(function.name)) return false;
+  if (filter_.binaries.empty()) return true;
+  const auto binary = function.binary;
   return binary != sample::Function::kNoBinary && binary_passes_[binary];
 }
 
@@ -59,8 +61,8 @@ bool RecordFilter::passes(const PlacedRecord& placed) {
   const bool is_sample = placed.record.type == RecordType::sample;
   if (!filter_.events.empty() && !lets(filter_.events, is_sample ? event : std::nullopt))
     return false;
-  return passes_thread(who) &&
-         (filter_.binaries.empty() || (event && passes_binary(placed.record, *event)));
+  const bool asks_code = !filter_.binaries.empty() || !filter_.symbols.empty();
+  return passes_thread(who) && (!asks_code || (event && passes_code(placed.record, *event)));
 }
 
 }  // namespace loft::source

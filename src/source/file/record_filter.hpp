@@ -22,7 +22,7 @@ class RecordFilter {
 
  private:
   [[nodiscard]] bool passes_thread(const perf_data::RecordId& who);
-  [[nodiscard]] bool passes_binary(const RawRecord& record, std::uint32_t event);
+  [[nodiscard]] bool passes_code(const RawRecord& record, std::uint32_t event);
 
   const Recording& recording_;
   sample::Locations& locations_;

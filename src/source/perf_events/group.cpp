@@ -23,6 +23,13 @@ Nanoseconds nanoseconds(std::uint64_t count) {
   return Nanoseconds(static_cast<Nanoseconds::rep>(count));
 }
 
+// A group that is read at once: number of members, enabled, running, then (value, id) for each.
+constexpr std::size_t words_of(std::size_t members) { return 3 + 2 * members; }
+
+RawReading reading_in(std::span<const std::uint64_t> words, std::size_t member) {
+  return {words[3 + 2 * member], nanoseconds(words[1]), nanoseconds(words[2])};
+}
+
 }  // namespace
 
 Result<void> Group::add(const event::Event& event, Place place, AttrOptions options) {
@@ -54,15 +61,25 @@ Result<std::vector<RawReading>> Group::read() const {
 }
 
 Result<std::vector<RawReading>> Group::read_at_once() const {
-  // number of members, enabled, running, then (value, id) for each
-  std::vector<std::uint64_t> words(3 + 2 * members_.size());
+  std::vector<std::uint64_t> words(words_of(members_.size()));
   LOFT_CHECK(read_words(leader(), words));
   if (words[0] != members_.size())
     return failure(ErrorKind::internal, "read a group of counters", "its size changed");
   std::vector<RawReading> readings;
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    readings.push_back({words[3 + 2 * i], nanoseconds(words[1]), nanoseconds(words[2])});
+  for (std::size_t i = 0; i < members_.size(); ++i) readings.push_back(reading_in(words, i));
   return readings;
+}
+
+bool Group::read_into(std::span<RawReading> readings) const noexcept {
+  constexpr std::size_t kMost = 64;
+  std::array<std::uint64_t, words_of(kMost)> space;
+  if (members_.size() > kMost || readings.size() != members_.size()) return false;
+  const std::span<std::uint64_t> words(space.data(), words_of(members_.size()));
+  const ssize_t got = ::read(leader().get(), words.data(), words.size_bytes());
+  if (got < 0 || static_cast<std::size_t>(got) != words.size_bytes()) return false;
+  if (words[0] != members_.size()) return false;
+  for (std::size_t i = 0; i < readings.size(); ++i) readings[i] = reading_in(words, i);
+  return true;
 }
 
 Result<std::vector<RawReading>> Group::read_one_by_one() const {

@@ -37,6 +37,10 @@ class Group {
   // One reading per member, in the order in which they were added.
   [[nodiscard]] Result<std::vector<RawReading>> read() const;
 
+  // The same into `readings`, one for each member, without an allocation; false where that fails.
+  // For groups that are read at once.
+  [[nodiscard]] bool read_into(std::span<RawReading> readings) const noexcept;
+
  private:
   [[nodiscard]] Result<std::vector<RawReading>> read_at_once() const;
   [[nodiscard]] Result<std::vector<RawReading>> read_one_by_one() const;

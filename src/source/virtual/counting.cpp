@@ -116,7 +116,7 @@ class VirtualRun final : public CountingRun {
     const bool by_thread =
         request_.split == Split::threads || request_.split == Split::thread_functions;
     model_.emplace(*request_.model, std::move(modelled),
-                   FullModel::Detail{by_thread, is_of_code(request_.split)});
+                   ModelSums::Detail{by_thread, is_of_code(request_.split)});
   }
 
   [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
@@ -255,16 +255,17 @@ void VirtualRun::learn_modelled() {
   if (!model_ || model_->is_finished()) return;
   model_->finish();
   if (request_.split == Split::blocks) blocks_.learn();
-  model_->for_each([&](const FullModel::Place& place, std::span<const std::uint64_t> counts) {
-    std::uint32_t part = 0;
-    if (is_of_code(request_.split)) {
-      const engine::BlockEntry block = run_.shared().block(place.block);
-      part = part_of(block, block.address + place.offset);
-    }
-    auto& sum = modelled_[place.slot][part];
-    sum.resize(counts.size());
-    for (std::size_t i = 0; i < counts.size(); ++i) sum[i] += counts[i];
-  });
+  model_->sums().for_each(
+      [&](const ModelSums::Place& place, std::span<const std::uint64_t> counts) {
+        std::uint32_t part = 0;
+        if (is_of_code(request_.split)) {
+          const engine::BlockEntry block = run_.shared().block(place.block);
+          part = part_of(block, block.address + place.offset);
+        }
+        auto& sum = modelled_[place.slot][part];
+        sum.resize(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) sum[i] += counts[i];
+      });
 }
 
 // The rows of all available events, exact and modelled ones, by part.

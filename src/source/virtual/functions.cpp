@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <map>
 
 #include "base/file.hpp"
 #include "symbols/unwind_table.hpp"
@@ -37,8 +38,10 @@ FunctionFinder::Place& FunctionFinder::place_of(std::uint32_t mapping) {
   place.file_offset = entry.file_offset;
   place.binary = entry.path;
   if (symbols::is_memory(place.binary)) {
-    if (place.binary.empty()) place.binary = kMemory;
-    place.table = symbols_.open_jit(static_cast<pid_t>(entry.process), "");
+    // A recording of perf_events knows all nameless memory by this word.
+    if (place.binary.empty() || place.binary.starts_with("[anon")) place.binary = kMemory;
+    place.is_memory = true;
+    place.table = names_of_made_code(entry.process);
     return place;
   }
   place.table = symbols_.open({.path = place.binary});
@@ -50,6 +53,25 @@ FunctionFinder::Place& FunctionFinder::place_of(std::uint32_t mapping) {
   }
   place.file = file;
   return place;
+}
+
+// A process that was forked runs what its parents made, too.
+std::shared_ptr<const symbols::SymbolTable> FunctionFinder::names_of_made_code(
+    std::uint32_t process) {
+  constexpr int kMostParents = 16;
+  std::map<std::uint32_t, std::string> dumps;  // by process
+  for (const engine::MappingEntry& mapping : shared_.mappings())
+    if (symbols::is_jit_dump(mapping.path)) dumps[mapping.process] = mapping.path;
+  std::map<std::uint32_t, std::uint32_t> parents;
+  for (const engine::SlotEntry& slot : shared_.slots()) parents[slot.process] = slot.parent;
+  auto own = symbols_.open_jit(static_cast<pid_t>(process), dumps[process]);
+  auto table = own;
+  for (int i = 0; i < kMostParents && table->symbol_count() == 0; ++i) {
+    process = parents[process];
+    if (!parents.contains(process)) return own;
+    table = symbols_.open_jit(static_cast<pid_t>(process), dumps[process]);
+  }
+  return table;
 }
 
 // A file that was written anew since would give wrong names. Its bytes tell.
@@ -71,6 +93,13 @@ bool FunctionFinder::is_from_file(const engine::BlockEntry& block, Place& place)
   return false;
 }
 
+std::uint32_t FunctionFinder::intern(std::string name, const Place& place, std::uint64_t start) {
+  const auto [known, is_new] = by_address_.try_emplace(
+      place.binary + '\0' + name, static_cast<std::uint32_t>(functions_.size()));
+  if (is_new) functions_.push_back({std::move(name), place.binary, start});
+  return known->second;
+}
+
 std::uint32_t FunctionFinder::named(const symbols::Symbol& symbol, const Place& place) {
   const auto [known, is_new] =
       by_symbol_.try_emplace(&symbol, static_cast<std::uint32_t>(functions_.size()));
@@ -79,13 +108,11 @@ std::uint32_t FunctionFinder::named(const symbols::Symbol& symbol, const Place& 
 }
 
 std::uint32_t FunctionFinder::unnamed(const Place& place, std::uint64_t start) {
-  std::string name = place.was_replaced || place.file == nullptr
-                         ? fmt::format("{}+{:#x}", base_name(place.binary), start)
-                         : place.table->describe(start);
-  const auto [known, is_new] = by_address_.try_emplace(
-      place.binary + '\0' + name, static_cast<std::uint32_t>(functions_.size()));
-  if (is_new) functions_.push_back({std::move(name), place.binary, start});
-  return known->second;
+  if (place.is_memory) return intern(std::string(symbols::kNamelessCode), place, 0);
+  return intern(place.was_replaced || place.file == nullptr
+                    ? fmt::format("{}+{:#x}", base_name(place.binary), start)
+                    : place.table->describe(start),
+                place, start);
 }
 
 // By symbol; else by where it starts: of stripped files the tables for unwinding tell that.

@@ -6,7 +6,8 @@
 //
 // A block knows the mapping it was read from, so code that was unmapped, or replaced by other code
 // at the same address, keeps its name. Names are those of `loft report`. What has none is named by
-// its binary and address.
+// its binary and address. Code that a process made is named by its jitdump or perf map, as they are
+// when it is first asked for; all that neither names is one function.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +51,13 @@ class FunctionFinder {
     std::shared_ptr<const symbols::SymbolTable> table;
     std::shared_ptr<const Mapping> file;  // null for code that is in no file
     bool was_replaced = false;
+    bool is_memory = false;  // the process made this code
   };
 
   Place& place_of(std::uint32_t mapping);
+  [[nodiscard]] std::shared_ptr<const symbols::SymbolTable> names_of_made_code(
+      std::uint32_t process);
+  std::uint32_t intern(std::string name, const Place& place, std::uint64_t start);
   bool is_from_file(const engine::BlockEntry& block, Place& place);
   std::uint32_t named(const symbols::Symbol& symbol, const Place& place);
   std::uint32_t unnamed(const Place& place, std::uint64_t start);

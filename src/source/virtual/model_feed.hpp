@@ -1,11 +1,11 @@
 // Feeds models of a core with the address stream of a run under the engine.
 //
 //   ModelFeed feed(models, run.shared());
-//   feed.execute(ran, [&](std::size_t instruction, const core::Step& step) { ... });
+//   feed.execute(ran, observer);                 // one like core::BlockObserver
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 #include "core/models.hpp"
@@ -23,20 +23,19 @@ class ModelFeed {
 
   static std::uint32_t core_of(std::uint32_t slot) { return slot % kMostCores; }
 
-  // Calls `after` for each instruction of the block, with its index in the block.
-  template <class After>
-  void execute(const engine::StreamedBlock& ran, After&& after) {
+  template <class Observer>
+  void execute(const engine::StreamedBlock& ran, Observer&& observer) {
+    if (ran.block->instructions().empty()) return;
     const std::uint64_t process = process_of(ran.slot);
-    const auto& instructions = instructions_of(ran, process);
-    const std::uint32_t core = core_of(ran.slot);
-    std::size_t touch = 0;
-    for (std::size_t i = 0; i < instructions.size(); ++i) {
-      gather(ran, i, touch, process);
-      const bool is_last = i + 1 == instructions.size();
-      after(i, is_last ? models_.execute(core, last_of(ran, instructions[i]), touched_,
-                                         is_taken(ran, instructions[i].branch), ran.next | process)
-                       : models_.execute(core, instructions[i], touched_));
-    }
+    const core::CodeBlock& block = block_of(ran, process);
+    const auto touch = [&](std::size_t i) -> core::BlockTouch {
+      const engine::StreamTouch& each = ran.touches[i];
+      const bool is_past =
+          each.is_store && ran.block->instructions()[each.instruction].is_non_temporal;
+      return {each.address | process, each.size, each.instruction, each.is_store, is_past};
+    };
+    models_.execute(core_of(ran.slot), block, ran.touches.size(), touch,
+                    end_of(ran, block.instructions.back().branch, process), observer);
   }
 
  private:
@@ -51,24 +50,27 @@ class ModelFeed {
       process = (std::uint64_t{shared_.slot(slot).image} & 0x7fff) << kProcessShift;
     return process;
   }
-  static bool is_taken(const engine::StreamedBlock& ran, core::BranchKind kind) {
-    return ran.branch() == engine::StreamedBlock::Branch::taken ||
-           (kind != core::BranchKind::none && kind != core::BranchKind::conditional);
+  static core::BlockEnd end_of(const engine::StreamedBlock& ran, core::BranchKind kind,
+                               std::uint64_t process) {
+    using Branch = engine::StreamedBlock::Branch;
+    if (kind != core::BranchKind::conditional)
+      return {ran.next != 0, kind != core::BranchKind::none, ran.next | process};
+    const Branch branch = ran.branch();
+    return {ran.next != 0 && branch != Branch::unknown, branch == Branch::taken,
+            ran.next | process};
   }
-  void gather(const engine::StreamedBlock& ran, std::size_t instruction, std::size_t& touch,
-              std::uint64_t process);
-  const core::Instruction& last_of(const engine::StreamedBlock& ran,
-                                   const core::Instruction& instruction);
-  const std::vector<core::Instruction>& instructions_of(const engine::StreamedBlock& ran,
-                                                        std::uint64_t process);
+  const core::CodeBlock& block_of(const engine::StreamedBlock& ran, std::uint64_t process) {
+    if (ran.number < blocks_.size() && blocks_[ran.number] != nullptr) [[likely]]
+      return *blocks_[ran.number];
+    return new_block(ran, process);
+  }
+  const core::CodeBlock& new_block(const engine::StreamedBlock& ran, std::uint64_t process);
 
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   core::Models& models_;
   const engine::Shared& shared_;
-  std::vector<std::uint64_t> processes_;                                      // by slot
-  std::unordered_map<std::uint32_t, std::vector<core::Instruction>> blocks_;  // by number
-  std::vector<core::Touched> touched_;
-  core::Instruction undecided_;
+  std::vector<std::uint64_t> processes_;                  // by slot
+  std::vector<std::unique_ptr<core::CodeBlock>> blocks_;  // by number
 };
 
 }  // namespace loft::source::virtual_pmu

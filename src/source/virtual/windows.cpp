@@ -48,9 +48,10 @@ class WindowKeeper::Listener : public engine::StreamListener {
       threads_.clear();
       models_.start_warm_up(core::Cache::Keep::as_guess);
     }
+    if (ran.slot >= threads_.size()) threads_.resize(ran.slot + 1u);
     Thread& thread = threads_[ran.slot];
     keep_or_pause(ran.slot, thread);
-    feed_->execute(ran, [](std::size_t, const core::Step&) {});
+    feed_->execute(ran, core::BlockObserver{});
     thread.seen += ran.block->instructions().size();
   }
 
@@ -95,7 +96,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
   core::Models models_;
   std::optional<ModelFeed> feed_;
   std::optional<engine::StreamReader> reader_;
-  std::unordered_map<std::uint32_t, Thread> threads_;  // by slot
+  std::vector<Thread> threads_;  // by slot
   std::mt19937_64 random_{1};
   std::uint64_t finished_ = 0;
   std::uint32_t window_ = 0;

@@ -1,0 +1,134 @@
+#include "top/reader.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+
+#include "base/cpu_set.hpp"
+
+namespace loft::top {
+namespace {
+
+bool take(const Fd& wake) {
+  std::uint64_t times = 0;
+  while (::read(wake.get(), &times, sizeof times) != sizeof times)
+    if (errno != EINTR) return false;
+  return true;
+}
+
+void tell(int fd) {
+  const std::uint64_t once = 1;
+  while (::write(fd, &once, sizeof once) < 0 && errno == EINTR) {
+  }
+}
+
+// Threads of loft leave signals to the one that waits for them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+// The monitor writes while no request is open, the reader while one is; `asked` and `answered` hand
+// it over.
+struct CoreReader::Shared {
+  int cpu = -1;
+  int done = -1;
+  Fd wake;
+  std::atomic<std::uint64_t> asked{0};
+  std::atomic<std::uint64_t> answered{0};
+  std::atomic<bool> is_over{false};
+  CoreCounters* current = nullptr;
+  std::size_t count = 0;
+  CoreCounters* next = nullptr;
+  std::size_t next_count = 0;
+  Report report;
+};
+
+CoreReader::CoreReader(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
+
+CoreReader::CoreReader(CoreReader&&) noexcept = default;
+
+Result<CoreReader> CoreReader::start(int cpu, const Fd& done) {
+  auto shared = std::make_unique<Shared>();
+  shared->cpu = cpu;
+  shared->done = done.get();
+  shared->wake = Fd(::eventfd(0, EFD_CLOEXEC));
+  if (!shared->wake.is_open()) return failure_of_errno(errno, fmt::format("watch CPU {}", cpu));
+  shared->report.readings.reserve(kMostEvents);
+  CoreReader reader(std::move(shared));
+  {
+    const SignalsBlocked blocked;
+    reader.thread_ = std::thread([shared = reader.shared_.get()] {
+      // Where that fails the core is off; every report says where the reader ran.
+      (void)set_allowed_cpus(0, {shared->cpu});
+      while (take(shared->wake) && !shared->is_over.load()) serve(*shared);
+    });
+  }
+  return reader;
+}
+
+CoreReader::~CoreReader() {
+  if (!thread_.joinable()) return;
+  shared_->is_over = true;
+  tell(shared_->wake.get());
+  thread_.join();
+}
+
+void CoreReader::use(CoreCounters* counters, std::size_t count) {
+  shared_->next = counters;
+  shared_->next_count = count;
+}
+
+void CoreReader::ask() {
+  shared_->report.asked = now();
+  shared_->asked.store(shared_->asked.load() + 1, std::memory_order_release);
+  tell(shared_->wake.get());
+}
+
+bool CoreReader::is_asked() const { return shared_->asked.load() != shared_->answered.load(); }
+
+const Report* CoreReader::answer() const {
+  const bool has_come = shared_->answered.load(std::memory_order_acquire) == shared_->asked.load();
+  return has_come ? &shared_->report : nullptr;
+}
+
+void CoreReader::serve(Shared& shared) {
+  const std::uint64_t request = shared.asked.load(std::memory_order_acquire);
+  Report& report = shared.report;
+  report.readings.assign(shared.count, RawReading{});
+  report.has_changed = false;
+  const Nanoseconds before = now();
+  if (shared.next != nullptr) {
+    if (shared.current != nullptr) shared.current->stop();
+    report.has_changed = shared.next->start();
+    if (!report.has_changed && shared.current != nullptr) shared.current->start();
+  }
+  report.is_read = shared.current == nullptr || shared.current->read(report.readings);
+  report.at = before + (now() - before) / 2;
+  report.cpu = ::sched_getcpu();
+  if (report.has_changed) {
+    shared.current = shared.next;
+    shared.count = shared.next_count;
+  }
+  shared.next = nullptr;
+  report.own_time = now(CLOCK_THREAD_CPUTIME_ID);
+  shared.answered.store(request, std::memory_order_release);
+  tell(shared.done);
+}
+
+}  // namespace loft::top
