@@ -1,11 +1,13 @@
 #include "upc/event_counters.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace loft::upc {
 namespace {
 
 constexpr unsigned kBlockBits = 64 * kBlockWords;
+constexpr unsigned kMostFastBits = 4;
 
 template <class Block>
 bool get_bit(const Block& block, unsigned counter) {
@@ -30,6 +32,7 @@ EventCounters::EventCounters(const Geometry& sizes)
     : blocks_(sizes.plane_words() / kBlockWords),
       inputs_(sizes.inputs),
       low_bits_(sizes.low_bits),
+      fast_bits_(std::min(sizes.low_bits, kMostFastBits)),
       states_(blocks_),
       planes_(blocks_ * low_bits_),
       chosen_(blocks_ * inputs_),
@@ -38,26 +41,41 @@ EventCounters::EventCounters(const Geometry& sizes)
     set_bit(states_[counter / kBlockBits].present, counter, true);
     set_mode(counter, Mode::rising, 0);
   }
+  for (std::size_t block = 0; block < blocks_; ++block) learn_full(block);
+}
+
+void EventCounters::learn_full(std::size_t block) {
+  Block full = ~Block{};
+  for (unsigned bit = fast_bits_; bit < low_bits_; ++bit) full &= planes_[block * low_bits_ + bit];
+  states_[block].full = full;
+}
+
+void EventCounters::bring_carries(std::size_t block) {
+  Block events = states_[block].waiting;
+  if (is_zero(events)) return;
+  states_[block].waiting = Block{};
+  Block full = ~Block{};
+  Block* const planes = &planes_[block * low_bits_];
+  for (unsigned bit = fast_bits_; bit < low_bits_; ++bit) {
+    const Block carried = planes[bit] & events;
+    planes[bit] ^= events;
+    full &= planes[bit];
+    events = carried;
+  }
+  states_[block].full = full;
 }
 
 void EventCounters::count(std::size_t block, const Block& counted) {
   Block events = counted;
-  Block* plane = &planes_[block * low_bits_];
-  Block* const end = plane + low_bits_;
-  // To look whether anything is left to carry costs as much as two planes.
-  for (; end - plane >= 4; plane += 4) {
-    for (unsigned i = 0; i < 4; ++i) {
-      const Block carried = plane[i] & events;
-      plane[i] ^= events;
-      events = carried;
-    }
-    if (is_zero(events)) return;
-  }
-  for (; plane != end; ++plane) {
-    const Block carried = *plane & events;
-    *plane ^= events;
+  Block* const planes = &planes_[block * low_bits_];
+  for (unsigned bit = 0; bit < fast_bits_; ++bit) {
+    const Block carried = planes[bit] & events;
+    planes[bit] ^= events;
     events = carried;
   }
+  BlockState& state = states_[block];
+  state.waiting |= events;
+  events &= state.full;
   if (is_zero(events)) return;
   std::memcpy(&carry_out_[block * kBlockWords], &events, sizeof events);
   any_carry_out_ = true;
@@ -68,7 +86,9 @@ void EventCounters::step(std::span<const std::uint64_t> inputs, bool run, unsign
     std::fill(carry_out_.begin(), carry_out_.end(), 0);
     any_carry_out_ = false;
   }
+  const bool brings_carries = ++cycle_ % (1u << kMostFastBits) == 0;
   for (std::size_t block = 0; block < blocks_; ++block) {
+    if (brings_carries) bring_carries(block);
     const Block* const chosen = &chosen_[block * inputs_];
     const std::uint64_t* lines = inputs.data() + block * kBlockWords;
     Block level{};
@@ -94,13 +114,16 @@ std::uint64_t EventCounters::low(unsigned counter) const {
   std::uint64_t value = 0;
   for (unsigned bit = 0; bit < low_bits_; ++bit)
     value |= std::uint64_t{get_bit(planes[bit], counter)} << bit;
-  return value;
+  if (get_bit(states_[counter / kBlockBits].waiting, counter)) value += 1u << fast_bits_;
+  return value & ((std::uint64_t{1} << low_bits_) - 1);
 }
 
 void EventCounters::set_low(unsigned counter, std::uint64_t value) {
   Block* const planes = &planes_[std::size_t{counter / kBlockBits} * low_bits_];
   for (unsigned bit = 0; bit < low_bits_; ++bit)
     set_bit(planes[bit], counter, (value >> bit & 1) != 0);
+  set_bit(states_[counter / kBlockBits].waiting, counter, false);
+  learn_full(counter / kBlockBits);
 }
 
 void EventCounters::set_mode(unsigned counter, Mode mode, unsigned input) {

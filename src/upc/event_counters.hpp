@@ -2,7 +2,10 @@
 // counters and their carry-out.
 //
 // All counters advance at once: bit k of every counter's low part is one bit of a plane, 256
-// counters to a block, so that an increment is a ripple through the planes.
+// counters to a block, so that an increment is a ripple through the planes. Only the first four
+// planes ripple in every cycle. A carry out of these comes at most once in 16 cycles, so it may
+// wait that long for the other planes; whether it carries out of them, too, is known at once: it
+// does where they are all ones.
 #pragma once
 
 #include <cstdint>
@@ -40,13 +43,19 @@ class EventCounters {
     Block before{};     // the chosen input in the cycle before
     Block no_before{};  // counters without one
     Block present{};    // the last block may be partly used
+    Block waiting{};    // carries out of the fast planes that the slow ones have not got yet
+    Block full{};       // counters whose slow planes are all ones
   };
 
   void count(std::size_t block, const Block& counted);
+  void bring_carries(std::size_t block);
+  void learn_full(std::size_t block);
 
   std::size_t blocks_;
   unsigned inputs_;  // per counter
   unsigned low_bits_;
+  unsigned fast_bits_;
+  unsigned cycle_ = 0;  // of those in which carries may wait
   std::vector<BlockState> states_;
   std::vector<Block> planes_;  // [block][bit]: the low parts
   std::vector<Block> chosen_;  // [block][input]: which counters look at this input

@@ -82,11 +82,12 @@ void Unit::step(std::span<const std::uint64_t> inputs, const BusRequest& request
     next = {Access::Kind::visit, visited_};
   else if (request.valid && is_ready())
     next = begin(request);
-  complete();
+  const bool is_idle = access_.kind == Access::Kind::none && next.kind == Access::Kind::none;
+  if (!is_idle || response_) complete();
   const bool is_write = next.kind == Access::Kind::write_counter;
   counters_.step(inputs, run_, is_write ? next.index : EventCounters::kNoCounter);
   if (counters_.any_carry_out()) latch_carries();
-  end(next, request);
+  if (!is_idle || phase_ == 2) end(next, request);
   access_ = next;
   advance_state_machine();
 }
