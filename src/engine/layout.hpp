@@ -142,7 +142,6 @@ struct SharedHeader {
   std::atomic<std::uint32_t> window;           // counts up; a window is open while it is odd
   std::atomic<std::uint32_t> joined;           // threads that ever began to write in a window
   std::atomic<std::uint32_t> left;             // and that have ended it
-  std::atomic<std::uint32_t> polls;            // descriptor of the second memfd, in every process
   std::atomic<std::uint64_t> window_bytes;     // after how many bytes a thread leaves the window
   std::atomic<std::uint32_t> thresholds;       // that are watched, set before the program starts
   std::atomic<std::uint32_t> threshold_calls;  // changes when a thread came to one
@@ -184,10 +183,11 @@ static_assert(kBlocksOffset + std::uint64_t{kMaxBlocks} * sizeof(BlockEntry) <= 
 static_assert(kTablesEnd <= kCountersOffset);
 
 // How the engine's executable is called: these words, then the program's own argv.
-//   loft-engine DESCRIPTOR[,FILTERS] PATH NAME argv[0] argv[1] ...
-// FILTERS is a descriptor with the seccomp filters that the program inherits, if any; PATH is the
-// file to load, NAME what the program was started as (AT_EXECFN). Their number is even so that the
-// program's stack stays aligned when they are dropped.
+//   loft-engine MEMORY:POLLS[,FILTERS] PATH NAME argv[0] argv[1] ...
+// MEMORY and POLLS are the descriptors of the two memfds; FILTERS is a descriptor with the seccomp
+// filters that the program inherits, if any; PATH is the file to load, NAME what the program was
+// started as (AT_EXECFN). Their number is even so that the program's stack stays aligned when they
+// are dropped.
 inline constexpr int kEngineArguments = 4;
 
 // A PATH that starts so is a descriptor of the engine's, which it closes when the file is loaded.

@@ -174,8 +174,6 @@ void Shared::set_reader(bool is_there) {
 
 bool Shared::has_reader() const { return header().has_reader.load() != 0; }
 
-void Shared::pass_polls_as(int number) { header().polls = static_cast<std::uint32_t>(number); }
-
 // Threads that fault because of the truncation find the new number.
 bool Shared::change_window() {
   if (window_ + 2 >= kMaxWindow) return false;

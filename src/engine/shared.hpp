@@ -33,7 +33,6 @@ class Shared {
   [[nodiscard]] int descriptor() const { return memory_.get(); }
   // The program's threads stop when it is truncated; they must have it under a number of their own.
   [[nodiscard]] int polls() const { return polls_.get(); }
-  void pass_polls_as(int number);
 
   // Numbers from kFirstBlock up to, not including, this exist. An entry whose address is 0 is not
   // complete yet.

@@ -163,6 +163,10 @@ engine_peek: /* may fault: then the long way finds out */
   cmp engine_proc_text(%rip), %rcx
   je 1f
 3:
+  cmp engine_own_descriptors(%rip), %edi /* to the program these are not open */
+  je 1f
+  cmp engine_own_descriptors + 4(%rip), %edi
+  je 1f
   popfq
   .globl engine_syscall_unwind
 engine_syscall_unwind:

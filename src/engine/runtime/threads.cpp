@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/region.hpp"
@@ -129,6 +130,7 @@ void release_child(Context* child) {
 void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls_or_0) {
   if (tls_or_0 != 0) context->program_fs = tls_or_0;
   forget_tile_data(context);
+  forget_descriptor_users();
   asm volatile("wrfsbase %0" : : "r"(context->engine_fs));
   for (Context* other = g_contexts; other != nullptr; other = other->next)
     if (other != context && other != context->region_other) other->state = kFree;

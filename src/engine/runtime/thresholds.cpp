@@ -1,6 +1,5 @@
 #include "engine/runtime/thresholds.hpp"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <time.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "engine/runtime/arena.hpp"
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/translation.hpp"
@@ -29,13 +29,7 @@ std::uint32_t positive(std::int16_t value) {
 bool has_keeper() {
   auto& state = shared_header()->has_keeper;
   if (state.load() == 0) return false;
-  struct flock held {};
-  held.l_type = F_WRLCK;
-  held.l_start = 1;
-  held.l_len = 1;
-  const long result =
-      kernel(SYS_fcntl, static_cast<std::uint64_t>(shared_descriptor()), F_OFD_GETLK, word(&held));
-  if (is_error(result) || held.l_type != F_UNLCK) return true;
+  if (is_locked(1)) return true;
   state = 0;
   return false;
 }
@@ -53,21 +47,47 @@ std::uint32_t threshold_count() {
   return count < kMaxThresholds ? count : kMaxThresholds;
 }
 
+namespace {
+
+// Adds what an instruction counts whenever it runs.
+void weigh(const InstructionFacts& facts, std::uint32_t* weights) {
+  for (std::uint32_t i = 0; i < threshold_count(); ++i)
+    if (rule_of(i).meets(facts.kind)) weights[i] += positive(facts.kind.fixed[rule_of(i).measure]);
+}
+
+}  // namespace
+
 bool weigh_block(const Block& block, std::uint32_t* weights) {
   const std::uint32_t count = threshold_count();
   for (std::uint32_t i = 0; i < count; ++i) weights[i] = 0;
-  bool any = false;
   InstructionFacts facts;
   for (std::uint32_t at = 0; at < block.count && count != 0; ++at) {
     const Instruction& instruction = block.instructions[at];
-    if (!describe_instruction(instruction.bytes, instruction.length, facts)) continue;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (!rule_of(i).meets(facts.kind)) continue;
-      weights[i] += positive(facts.kind.fixed[rule_of(i).measure]);
-      any = any || weights[i] != 0;
-    }
+    if (describe_instruction(instruction.bytes, instruction.length, facts)) weigh(facts, weights);
   }
+  bool any = false;
+  for (std::uint32_t i = 0; i < count; ++i) any = any || weights[i] != 0;
   return any;
+}
+
+void correct_distances(Context* context, const BlockEntry& block, std::uint32_t index,
+                       bool counted) {
+  const std::uint32_t count = threshold_count();
+  if (count == 0) return;
+  std::uint32_t ran[kMaxThresholds] = {};
+  std::uint32_t left[kMaxThresholds] = {};
+  const std::uint8_t* bytes = recorded_code(block);
+  InstructionFacts facts;
+  std::uint32_t at = 0;
+  for (std::uint32_t size = block.size; size != 0; size -= facts.length, bytes += facts.length) {
+    if (!describe_instruction(bytes, size, facts)) return forget_distances(context);
+    weigh(facts, at++ < index ? ran : left);
+  }
+  std::uint64_t* distances = context->counters() + kFirstDistance;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (counted) distances[i] -= left[i];
+    if (!counted) distances[i] += ran[i];
+  }
 }
 
 std::uint32_t unit_weight(const Instruction& instruction, std::uint32_t unit,
@@ -120,42 +140,52 @@ std::uint8_t* Translation::way_to_threshold(std::uint32_t threshold, bool is_spi
   return way;
 }
 
-// Behind the block's counter, where the flags are dead unless `position` is kNoDeadFlags.
+// Behind the block's counter, where the flags are dead unless `position` is kNoDeadFlags. All are
+// added to before the thread can stop, so that a block has added to all or none.
 void Translation::emit_thresholds(std::uint32_t position) {
   if (!has_weights_) return;
+  const bool may_change_flags = position != kNoDeadFlags;
   for (std::uint32_t i = 0; i < threshold_count(); ++i) {
     if (weights_[i] == 0) continue;
-    if (position == kNoDeadFlags) {
-      emit_distance(i, weights_[i]);
-      continue;
+    if (may_change_flags) {
+      emit_.put(0x65, 0x48, 0x81, 0x04, 0x25);  // add qword gs:[distance], weight
+      emit_.put_32(distance_offset(i));
+      emit_.put_32(weights_[i]);
+    } else {
+      emit_.store_context(CTX_SPILL2, kRcx);
+      emit_.load_context(kRcx, distance_offset(i));
+      emit_.put(0x48, 0x8D, 0x89);  // lea rcx, [rcx + weight]
+      emit_.put_32(weights_[i]);
+      emit_.store_context(distance_offset(i), kRcx);
+      emit_.load_context(kRcx, CTX_SPILL2);
     }
-    emit_.put(0x65, 0x48, 0x81, 0x04, 0x25);  // add qword gs:[distance], weight
-    emit_.put_32(distance_offset(i));
-    emit_.put_32(weights_[i]);
-    emit_.put(0x0F, 0x89);  // jns
-    std::uint8_t* displacement = emit_.at();
-    emit_.put_32(0);
-    const std::uint8_t* way = way_to_threshold(i, false, emit_.at());
-    const auto distance = static_cast<std::int32_t>(way - emit_.at());
-    std::memcpy(displacement, &distance, sizeof distance);
-    point(Point::clean);
+  }
+  for (std::uint32_t i = 0; i < threshold_count(); ++i) {
+    if (weights_[i] == 0) continue;
+    if (may_change_flags)
+      emit_sign_check(i);
+    else
+      emit_distance_check(i);
   }
 }
 
-// The same without touching a flag: the highest byte is 0 when the thread has to ask.
-void Translation::emit_distance(std::uint32_t threshold, std::uint32_t weight) {
-  emit_.store_context(CTX_SPILL2, kRcx);
-  if (weight != 0) {
-    emit_.load_context(kRcx, distance_offset(threshold));
-    emit_.put(0x48, 0x8D, 0x89);  // lea rcx, [rcx + weight]
-    emit_.put_32(weight);
-    emit_.store_context(distance_offset(threshold), kRcx);
-  }
-  emit_distance_check(threshold);
+// Where flags may be changed. The last addition of several left those of another distance.
+void Translation::emit_sign_check(std::uint32_t threshold) {
+  emit_.put(0x65, 0xF6, 0x04, 0x25);  // test byte gs:[distance + 7], 0x80
+  emit_.put_32(distance_offset(threshold) + 7);
+  emit_.put(0x80);
+  emit_.put(0x0F, 0x84);  // jz
+  std::uint8_t* displacement = emit_.at();
+  emit_.put_32(0);
+  const std::uint8_t* way = way_to_threshold(threshold, false, emit_.at());
+  const auto distance = static_cast<std::int32_t>(way - emit_.at());
+  std::memcpy(displacement, &distance, sizeof distance);
+  point(Point::clean);
 }
 
-// rcx is spilled.
+// Without touching a flag: the highest byte is 0 when the thread has to ask.
 void Translation::emit_distance_check(std::uint32_t threshold) {
+  emit_.store_context(CTX_SPILL2, kRcx);
   emit_.put(0x65, 0x0F, 0xB6, 0x0C, 0x25);  // movzx ecx, byte gs:[distance + 7]
   emit_.put_32(distance_offset(threshold) + 7);
   emit_.put(0xE3, 2, 0xEB, 5, 0xE9);  // jrcxz ask; jmp past it; ask: jmp to the way
@@ -172,20 +202,19 @@ void Translation::emit_distance_check(std::uint32_t threshold) {
 
 // Behind an instruction whose units count, and what the stream keeps of it.
 void Translation::emit_unit_thresholds(const Instruction& instruction) {
-  if (instruction.unit_count == 0) return;
+  if (instruction.unit_count == 0 || threshold_count() == 0) return;
   ++index_;
   at_pc_ = instruction.next_pc();
-  for (std::uint32_t i = 0; i < threshold_count(); ++i) {
-    std::uint32_t weight = 0;
+  std::uint32_t weights[kMaxThresholds] = {};
+  for (std::uint32_t i = 0; i < threshold_count(); ++i)
     for (std::uint32_t unit = 0; unit < instruction.unit_count; ++unit)
-      weight |= unit_weight(instruction, unit, i);
-    if (weight == 0) continue;
-    point(Point::ours);
-    if (instruction.units[0].unit == Unit::iterations)
-      emit_iterations(i, unit_weight(instruction, 0, i));
-    else
-      emit_distance(i, 0);
-  }
+      weights[i] |= unit_weight(instruction, unit, i);
+  point(Point::ours);
+  const bool is_repeated = instruction.units[0].unit == Unit::iterations;
+  for (std::uint32_t i = 0; i < threshold_count() && is_repeated; ++i)
+    if (weights[i] != 0) emit_iterations(i, weights[i]);
+  for (std::uint32_t i = 0; i < threshold_count(); ++i)
+    if (weights[i] != 0) emit_distance_check(i);
   --index_;
   at_pc_ = instruction.pc;
 }
@@ -205,7 +234,7 @@ void Translation::emit_iterations(std::uint32_t threshold, std::uint32_t weight)
   }
   emit_.store_context(distance_offset(threshold), kRcx);
   emit_.load_context(kRax, CTX_SPILL1);
-  emit_distance_check(threshold);
+  emit_.load_context(kRcx, CTX_SPILL2);
 }
 
 // Inside the sequence of a unit: rcx is how many, flags are free.

@@ -7,11 +7,13 @@
 //
 //   add  gs:[counter], 1           what every block has
 //   add  gs:[distance], weight     blocks with the event alone
-//   jns  ask                       back to here, in the middle of the block, when loft has answered
+//   test byte gs:[distance + 7], 128
+//   jz   ask                       back to here, in the middle of the block, when loft has answered
 #pragma once
 
 #include <cstdint>
 
+#include "engine/layout.hpp"
 #include "engine/runtime/block.hpp"
 #include "engine/runtime/context.hpp"
 
@@ -26,6 +28,11 @@ bool weigh_block(const Block& block, std::uint32_t* weights);
 // What each of an instruction's units adds to the distance of a threshold.
 std::uint32_t unit_weight(const Instruction& instruction, std::uint32_t unit,
                           std::uint32_t threshold);
+
+// A block was left in front of its instruction number `index`, and what it counted was corrected to
+// what ran: so are the distances. `counted`: it had added to them already.
+void correct_distances(Context* context, const BlockEntry& block, std::uint32_t index,
+                       bool counted);
 
 // Waits for loft's answer and does what it says.
 void await_distance(Context* context, std::uint32_t threshold);

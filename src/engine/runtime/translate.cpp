@@ -373,6 +373,7 @@ std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t c
     const std::uint32_t before = trace.block[point.block - 1].number;
     if (recorded_block(before).next_fall == block.number) counters[record_extra_fall(before)] += 1;
   }
+  correct_distances(context, whole, point.index, counted);
   counters[block.number] += point.round;
   if (counted) counters[block.number] -= block.weight;
   if (point.index == 0) return 0;

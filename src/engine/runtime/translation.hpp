@@ -50,7 +50,7 @@ class Translation {
   void emit_units(const Instruction& instruction, const std::uint32_t* numbers);
   // Thresholds: thresholds.cpp.
   void emit_thresholds(std::uint32_t position);
-  void emit_distance(std::uint32_t threshold, std::uint32_t weight);
+  void emit_sign_check(std::uint32_t threshold);
   void emit_distance_check(std::uint32_t threshold);
   void emit_unit_thresholds(const Instruction& instruction);
   void emit_iterations(std::uint32_t threshold, std::uint32_t weight);
