@@ -3,7 +3,7 @@
  *
  * Counters are open per CPU and always on. They are read once per switch that concerns us, and the
  * difference belongs to the task that leaves. A slice ends when its task has run for about the
- * length of one, for which a clock of each CPU looks now and then, or at exec and exit.
+ * length of one, which a clock of each CPU checks now and then, or at exec and exit.
  *
  * Sets of events that take turns are switched from outside: on_turn is run on the CPU before and
  * after, so that nothing is counted across. */
@@ -47,7 +47,7 @@ struct {
   __type(value, struct loft_task);
 } tasks SEC(".maps");
 
-/* The same by the numbers of the first namespace, where there is no task storage. */
+/* Tasks by their numbers in the first namespace, for kernels without task storage. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 16384);
@@ -134,8 +134,8 @@ static __always_inline void* reserve(__u64 size) {
   return room;
 }
 
-/* The reader is woken when enough has come together; otherwise it looks by itself. How much that is
- * is asked for once in a while: it is the reader's memory. */
+/* The reader is woken when enough data has come together; otherwise it polls. The amount of data is
+ * queried only now and then, since that touches memory which the reader writes. */
 static __always_inline void submit(void* record) {
   struct loft_totals* sums = bpf_map_lookup_elem(&totals, &kZero);
   __u64 wake = BPF_RB_NO_WAKEUP;
@@ -192,8 +192,8 @@ static __always_inline __u64 part_of(__u64 span, __u64 running, __u64 enabled) {
   return span / 1000 * (running / 1000) / (enabled / 1000 + 1) * 1000;
 }
 
-/* One counter of this CPU; the last one of a set tells how long the set had counters. The short way
- * to read does without that, and costs less. */
+/* One counter of this CPU. The last one of a set is read with the times for which the set had
+ * counters; the short read of the others lacks them, and costs less. */
 static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task* task, __u32 i,
                                          __u64 span) {
   __u32 place = bpf_get_smp_processor_id() * counters_used + i;
@@ -231,10 +231,10 @@ static __always_inline void measure(struct cpu_state* cpu, struct loft_task* tas
   cpu->since = now;
 }
 
-/* What this CPU did since it was last looked at becomes the task's, if it ran here since then; the
- * next look starts from here. Written twice: a pointer that may be none, and is passed on, makes
- * code that the verifier of Linux 6.1 refuses. */
-static __always_inline void settle(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
+/* Adds what this CPU did since its last measurement to the task, if the task ran here since then;
+ * the next measurement starts from here. measure() is called in two places because the verifier of
+ * Linux 6.1 refuses a pointer that may be null and is passed on. */
+static __always_inline void account(struct cpu_state* cpu, struct loft_task* task, __u64 now) {
   if (task) {
     if (cpu->is_ours) {
       measure(cpu, task, now);
@@ -322,7 +322,8 @@ static __always_inline void write_switch(struct task_struct* prev, struct task_s
   submit(record);
 }
 
-/* It runs here although nobody told that it came. What it did until now is not known. */
+/* The task runs here, but its switch to this CPU was not seen. What it did until now is not known.
+ */
 static __always_inline void count_missed(const struct cpu_state* cpu,
                                          const struct loft_task* task) {
   if (cpu->is_ours || !task->was_seen) return;
@@ -344,7 +345,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
   barrier_var(concerns_us);
   if (!concerns_us) return 0;
   __u64 now = bpf_ktime_get_ns();
-  settle(cpu, out, now);
+  account(cpu, out, now);
   if (out) {
     count_missed(cpu, out);
     out->switches++;
@@ -382,7 +383,7 @@ int on_slice(struct bpf_perf_event_data* context) {
   if (cpu->is_busy) return 0;
   __u64 now = bpf_ktime_get_ns();
   if (cpu->is_ours && state->run_ns + (now - cpu->since) < slice_ns / 2) return 0;
-  settle(cpu, state, now);
+  account(cpu, state, now);
   count_missed(cpu, state);
   state->was_seen = 1;
   cpu->is_ours = 1;
@@ -403,7 +404,7 @@ int on_turn(struct bpf_raw_tracepoint_args* context) {
       has_task_storage ? bpf_get_current_task_btf() : (void*)bpf_get_current_task();
   struct loft_task* state = live(state_for(task));
   cpu->is_busy = 1;
-  settle(cpu, state, bpf_ktime_get_ns());
+  account(cpu, state, bpf_ktime_get_ns());
   __u32 turn = context->args[0] & (LOFT_MAX_SETS - 1);
   cpu->turn = turn;
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
@@ -450,7 +451,7 @@ int BPF_PROG(on_exec, struct task_struct* task, int number_before) {
   if (!cpu) return 0;
   cpu->is_busy = 1;
   __u64 now = bpf_ktime_get_ns();
-  settle(cpu, live(state), now);
+  account(cpu, live(state), now);
   if (state->phase == LOFT_LIVE) {
     if (wants_slices && state->run_ns > 0) write_slice(state, task, now, LOFT_END_EXEC, 0);
   } else {

@@ -73,12 +73,16 @@ Result<FileReplacement> FileReplacement::of(const std::string& path, mode_t mode
 FileReplacement::FileReplacement(FileReplacement&& other) noexcept
     : fd_(std::move(other.fd_)),
       path_(std::move(other.path_)),
-      beside_(std::exchange(other.beside_, {})) {}
+      beside_(std::exchange(other.beside_, {})),
+      is_regular_(other.is_regular_),
+      kept_old_(other.kept_old_) {}
 
 FileReplacement& FileReplacement::operator=(FileReplacement&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(path_, other.path_);
   std::swap(beside_, other.beside_);
+  std::swap(is_regular_, other.is_regular_);
+  std::swap(kept_old_, other.kept_old_);
   return *this;
 }
 
@@ -96,6 +100,25 @@ Result<void> FileReplacement::commit() {
     return failure_of_errno(errno, "replace '" + path_ + "'");
   beside_.clear();
   return {};
+}
+
+Result<void> FileReplacement::commit_keeping_old() {
+  struct stat status {};
+  const bool has_old = !beside_.empty() && ::stat(path_.c_str(), &status) == 0 &&
+                       S_ISREG(status.st_mode) && status.st_size > 0;
+  const std::string old = path_ + ".old";
+  if (has_old && ::rename(path_.c_str(), old.c_str()) != 0)
+    return failure_of_errno(errno, "keep the old '" + path_ + "' as '" + old + "'");
+  kept_old_ = has_old;
+  return commit();
+}
+
+void FileReplacement::withdraw() {
+  if (!is_regular_) return;
+  ::unlink(beside_.empty() ? path_.c_str() : beside_.c_str());
+  beside_.clear();
+  is_regular_ = false;  // nothing of it is left
+  if (std::exchange(kept_old_, false)) ::rename((path_ + ".old").c_str(), path_.c_str());
 }
 
 }  // namespace loft

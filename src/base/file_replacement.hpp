@@ -39,16 +39,26 @@ class FileReplacement {
 
   [[nodiscard]] Result<void> write(std::string_view text);
 
-  // Puts the file in place, safely on the disk.
+  // Puts the file in place, safely on the disk. It may be written further.
   [[nodiscard]] Result<void> commit();
+  // What stood there stays as PATH.old, if it was not empty.
+  [[nodiscard]] Result<void> commit_keeping_old();
+
+  // As if the file had never been: what commit_keeping_old() moved away comes back.
+  void withdraw();
 
  private:
   FileReplacement(Fd fd, std::string path, std::string beside)
-      : fd_(std::move(fd)), path_(std::move(path)), beside_(std::move(beside)) {}
+      : fd_(std::move(fd)),
+        path_(std::move(path)),
+        beside_(std::move(beside)),
+        is_regular_(!beside_.empty()) {}
 
   Fd fd_;
   std::string path_;
   std::string beside_;  // empty: in place already, or never to be renamed
+  bool is_regular_ = false;
+  bool kept_old_ = false;
 };
 
 }  // namespace loft

@@ -20,21 +20,15 @@ struct CompareFlags {
   OutputFlags output;
 };
 
-template <auto Make, class Shown>
-Result<void> whole(const Shown& shown, const PieceWriter& write) {
-  (void)write(Make(shown));  // whoever owns the file knows of a write that failed
-  return {};
-}
-
 const std::vector<Output<sample::TaskComparison>> kOutputs{
-    {{"text", {".txt"}}, whole<view::compare_text, sample::TaskComparison>},
-    {{"json", {".json"}}, whole<view::compare_json, sample::TaskComparison>},
-    {{"csv", {".csv"}}, whole<view::compare_csv, sample::TaskComparison>},
-    {{"svg", {".svg"}}, whole<view::compare_svg, sample::TaskComparison>}};
+    {{"text", {".txt"}}, whole<view::compare_text>},
+    {{"json", {".json"}}, whole<view::compare_json>},
+    {{"csv", {".csv"}}, whole<view::compare_csv>},
+    {{"svg", {".svg"}}, whole<view::compare_svg>}};
 const std::vector<Output<sample::TaskJoin>> kJoinOutputs{
-    {{"text", {".txt"}}, whole<view::join_text, sample::TaskJoin>},
-    {{"json", {".json"}}, whole<view::join_json, sample::TaskJoin>},
-    {{"csv", {".csv"}}, whole<view::join_csv, sample::TaskJoin>}};
+    {{"text", {".txt"}}, whole<view::join_text>},
+    {{"json", {".json"}}, whole<view::join_json>},
+    {{"csv", {".csv"}}, whole<view::join_csv>}};
 
 Result<std::vector<sample::TaskTable>> read_all(const std::vector<std::string>& files) {
   std::vector<sample::TaskTable> tables;
@@ -78,8 +72,7 @@ void add_compare(Command& app, Action& action) {
       ->required();
   command->add_flag("--join", flags->join,
                     "join runs with different events, interval by interval; any number of them");
-  const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
-  add_output_flags(*command, flags->output, forms);
+  add_output_flags(*command, flags->output, forms_of(kOutputs));
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_compare(*flags, terminal); };
   });

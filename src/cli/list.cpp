@@ -1,8 +1,8 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/list_text.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
+#include "view/catalogue.hpp"
 
 namespace loft::cli {
 namespace {
@@ -16,10 +16,11 @@ struct ListFlags {
 
 std::string written(const event::Catalogue& catalogue, const ListFlags& flags, Format format,
                     const Terminal& terminal) {
-  if (format == Format::json) return catalogue_json(catalogue);
-  if (format == Format::csv) return catalogue_csv(catalogue);
+  if (format == Format::json) return view::catalogue_json(catalogue);
+  if (format == Format::csv) return view::catalogue_csv(catalogue);
   const bool for_people = terminal.out_is_terminal() && flags.output.file.empty();
-  return for_people ? catalogue_table(catalogue, terminal.columns()) : catalogue_lines(catalogue);
+  return for_people ? view::catalogue_table(catalogue, terminal.columns())
+                    : view::catalogue_lines(catalogue);
 }
 
 Result<int> run_list(const ListFlags& flags, Terminal& terminal) {

@@ -28,40 +28,47 @@ struct MachineFlags {
   OutputFlags output;
 };
 
-bool wants_drawing(const OutputFlags& output) { return output.file.ends_with(".svg"); }
+struct Shown {
+  const model::Machine& machine;
+  const MachineFlags& flags;
+};
 
-std::string drawing_of(const model::Machine& machine, const MachineFlags& flags) {
+std::string text(const Shown& shown) { return view::machine_text(shown.machine, shown.flags.all); }
+std::string json(const Shown& shown) { return machine::to_json(shown.machine); }
+std::string csv(const Shown& shown) { return view::machine_csv(shown.machine); }
+std::string svg(const Shown& shown) {
   model::RooflineChoice choice;
-  choice.threads =
-      flags.threads > 0 ? flags.threads : static_cast<int>(machine.topology.cpus.size());
-  choice.precision = flags.precision;
-  return view::roofline_svg(model::roofline_of(machine, choice));
+  choice.threads = shown.flags.threads > 0 ? shown.flags.threads
+                                           : static_cast<int>(shown.machine.topology.cpus.size());
+  choice.precision = shown.flags.precision;
+  return view::roofline_svg(model::roofline_of(shown.machine, choice));
 }
 
-Result<Format> format_of(const OutputFlags& output) {
-  auto format = choose_format(output);
-  if (!format) format.error().hint = "end the name in .svg, .txt, .json or .csv, or give --format";
-  return format;
-}
+// What a form needs.
+constexpr unsigned kBesideText = 1;     // the text is shown on the terminal as well
+constexpr unsigned kIsMachineFile = 2;  // what `loft machine` measured goes there instead of to the
+                                        // cache
 
-// Table, JSON, CSV or drawing, by --format and -o.
+const std::vector<Output<Shown>> kOutputs{
+    {{"text", {".txt"}}, whole<text>},
+    {{"json", {".json"}, kIsMachineFile}, whole<json>},
+    {{"csv", {".csv"}}, whole<csv>},
+    {{"svg", {".svg"}, kBesideText}, whole<svg>},
+};
+
 Result<void> show(const model::Machine& machine, const MachineFlags& flags, Terminal& terminal) {
-  if (wants_drawing(flags.output)) {
-    LOFT_CHECK(replace_file(flags.output.file, drawing_of(machine, flags)));
-    terminal.print(view::machine_text(machine, flags.all));
-    return {};
-  }
-  LOFT_TRY(const Format format, format_of(flags.output));
-  const std::string text = format == Format::json  ? machine::to_json(machine)
-                           : format == Format::csv ? view::machine_csv(machine)
-                                                   : view::machine_text(machine, flags.all);
-  return write_result(flags.output, text, Stream::out, terminal);
+  LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
+  const Shown shown{machine, flags};
+  LOFT_CHECK(write_output(*output, shown, flags.output, Stream::out, terminal));
+  if ((output->needs & kBesideText) != 0 && !flags.output.file.empty()) terminal.print(text(shown));
+  return {};
 }
 
 // A machine file of -o goes there instead of to the cache.
 Result<std::string> file_to_write(const MachineFlags& flags) {
   LOFT_TRY(const auto identity, machine::this_machine());
-  const bool elsewhere = flags.output.file.ends_with(".json");
+  LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
+  const bool elsewhere = (output->needs & kIsMachineFile) != 0 && !flags.output.file.empty();
   const std::string path = elsewhere ? flags.output.file : machine::path_of(identity);
   LOFT_CHECK(machine::may_replace(path, identity, !elsewhere));
   return path;
@@ -80,9 +87,6 @@ Result<void> check_threads(const MachineFlags& flags, const model::Machine& mach
 Result<int> run_measure(const MachineFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto here, machine::describe_machine());
   LOFT_CHECK(check_threads(flags, here));
-  if (!wants_drawing(flags.output)) {
-    LOFT_TRY([[maybe_unused]] const Format format, format_of(flags.output));
-  }
   LOFT_TRY(const auto path, file_to_write(flags));
   LOFT_TRY(auto measured, measure_machine(flags.full, terminal));
   // A file that was asked for by name holds this measurement alone.
@@ -128,7 +132,7 @@ void add_drawing_flags(Command& command, MachineFlags& flags) {
       ->check(between(1, 65536));
   command.add_option("--precision", flags.precision, "draw the roofs of sp or dp (default: dp)")
       ->check(one_of({"sp", "dp"}));
-  add_output_flags(command, flags.output);
+  add_output_flags(command, flags.output, forms_of(kOutputs));
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 #include "base/text.hpp"
 #include "cli/metric_commands.hpp"
 #include "cli/metric_library.hpp"
-#include "cli/metric_tables.hpp"
 #include "cli/output.hpp"
 #include "metric/counts_file.hpp"
 #include "metric/evaluation.hpp"
 #include "metric/run_counts.hpp"
+#include "metric/table.hpp"
 #include "source/file/count_recording.hpp"
 #include "view/metric.hpp"
 
@@ -31,18 +31,8 @@ struct EvalFlags {
 Result<std::vector<metric::Program>> chosen(const EvalFlags& flags, const metric::Library& library,
                                             const metric::Available& available) {
   const std::vector<std::string> names = split_names(flags.names);
-  if (!names.empty()) return metric::compile_all(library, names, available);
-  std::vector<metric::Program> programs;
-  for (const std::string& name : library.names()) {
-    auto program = metric::compile(library, name, available);
-    if (program && std::ranges::all_of(program->inputs(), available))
-      programs.push_back(*std::move(program));
-  }
-  if (programs.empty())
-    return failure(ErrorKind::invalid_input, "evaluate metrics",
-                   "no metric that is known can be computed from these counts",
-                   "name one to see what it lacks");
-  return programs;
+  return names.empty() ? metric::compile_possible(library, available)
+                       : metric::compile_all(library, names, available);
 }
 
 Result<std::string> evaluate_total(const EvalFlags& flags, const metric::Library& library,
@@ -61,11 +51,11 @@ Result<std::string> evaluate_total(const EvalFlags& flags, const metric::Library
 
 Result<std::string> evaluate_rows(const EvalFlags& flags, const metric::Library& library,
                                   const metric::CountsFile& file, Format format) {
-  const TableColumns table(file);
+  const metric::TableColumns table(file);
   LOFT_TRY(const auto programs, chosen(flags, library, [&](std::string_view name) {
              return table.find(name) != nullptr;
            }));
-  const auto columns = evaluate_table(programs, table);
+  const auto columns = metric::evaluate_table(programs, table);
   return format == Format::json ? view::metric_columns_json(columns)
                                 : view::metric_columns_csv(columns);
 }

@@ -37,6 +37,20 @@ struct Output : OutputForm {
   std::function<Result<void>(const Shown& shown, const PieceWriter& write)> write;
 };
 
+// The writer of a form that is made as a whole: `Make` gives the text, or why there is none.
+template <auto Make>
+inline constexpr auto whole = [](const auto& shown, const PieceWriter& write) -> Result<void> {
+  const Result<std::string> made = Make(shown);
+  if (!made) return Failure(made.error());
+  (void)write(*made);  // whoever owns the file knows of a write that failed
+  return {};
+};
+
+template <class Shown>
+[[nodiscard]] std::vector<OutputForm> forms_of(const std::vector<Output<Shown>>& outputs) {
+  return {outputs.begin(), outputs.end()};
+}
+
 // Which of them: --format, else the longest ending that fits -o, else the first. A file in a folder
 // that does not exist is refused here, before anything is measured.
 [[nodiscard]] Result<std::size_t> choose_form(std::span<const OutputForm> forms,
@@ -45,8 +59,7 @@ struct Output : OutputForm {
 template <class Shown>
 [[nodiscard]] Result<const Output<Shown>*> choose_output(const std::vector<Output<Shown>>& outputs,
                                                          const OutputFlags& flags) {
-  const std::vector<OutputForm> forms(outputs.begin(), outputs.end());
-  LOFT_TRY(const std::size_t chosen, choose_form(forms, flags));
+  LOFT_TRY(const std::size_t chosen, choose_form(forms_of(outputs), flags));
   return &outputs[chosen];
 }
 

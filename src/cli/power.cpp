@@ -2,125 +2,34 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
 #include "base/places.hpp"
 #include "base/text.hpp"
 #include "cli/metric_library.hpp"
-#include "cli/metric_tables.hpp"
 #include "cli/output.hpp"
 #include "metric/counts_file.hpp"
 #include "metric/evaluation.hpp"
 #include "metric/reader.hpp"
+#include "metric/table.hpp"
 #include "model/power.hpp"
+#include "model/power_table.hpp"
 #include "view/metric.hpp"
+#include "view/power.hpp"
 
 namespace loft::cli {
 namespace {
 
 struct FitFlags {
   std::string counts;
-  std::string watts;
-  std::string by;
-  std::string time = "time";
-  std::vector<std::string> events;
+  model::PowerColumns columns;
+  std::vector<std::string> events;  // each a list
   std::string name = "power";
   std::string model;
   unsigned blocks = 5;
   bool non_negative = false;
   OutputFlags output;
 };
-
-Failure no_column(const std::string& name, const metric::CountsFile& file) {
-  std::vector<std::string> names;
-  for (const metric::Column& column : file.columns) names.push_back(column.name);
-  return failure(ErrorKind::not_found, fmt::format("find the column '{}'", name),
-                 fmt::format("the table has {}", join(names, ", ")));
-}
-
-// The predictors: those asked for, or every column of numbers that has no other part to play.
-Result<std::vector<const metric::Column*>> predictors(const FitFlags& flags,
-                                                      const metric::CountsFile& file) {
-  std::vector<const metric::Column*> chosen;
-  for (const std::string& list : flags.events) {
-    for (const std::string_view name : split(list, ',')) {
-      const metric::Column* column = file.find_column(name);
-      if (column == nullptr) return no_column(std::string(name), file);
-      chosen.push_back(column);
-    }
-  }
-  if (!chosen.empty()) return chosen;
-  for (const metric::Column& column : file.columns)
-    if (column.texts.empty() && column.name != flags.watts && column.name != flags.by &&
-        column.name != flags.time)
-      chosen.push_back(&column);
-  return chosen;
-}
-
-Result<model::PowerData> data_of(const FitFlags& flags, const metric::CountsFile& file) {
-  model::PowerData data;
-  const metric::Column* watts = file.find_column(flags.watts);
-  if (watts == nullptr) return no_column(flags.watts, file);
-  data.watts = watts->numbers;
-  if (!flags.by.empty()) {
-    const metric::Column* by = file.find_column(flags.by);
-    if (by == nullptr) return no_column(flags.by, file);
-    for (std::size_t row = 0; row < file.rows; ++row)
-      data.programs.push_back(by->texts.empty() ? fmt::format("{}", by->numbers[row])
-                                                : by->texts[row]);
-  }
-  const metric::Column* time = file.find_column(flags.time);
-  data.rates = time != nullptr;
-  LOFT_TRY(const auto columns, predictors(flags, file));
-  for (const metric::Column* column : columns) {
-    data.predictors.push_back(column->name);
-    data.columns.push_back(column->numbers);
-    if (time == nullptr) continue;
-    for (std::size_t row = 0; row < file.rows; ++row)
-      data.columns.back()[row] /= time->numbers[row];
-  }
-  return data;
-}
-
-std::string fit_text(const model::PowerData& data, const model::PowerFit& fit) {
-  std::string text = fmt::format("{:<32} {:>14.6g} W\n", "base", fit.base);
-  for (std::size_t i = 0; i < data.predictors.size(); ++i)
-    text += fmt::format("{:<32} {:>14.6g} {}\n", printable(data.predictors[i]), fit.coefficients[i],
-                        data.rates ? "J" : "W");
-  text += fmt::format(
-      "held out by {}: median error {:.2f} %, RMS {:.4g} W, 95 % within {:.4g} W, R2 {:.3f}\n",
-      data.programs.empty() ? "block" : "program", 100 * fit.held_out.median_error,
-      fit.held_out.rms_error, fit.held_out.error95, fit.held_out.r2);
-  for (const model::HeldOutPart& part : fit.held_out.parts)
-    text += fmt::format("  {:<30} {:>6} rows  median {:>6.2f} %  RMS {:.4g} W\n",
-                        printable(part.name), part.rows, 100 * part.median_error, part.rms_error);
-  return text + fmt::format("on the rows it was fitted to: RMS {:.4g} W (flatters)\n",
-                            fit.fitted_rms_error);
-}
-
-std::string fit_json(const model::PowerData& data, const model::PowerFit& fit) {
-  using nlohmann::ordered_json;
-  ordered_json json{{"schema", "loft.power.fit/1"},
-                    {"base_w", fit.base},
-                    {"coefficients", ordered_json::object()},
-                    {"per", data.rates ? "event per second" : "event"},
-                    {"held_out",
-                     {{"by", data.programs.empty() ? "block" : "program"},
-                      {"median_error", fit.held_out.median_error},
-                      {"rms_error_w", fit.held_out.rms_error},
-                      {"error95_w", fit.held_out.error95},
-                      {"r2", fit.held_out.r2}}},
-                    {"fitted_rms_error_w", fit.fitted_rms_error}};
-  for (std::size_t i = 0; i < data.predictors.size(); ++i)
-    json["coefficients"][data.predictors[i]] = fit.coefficients[i];
-  for (const model::HeldOutPart& part : fit.held_out.parts)
-    json["held_out"]["parts"].push_back({{"name", part.name},
-                                         {"rows", part.rows},
-                                         {"median_error", part.median_error},
-                                         {"rms_error_w", part.rms_error}});
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
 
 Result<metric::CountsFile> read_table(const std::string& path) {
   LOFT_TRY(const auto text, read_file(path, std::size_t{1} << 30));
@@ -134,14 +43,18 @@ Result<int> run_fit(const FitFlags& flags, Terminal& terminal) {
     return failure(ErrorKind::invalid_input, "fit a power model",
                    fmt::format("'{}' is no table with one row for each measurement", flags.counts),
                    "give a CSV file with a header: program,time,EVENT,...,watts");
-  LOFT_TRY(const auto data, data_of(flags, file));
+  model::PowerColumns columns = flags.columns;
+  for (const std::string& list : flags.events)
+    for (const std::string_view name : split(list, ',')) columns.predictors.emplace_back(name);
+  LOFT_TRY(const auto data, model::power_data_of(file, columns));
   const auto method =
       flags.non_negative ? model::FitMethod::non_negative : model::FitMethod::least_squares;
   LOFT_TRY(const auto fit, model::fit_power(data, {method, flags.blocks}));
   if (!flags.model.empty())
     LOFT_CHECK(replace_file(flags.model,
                             metric::write_loft(model::power_model_file(data, fit, flags.name))));
-  const std::string text = format == Format::json ? fit_json(data, fit) : fit_text(data, fit);
+  const std::string text =
+      format == Format::json ? view::power_fit_json(data, fit) : view::power_fit_text(data, fit);
   LOFT_CHECK(write_result(flags.output, text, Stream::out, terminal));
   return 0;
 }
@@ -186,7 +99,7 @@ Result<int> run_apply(const ApplyFlags& flags, Terminal& terminal) {
     file.total.add("time", metric::Quantity::exact(metric::Number::real(flags.seconds)));
   std::string text;
   if (file.rows > 0) {
-    const auto columns = evaluate_table(models, TableColumns(file));
+    const auto columns = evaluate_table(models, metric::TableColumns(file));
     text = format == Format::json ? view::metric_columns_json(columns)
                                   : view::metric_columns_csv(columns);
   } else {
@@ -204,16 +117,17 @@ void add_fit(Command& power, Action& action) {
   auto command = power.add_subcommand("fit", "Fit watts to event rates, with the held-out error");
   command->add_option("--counts", flags->counts, "a CSV table: one row for each measurement")
       ->required();
-  command->add_option("--watts", flags->watts, "the column with the measured power")->required();
-  command->add_option("--program", flags->by,
+  command->add_option("--watts", flags->columns.watts, "the column with the measured power")
+      ->required();
+  command->add_option("--program", flags->columns.program,
                       "the column that names the program; whole ones are held out");
-  command->add_option("--by", flags->by, "")->hide();
+  command->add_option("--by", flags->columns.program, "")->hide();
   command
       ->add_option("--blocks", flags->blocks,
                    "without --program: hold out so many contiguous blocks")
       ->check(between(2u, 1000u))
       ->capture_default_str();
-  command->add_option("--time", flags->time, "the column with seconds; counts become rates")
+  command->add_option("--time", flags->columns.time, "the column with seconds; counts become rates")
       ->capture_default_str();
   command->add_option("-e,--event", flags->events, "predictors (default: all other columns)")
       ->allow_extra_args(false);

@@ -11,6 +11,7 @@
 #include "cli/names.hpp"
 #include "cli/recording_flags.hpp"
 #include "cli/report.hpp"
+#include "cli/source_flag.hpp"
 #include "event/resolver.hpp"
 #include "metric/request.hpp"
 #include "roof/work_events.hpp"
@@ -31,7 +32,7 @@ constexpr double kDefaultSlice = 10;          // milliseconds
 constexpr double kDefaultVirtualSlice = 100;  // each has a sample per function and event
 
 struct RecordFlags {
-  std::string source;
+  SourceFlag source;
   std::string environment;
   RecordingFlags what;
   MetricFlags metrics;
@@ -46,8 +47,6 @@ struct RecordFlags {
   bool is_realtime = false;
   bool is_quiet = false;
 };
-
-bool is_virtual(const RecordFlags& flags) { return flags.source == "virtual"; }
 
 // What the kernel alone can tell is not there for a program under the virtual PMU.
 Result<void> check_virtual(const RecordFlags& flags) {
@@ -71,7 +70,7 @@ Result<void> check(const RecordFlags& flags) {
     return usage("a program and -p exclude each other", "leave one of them out");
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
     return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
-  return is_virtual(flags) ? check_virtual(flags) : Result<void>();
+  return flags.source.is_virtual() ? check_virtual(flags) : Result<void>();
 }
 
 source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
@@ -104,13 +103,14 @@ Result<std::vector<event::Event>> events_of(const std::string& list, const Metri
 
 // "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
-  event::Resolver resolver(known_names(is_virtual(flags)));
+  event::Resolver resolver(known_names(flags.source.is_virtual()));
   request.events_may_be_missing = flags.what.events.empty();
-  const std::string defaults = is_virtual(flags) ? roof::work_and_engine_event_names() + ",flops"
-                                                 : std::string(kDefaultEvents);
+  const std::string defaults = flags.source.is_virtual()
+                                   ? roof::work_and_engine_event_names() + ",flops"
+                                   : std::string(kDefaultEvents);
   const std::string all = flags.what.events.empty() ? defaults : join(flags.what.events, ",");
   const auto sets = split(all, ';');
-  if (sets.size() > 1 && is_virtual(flags))
+  if (sets.size() > 1 && flags.source.is_virtual())
     return failure(ErrorKind::invalid_input, "record sets of events that take turns",
                    "the virtual PMU counts everything at the same time", "use commas alone");
   if (sets.size() > 1 && flags.what.period > 0)
@@ -158,7 +158,7 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   LOFT_CHECK(choose_events(flags, request, terminal));
   request.command = flags.command;
   request.pids = flags.pids;
-  const double usual = is_virtual(flags) ? kDefaultVirtualSlice : kDefaultSlice;
+  const double usual = flags.source.is_virtual() ? kDefaultVirtualSlice : kDefaultSlice;
   const double slice_ms = flags.what.slice_ms > 0 ? flags.what.slice_ms : usual;
   request.slice = Nanoseconds(static_cast<Nanoseconds::rep>(slice_ms * 1e6));
   request.types = types_of(flags);
@@ -245,8 +245,8 @@ Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
   LOFT_CHECK(take_environment(flags));
   LOFT_CHECK(check(flags));
   LOFT_TRY(const auto request, make_request(flags, terminal));
-  LOFT_TRY(const auto result, is_virtual(flags) ? source::virtual_pmu::record(request)
-                                                : source::scheduler::record(request));
+  LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
+                                                        : source::scheduler::record(request));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
   if (!flags.page.empty()) {
     LOFT_CHECK(write_report(flags.output, flags.page, terminal));
@@ -263,11 +263,8 @@ Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
 void add_record(Command& app, Action& action) {
   auto flags = std::make_shared<RecordFlags>();
   auto command = app.add_subcommand("record", "Record every thread of a program to perf.data");
-  command
-      ->add_option("--source", flags->source,
-                   "virtual: run the program under the virtual PMU, and record exact counts per "
-                   "thread and function")
-      ->check(one_of({"virtual"}));
+  add_source_flag(*command, flags->source,
+                  "who counts (default: perf_events); virtual: exact counts per function");
   add_recording_flags(*command, flags->what);
   command->add_option("--env", flags->environment,
                       "take what is not given here from this environment (see loft env)");

@@ -194,7 +194,7 @@ void add_report_flags(Command& command, ReportFlags& flags) {
   command.add_flag("--records", flags.records, "show every record with every field");
   command.add_option("--csv", flags.csv,
                      "write stat, overview, processes and results.csv into this folder");
-  const std::vector<OutputForm> forms(report_outputs().begin(), report_outputs().end());
+  const std::vector<OutputForm> forms = forms_of(report_outputs());
   command
       .add_option("--format", flags.format, "the form of the result (default: by -o, else text)")
       ->check(one_of(names_of(forms)));

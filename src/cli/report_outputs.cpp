@@ -52,15 +52,6 @@ Result<std::string> html(const ShownReport& shown) {
 
 Result<std::string> pprof(const ShownReport& shown) { return view::pprof_profile(shown.profile); }
 
-// A form that is made as a whole.
-template <auto Make>
-Result<void> whole(const ShownReport& shown, const PieceWriter& write) {
-  const Result<std::string> made = Make(shown);
-  if (!made) return tl::make_unexpected(made.error());
-  (void)write(*made);  // whoever owns the file knows of a write that failed
-  return {};
-}
-
 // A form that is long, and made piece by piece.
 template <auto Show>
 Result<void> pieces(const ShownReport& shown, const PieceWriter& write) {

@@ -14,10 +14,12 @@
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/raster.hpp"
+#include "cli/source_flag.hpp"
 #include "machine/file.hpp"
 #include "roof/once.hpp"
 #include "roof/report.hpp"
 #include "roof/run_file.hpp"
+#include "source/file/count_recording.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/several_runs.hpp"
 #include "view/roof.hpp"
@@ -31,7 +33,7 @@ struct RoofFlags {
   std::vector<pid_t> pids;
   std::string runs = "1";
   std::string machine;
-  std::string source = "auto";
+  SourceFlag source;
   std::string model = "cache";
   std::string ops = "auto";
   MetricFlags metrics;
@@ -85,14 +87,6 @@ struct Reports {
 constexpr unsigned kBesideText = 1;   // the text is shown on the terminal as well
 constexpr unsigned kIsRecording = 2;  // written while the program runs
 
-template <auto Make>
-Result<void> whole(const Reports& reports, const PieceWriter& write) {
-  const Result<std::string> made = Make(reports);
-  if (!made) return tl::make_unexpected(made.error());
-  (void)write(*made);  // whoever owns the file knows of a write that failed
-  return {};
-}
-
 std::string text(const Reports& reports) { return view::roof_text(reports.runs); }
 std::string json(const Reports& reports) { return view::roof_json(reports.runs); }
 std::string csv(const Reports& reports) { return view::roof_csv(reports.runs); }
@@ -126,17 +120,6 @@ Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "draw a roofline", std::move(why), std::move(hint));
 }
 
-bool is_recording(const std::string& path) {
-  constexpr std::size_t kMagic = 8;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  const auto mapping = Mapping::of_file(path);
-  if (!mapping || mapping->bytes().size() < kMagic) return false;
-  const auto* text = reinterpret_cast<const char*>(mapping->bytes().data());
-  return std::string_view(text, kMagic) == "PERFILE2" ||
-         std::string_view(text, kMagic) == "2ELIFREP";
-}
-
 // A program is never run by mistake: what stands before -- is a recording, or an error.
 Result<void> check_recordings(const RoofFlags& flags) {
   if (flags.recordings.empty()) return {};
@@ -148,7 +131,8 @@ Result<void> check_recordings(const RoofFlags& flags) {
     if (!std::filesystem::exists(name, ignored))
       return failure(ErrorKind::not_found, "read '" + name + "'", "there is no such file",
                      "name a recording, or a program after --: loft roof -- " + name);
-    if (!is_recording(name))
+    LOFT_TRY(const bool is_recording, source::is_recording(name));
+    if (!is_recording)
       return failure(ErrorKind::malformed, "read '" + name + "'",
                      "it is no recording, or its beginning is damaged",
                      "a program to run stands after --: loft roof -- " + name);
@@ -162,10 +146,11 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.recordings.empty() && flags.command.empty() && flags.pids.empty())
     return usage("no program was given", "write it after --, as in: loft roof -- ./app");
   const bool is_dram = flags.model == "dram";
-  const bool is_virtual = flags.once || flags.source == "virtual";
-  if ((flags.once && flags.source == "counters") || (is_dram && is_virtual))
+  const bool is_virtual = flags.once || flags.source.is_virtual();
+  const bool is_native = flags.source.asked() == sample::Source::perf_events;
+  if ((flags.once && is_native) || (is_dram && is_virtual))
     return usage("the virtual PMU sees the bytes of the core, and is no counter of the machine",
-                 "leave out --once, --source virtual, or --model dram and --source counters");
+                 "leave out --once, --source virtual, or --model dram and --source perf_events");
   if (!flags.pids.empty() && is_virtual)
     return usage("the virtual PMU counts only what it starts itself",
                  "leave out -p, or --once and --source virtual");
@@ -173,10 +158,9 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
-  if (flags.loops && (flags.once || flags.source == "counters" || !flags.pids.empty() ||
-                      !flags.recordings.empty()))
+  if (flags.loops && (flags.once || is_native || !flags.pids.empty() || !flags.recordings.empty()))
     return usage("loops are found by the virtual PMU, in the second run of a program",
-                 "leave out --loops, or --once, --source counters, -p and recordings");
+                 "leave out --loops, or --once, --source perf_events, -p and recordings");
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
     return usage("a recording needs a file", "name it with -o");
@@ -213,12 +197,13 @@ roof::Target target_of(const RoofFlags& flags) {
 // Nothing where the virtual PMU is to count, or has to.
 Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags,
                                                           Terminal& terminal) {
-  if (flags.source == "virtual" || flags.loops) return std::nullopt;
+  if (flags.source.is_virtual() || flags.loops) return std::nullopt;
   auto found = counters_at_hand(flags, terminal);
   if (found) return *std::move(found);
   if (!flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
     found.error().hint = "start the program with loft instead: loft roof -- COMMAND";
-  if (flags.source == "counters" || flags.model == "dram" || !flags.pids.empty())
+  if (flags.source.asked() == sample::Source::perf_events || flags.model == "dram" ||
+      !flags.pids.empty())
     return Failure(std::move(found).error());
   // On a machine without counters their metrics are not missed.
   if (found.error().kind == ErrorKind::not_found && source::perf_events::has_core_pmu())
@@ -300,11 +285,8 @@ void add_roof(Command& app, Action& action) {
       app.add_subcommand("roof", "Show how close a program comes to the machine's roofs");
   command->add_option("--machine", flags->machine,
                       "the machine file to use (default: this machine's)");
-  command
-      ->add_option("--source", flags->source,
-                   "what counts operations and bytes: counters of the machine, the virtual PMU, or "
-                   "the first of them that can (auto, the default)")
-      ->check(one_of({"auto", "counters", "virtual"}));
+  add_source_flag(*command, flags->source,
+                  "who counts operations and bytes (default: the first that can)");
   command
       ->add_option(
           "--model", flags->model,
@@ -340,8 +322,7 @@ void add_roof(Command& app, Action& action) {
                     "run the program once, under the virtual PMU, and estimate its time");
   command->add_flag("--keep-going", flags->keep_going,
                     "take the counts even when the program's two runs end differently");
-  const std::vector<OutputForm> forms(kOutputs.begin(), kOutputs.end());
-  add_output_flags(*command, flags->output, forms);
+  add_output_flags(*command, flags->output, forms_of(kOutputs));
   command->add_option(
       "command", flags->recordings,
       "the program and its arguments, after --; or recordings of this command; with -p a "

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
+#include "cli/source_flag.hpp"
 #include "cli/threshold_flag.hpp"
 #include "event/resolver.hpp"
 #include "machine/geometry.hpp"
@@ -34,7 +35,7 @@ constexpr std::string_view kDefaultVirtualEvents =
     "flops_sp,flops_dp,syscalls";
 
 struct StatFlags {
-  std::string source;
+  SourceFlag source;
   std::vector<std::string> events;
   std::vector<pid_t> pids;
   std::vector<std::string> command;
@@ -98,7 +99,7 @@ Result<void> check(const StatFlags& flags) {
     return usage("--cache, --tlb and --predictor are of models, and none runs", "add --model full");
   if (!flags.thresholds.empty() && repeated)
     return usage("--threshold is about one run", "leave out -r, or --threshold");
-  if (!flags.thresholds.empty() && flags.source == "perf_events")
+  if (!flags.thresholds.empty() && flags.source.asked() == sample::Source::perf_events)
     return usage("thresholds are the virtual PMU's", "use --source virtual");
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
@@ -108,7 +109,7 @@ Result<void> check(const StatFlags& flags) {
 
 std::optional<sample::Source> asked_source(const StatFlags& flags) {
   if (!flags.thresholds.empty()) return sample::Source::virtual_pmu;
-  return sample::source_named(flags.source);
+  return flags.source.asked();
 }
 
 // Functions, blocks and regions are the virtual PMU's alone.
@@ -316,10 +317,7 @@ void add_stat(Command& app, Action& action) {
       ->add_option("-e,--event", flags->events,
                    "events, event sets or metrics, comma-separated; {a,b} are counted together")
       ->allow_extra_args(false);
-  command
-      ->add_option("--source", flags->source,
-                   "who counts: perf_events, or virtual (exact, on any x86-64 machine)")
-      ->check(one_of(source::source_names()));
+  add_source_flag(*command, flags->source, "who counts, alone; virtual: exact, on any x86-64");
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -1,16 +1,21 @@
 // loft top: every core, live.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
 #include "event/resolver.hpp"
+#include "machine/file.hpp"
 #include "metric/request.hpp"
+#include "model/roofline.hpp"
 #include "source/choice/sources.hpp"
 #include "source/perf_events/open.hpp"
 #include "top/frame_text.hpp"
-#include "top/monitor.hpp"
+#include "top/msr_counters.hpp"
+#include "top/session.hpp"
 
 namespace loft::cli {
 namespace {
@@ -28,32 +33,21 @@ struct TopFlags {
   std::uint64_t samples = 0;
   bool batch = false;
   std::string format = "table";
+  std::string control;
+  std::string send;
+  int to = 0;
+  std::string listen;
+  bool is_public = false;
+  std::string source = "perf_events";
   MetricFlags metrics;
 };
 
-// Names are looked up once when monitoring begins, and for each change.
-class Names {
- public:
-  Names(const TopFlags& flags, Terminal& terminal)
-      : flags_(flags), terminal_(terminal), resolver_(source::known_names()) {}
-
-  Result<metric::Request> read(const std::vector<std::string>& lists) {
-    return metric::read_request(lists, resolver_,
-                                [&] { return load_metrics(flags_.metrics, terminal_); });
-  }
-
-  Result<metric::Request> read_flags() {
-    if (!flags_.events.empty()) return read(flags_.events);
-    std::string list(kDefaultEvents);
-    if (source::perf_events::has_core_pmu()) list += kDefaultHardware;
-    return read({list});
-  }
-
- private:
-  const TopFlags& flags_;
-  Terminal& terminal_;
-  event::Resolver resolver_;
-};
+std::string events_of(const TopFlags& flags) {
+  if (!flags.events.empty()) return join(flags.events, ",");
+  std::string events(kDefaultEvents);
+  if (source::perf_events::has_core_pmu()) events += kDefaultHardware;
+  return events;
+}
 
 Result<CpuList> chosen_cores(const TopFlags& flags) {
   LOFT_TRY(const CpuList online, online_cpus());
@@ -66,6 +60,24 @@ Result<CpuList> chosen_cores(const TopFlags& flags) {
   return wanted;
 }
 
+Result<std::optional<top::ListenAddress>> chosen_address(const TopFlags& flags) {
+  if (flags.listen.empty()) return std::nullopt;
+  LOFT_TRY(auto address, top::parse_listen_address(flags.listen));
+  if (!address.is_loopback() && !flags.is_public)
+    return failure(ErrorKind::invalid_input, "listen on '" + flags.listen + "'",
+                   "other machines could read along there", "add --public if they shall");
+  return address;
+}
+
+// One core's roofs, where this machine has been measured.
+void add_roofline(top::ScreenOptions& screen, const TopFlags& flags) {
+  const auto machine = machine::load(flags.metrics.machine);
+  if (machine)
+    screen.roofline = model::roofline_of(*machine, {.threads = 1});
+  else
+    screen.why_no_roofline = to_string(machine.error());
+}
+
 // Prints samples as they come.
 class BatchPrinter {
  public:
@@ -76,6 +88,7 @@ class BatchPrinter {
 
   // Whether the other side still reads.
   bool print(const top::Frame& frame) {
+    if (format_ == "none") return true;
     if (format_ == "table" && frame.number == 1)
       for (const std::string& note : top::missing_notes(frame))
         terminal_.note("note: " + note + "\n");
@@ -91,18 +104,88 @@ class BatchPrinter {
   top::FrameTable table_;
 };
 
-Result<int> run_top(const TopFlags& flags, Terminal& terminal) {
-  LOFT_TRY(const CpuList cores, chosen_cores(flags));
-  Names names(flags, terminal);
-  LOFT_TRY(const metric::Request request, names.read_flags());
-  const auto interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
-  LOFT_TRY(auto monitor,
-           top::Monitor::start({.cores = cores, .cpu = flags.monitor_cpu, .interval = interval},
-                               request));
-  BatchPrinter printer(flags.format, terminal);
-  LOFT_CHECK(monitor.run({.samples = flags.samples,
-                          .on_frame = [&](const top::Frame& f) { return printer.print(f); }}));
+Result<int> send_change(const TopFlags& flags) {
+  LOFT_CHECK(top::send_request({flags.cores, flags.send},
+                               flags.to > 0 ? std::optional<pid_t>(flags.to) : std::nullopt));
   return 0;
+}
+
+// Without those who look up names and take samples.
+Result<top::SessionOptions> session_options(const TopFlags& flags) {
+  top::SessionOptions options;
+  LOFT_TRY(options.monitor.cores, chosen_cores(flags));
+  LOFT_TRY(options.listen, chosen_address(flags));
+  options.monitor.cpu = flags.monitor_cpu;
+  options.monitor.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
+  options.events = events_of(flags);
+  options.samples = flags.samples;
+  options.control_folder = flags.control;
+  if (flags.source == "msr")
+    options.monitor.open = [](metric::Request request, int cpu) {
+      return top::open_by_registers(std::move(request), cpu);
+    };
+  if (!flags.batch || options.listen) add_roofline(options.screen, flags);
+  return options;
+}
+
+Result<int> run_top(const TopFlags& flags, Terminal& terminal) {
+  if (!flags.send.empty()) return send_change(flags);
+  LOFT_TRY(auto options, session_options(flags));
+  event::Resolver resolver(source::known_names());
+  // What metric files complain about must not be printed over the live screen: read them first.
+  std::optional<metric::Library> library;
+  if (!flags.batch) {
+    LOFT_TRY(library, load_metrics(flags.metrics, terminal));
+  }
+  options.read_names = [&](const std::string& events) {
+    return library ? metric::read_request({events}, resolver, *library)
+                   : metric::read_request({events}, resolver,
+                                          [&] { return load_metrics(flags.metrics, terminal); });
+  };
+  options.note = [&](const std::string& text) {
+    terminal.note("note: " + text + "\n");
+    (void)terminal.flush();  // a failure shows again at the end
+  };
+  BatchPrinter printer(flags.batch ? flags.format : "none", terminal);
+  if (flags.batch) options.on_frame = [&](const top::Frame& frame) { return printer.print(frame); };
+  top::Session session(std::move(options));
+  LOFT_CHECK(session.run());
+  return 0;
+}
+
+void add_flags(Command& command, TopFlags& flags) {
+  command.add_flag("--batch", flags.batch, "print samples instead of showing a live screen");
+  command.add_option("-n,--samples", flags.samples, "end after so many samples")
+      ->check(between(1, 1'000'000'000));
+  command.add_option("-i,--interval", flags.interval_ms, "milliseconds between samples")
+      ->check(between(1.0, 1e9))
+      ->capture_default_str();
+  command
+      .add_option("-e,--event", flags.events,
+                  "events, event sets or metrics, comma-separated; {a,b} are counted together")
+      ->allow_extra_args(false);
+  command.add_option("-C,--cores", flags.cores, "these CPUs alone (0-3,8)");
+  command
+      .add_option("--monitor-cpu", flags.monitor_cpu,
+                  "where loft itself runs between readings (the last of the cores)")
+      ->check(between(0, 65535));
+  command.add_option("--format", flags.format, "form of the samples: table, csv, json or none")
+      ->check(one_of({"table", "csv", "json", "none"}))
+      ->capture_default_str();
+  command
+      .add_option("--source", flags.source,
+                  "who counts: perf_events, or msr (the core's registers, as root)")
+      ->check(one_of({"perf_events", "msr"}))
+      ->capture_default_str();
+  command.add_option("--control", flags.control,
+                     "a folder with a file for each core (cpu0, ...) that says what it counts");
+  command.add_option("--send", flags.send,
+                     "have a running loft top count these events, on --cores or all");
+  command.add_option("--to", flags.to, "with --send: the process, where several run")
+      ->check(between(1, 1 << 30));
+  command.add_option("--listen", flags.listen,
+                     "serve a page and metrics for Prometheus at this ADDRESS:PORT");
+  command.add_flag("--public", flags.is_public, "with --listen: other machines may read, too");
 }
 
 }  // namespace
@@ -110,24 +193,7 @@ Result<int> run_top(const TopFlags& flags, Terminal& terminal) {
 void add_top(Command& app, Action& action) {
   auto flags = std::make_shared<TopFlags>();
   auto command = app.add_subcommand("top", "Watch every core, live: rates, metrics, watts");
-  command->add_flag("--batch", flags->batch, "print samples instead of showing a live screen");
-  command->add_option("-n,--samples", flags->samples, "end after so many samples")
-      ->check(between(1, 1'000'000'000));
-  command->add_option("-i,--interval", flags->interval_ms, "milliseconds between samples")
-      ->check(between(1.0, 1e9))
-      ->capture_default_str();
-  command
-      ->add_option("-e,--event", flags->events,
-                   "events, event sets or metrics, comma-separated; {a,b} are counted together")
-      ->allow_extra_args(false);
-  command->add_option("-C,--cores", flags->cores, "these CPUs alone (0-3,8)");
-  command
-      ->add_option("--monitor-cpu", flags->monitor_cpu,
-                   "where loft itself runs between readings (the last of the cores)")
-      ->check(between(0, 65535));
-  command->add_option("--format", flags->format, "form of the samples: table, csv or json")
-      ->check(one_of({"table", "csv", "json"}))
-      ->capture_default_str();
+  add_flags(*command, *flags);
   add_metric_flags(*command, flags->metrics);
   command->callback([flags, &action] {
     action = [flags](Terminal& terminal) { return run_top(*flags, terminal); };

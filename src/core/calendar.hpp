@@ -42,12 +42,36 @@ class Ring {
   Cycle begin_ = 0;
 };
 
+// Cycles of a core in which a sibling, another thread of the same core, has its turn.
+class Turns {
+ public:
+  Turns() = default;
+  // The share of the cycles that is left; 1: all.
+  explicit Turns(double share) {
+    double taken = 0;
+    for (int i = 0; i < kPeriod; ++i) {
+      taken += 1 - share;
+      if (taken < 0.999) continue;
+      taken -= 1;
+      of_sibling_ |= std::uint32_t{1} << i;
+    }
+  }
+  [[nodiscard]] bool are_siblings(Cycle at) const {
+    return (of_sibling_ >> (static_cast<std::uint64_t>(at) % kPeriod) & 1) != 0;
+  }
+
+ private:
+  static constexpr int kPeriod = 32;
+  std::uint32_t of_sibling_ = 0;
+};
+
 // Units of a kind: `count` of them can start an operation in each cycle.
 class UnitCalendar {
  public:
-  void reset(int count) {
+  void reset(int count, Turns turns = {}) {
     ring_.clear();
     count_ = count;
+    turns_ = turns;
     full_until_ = 0;
   }
   // The first cycle from `ready` on in which a unit is free for `cycles` of them.
@@ -58,6 +82,7 @@ class UnitCalendar {
     if (at < full_until_) at = full_until_;
     int free = 0;
     for (; at + cycles < ring_.end(); ++at) {
+      if (turns_.are_siblings(at)) continue;
       while (free < cycles && ring_[at + free] < count_) ++free;
       if (free == cycles) return at;
       at += free;
@@ -73,6 +98,7 @@ class UnitCalendar {
 
  private:
   Ring<std::uint8_t, 4096> ring_;
+  Turns turns_;
   int count_ = 1;
   Cycle full_until_ = 0;  // no cycle from now to this one has a free unit
 };

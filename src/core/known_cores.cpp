@@ -46,11 +46,12 @@ void common(CoreParameters& core) {
   core.forward_blocked = guess(14);
   core.forward_vector = guess(9.5);
   core.walk_latency = guess(40);
-  core.fetch_ahead = guess(8);
+  core.fetch_lines = guess(4);
   core.dram_latency = guess(300);
   core.dram_bandwidth = guess(8);
   core.transfer_latency = guess(110);
   core.mispredict_penalty = guess(15);
+  core.load_after_atomic = guess(5);
 }
 
 CoreParameters zen(double window, double vector_width) {

@@ -27,8 +27,9 @@ constexpr Field kFields[] = {
     {"reorder_window", "", &CoreParameters::reorder_window, 1, 4096},
     {"front_width", "", &CoreParameters::front_width, 1, 64},
     {"taken_per_cycle", "", &CoreParameters::taken_per_cycle, 1, 16},
-    {"fetch_ahead", kCycles, &CoreParameters::fetch_ahead, 0, kMostCycles},
+    {"fetch_lines", "", &CoreParameters::fetch_lines, 0.1, 64},
     {"mispredict_penalty", kCycles, &CoreParameters::mispredict_penalty, 0, 1000},
+    {"core_share", "", &CoreParameters::core_share, 0.1, 1},
     {"vector_width", "bits", &CoreParameters::vector_width, 64, 4096},
     {"l1_latency", kCycles, &CoreParameters::l1_latency, 1, kMostCycles},
     {"vector_load_extra", kCycles, &CoreParameters::vector_load_extra, 0, 100},
@@ -51,6 +52,7 @@ constexpr Field kFields[] = {
     {"walkers", "", &CoreParameters::walkers, 1, 250},
     {"transfer_latency", kCycles, &CoreParameters::transfer_latency, 1, kMostCycles},
     {"atomic_latency", kCycles, &CoreParameters::atomic_latency, 1, kMostCycles},
+    {"load_after_atomic", kCycles, &CoreParameters::load_after_atomic, 0, kMostCycles},
 };
 
 // Calls `visit(name, parameter, least, most)` for all; `Core` is const or not.

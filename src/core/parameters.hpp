@@ -69,8 +69,9 @@ struct CoreParameters {
   Parameter nop_width;        // nops that pass in a cycle: several may share a slot
   Parameter front_width;      // instructions that the front end delivers in a cycle
   Parameter taken_per_cycle;  // taken branches it follows in a cycle
-  Parameter fetch_ahead;      // cycles of an instruction miss that fetching ahead hides
+  Parameter fetch_lines;      // lines of code that it has asked a cache for at a time
   Parameter mispredict_penalty;
+  Parameter core_share{1};  // of the core's cycles; the rest has a sibling of the thread
   // Units.
   std::array<Parameter, kUnits> unit_count;
   std::array<Parameter, kClusters> cluster_count;
@@ -88,6 +89,7 @@ struct CoreParameters {
   Parameter second_tlb_latency, walk_latency, walkers;
   Parameter transfer_latency;  // of a line that another core holds modified
   Parameter atomic_latency;
+  Parameter load_after_atomic;  // from the end of an atomic to the result of a load behind it
 
   [[nodiscard]] OpParameters& operator[](Op op) { return ops[static_cast<std::size_t>(op)]; }
   [[nodiscard]] const OpParameters& operator[](Op op) const {

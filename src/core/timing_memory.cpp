@@ -63,6 +63,9 @@ Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
   Cycle done = at + level_latency_[0];
   if (access.cache.is_transfer) {
     if (!has_sharing_) return done;
+    // Whoever has got the line keeps it for as long as it takes to hand it over.
+    const Filled& held = filled(first);
+    if (held.line == first && at < held.ready + transfer_) return std::max(done, held.ready);
     done = fill_buffers_.take(now_, at, transfer_) + transfer_;
   } else if (level != Level::l1) {
     done = fetch_line(access.cache, level, at);

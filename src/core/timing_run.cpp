@@ -8,6 +8,7 @@ namespace loft::core {
 namespace {
 
 constexpr Cycle kEndless = Cycle{1} << 40;
+constexpr std::uint64_t kLine = 64;
 constexpr Cycle kQueue = 8;  // cycles by which the front end runs ahead of issue
 
 Cycle whole(const Parameter& parameter) { return std::llround(parameter.value); }
@@ -38,6 +39,7 @@ Timing TimingRun::run(const Scenario& scenario) {
 void TimingRun::prepare(const Scenario& scenario) {
   scenario_ = scenario;
   const auto without = [&](Cause cause) { return scenario.without.has(cause); };
+  turns_ = Turns(core_.core_share.value);
   prepare_ops();
   prepare_units();
 
@@ -45,6 +47,8 @@ void TimingRun::prepare(const Scenario& scenario) {
   level_latency_ = {l1, without(Cause::l2_latency) ? l1 : whole(core_.l2_latency),
                     without(Cause::l3_latency) ? l1 : whole(core_.l3_latency),
                     without(Cause::dram_latency) ? l1 : whole(core_.dram_latency)};
+  for (std::size_t i = 1; i < line_interval_.size(); ++i)
+    line_interval_[i].set(static_cast<double>(level_latency_[i]) / core_.fetch_lines.value);
   is_bandwidth_limited_ = {!without(Cause::l1_bandwidth), !without(Cause::l2_bandwidth),
                            !without(Cause::l3_bandwidth), !without(Cause::dram_bandwidth)};
   const bool is_wide = without(Cause::width);
@@ -54,12 +58,14 @@ void TimingRun::prepare(const Scenario& scenario) {
   taken_per_cycle_ = whole(core_.taken_per_cycle);
   nops_a_slot_ = std::max<Cycle>(1, whole(core_.nop_width) / whole(core_.issue_width));
   vector_load_extra_ = without(Cause::l1_latency) ? 0 : whole(core_.vector_load_extra);
-  fetch_ahead_ = whole(core_.fetch_ahead);
   mispredict_penalty_ = whole(core_.mispredict_penalty);
   second_tlb_ = without(Cause::tlb) ? 0 : whole(core_.second_tlb_latency);
   walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);
   transfer_ = whole(core_.transfer_latency);
   atomic_ = whole(core_.atomic_latency);
+  // Loads may begin before an atomic has finished, if not their results are there before.
+  barrier_ahead_ =
+      whole(core_.l1_latency) - std::min(whole(core_.load_after_atomic), whole(core_.l1_latency));
   const double forwards = without(Cause::store_forwarding) ? 0 : 1;
   forward_general_.set(forwards * core_.forward_general.value);
   forward_renamed_.set(forwards * core_.forward_renamed.value);
@@ -73,6 +79,10 @@ void TimingRun::prepare(const Scenario& scenario) {
 
   nops_in_slot_ = 0;
   now_ = issued_in_cycle_ = front_ = delivered_ = taken_ = restart_ = 0;
+  code_line_ = ~std::uint64_t{0};
+  lines_.fill(0);
+  fetched_ = 0;
+  next_fetch_ = 0;
   last_leave_ = left_in_cycle_ = last_commit_ = committed_in_cycle_ = 0;
   last_load_ = load_barrier_ = 0;
   executed_ = stored_ = 0;
@@ -116,14 +126,16 @@ void TimingRun::prepare_units() {
                         : cluster == Cluster::integer ? Cause::int_ports
                                                       : Cause::memory_ports;
     is_limited_[i] = unit != Unit::none && !without(cause);
-    units_[i].reset(static_cast<int>(whole(core_.unit_count[i])));
+    units_[i].reset(static_cast<int>(whole(core_.unit_count[i])), turns_);
   }
   is_cluster_limited_ = {false, !without(Cause::int_ports), !without(Cause::fp_ports)};
   for (std::size_t i = 0; i < kClusters; ++i)
     clusters_[i].reset(static_cast<int>(whole(core_.cluster_count[i])));
-  l1_loads_.reset(core_.l1_load_bandwidth.value);
-  l1_stores_.reset(core_.l1_store_bandwidth.value);
-  l2_.reset(core_.l2_bandwidth.value);
+  // Siblings share what belongs to their core, up to L2.
+  const double share = core_.core_share.value;
+  l1_loads_.reset(share * core_.l1_load_bandwidth.value);
+  l1_stores_.reset(share * core_.l1_store_bandwidth.value);
+  l2_.reset(share * core_.l2_bandwidth.value);
   l3_.reset(core_.l3_bandwidth.value);
   dram_.reset(core_.dram_bandwidth.value);
   fill_buffers_.reset(static_cast<int>(whole(core_.fill_buffers)));
@@ -148,7 +160,10 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
 
   Cycle finish = operate(instruction, ready(instruction.sources, loaded));
   // The latency of an atomic is that of all it does: load, operation and store.
-  if (is_atomic) load_barrier_ = finish = std::max(finish, addressed + atomic_);
+  if (is_atomic) {
+    finish = std::max(finish, addressed + atomic_);
+    load_barrier_ = finish - barrier_ahead_;
+  }
   if (instruction.is_fence && has_atomics_)
     load_barrier_ = finish = std::max({finish, last_commit_, last_load_});
   for (Registers left = instruction.destinations; left != 0; left &= left - 1)
@@ -171,20 +186,35 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
   if (instruction.op == Op::system) restart_ = std::max(restart_, finish);
 }
 
-// The cycle in which the front end delivers the instruction.
-Cycle TimingRun::deliver(const Execution& execution) {
-  if (!has_front_end_) return restart_;
-  Cycle at = std::max({front_, restart_, now_ - kQueue});
-  if (execution.fetched_from != Level::l1)
-    at += std::max<Cycle>(
-        0, level_latency_[static_cast<std::size_t>(execution.fetched_from)] - fetch_ahead_);
+// Branch prediction asks for lines ahead of decoding, as far as its queue reaches and not beyond a
+// misprediction; caches have so many of its requests under way.
+Cycle TimingRun::fetch_code(const Execution& execution) {
+  Cycle at = std::max(restart_, lines_[fetched_ % kLinesAhead]);
   if (execution.code != Translation::first)
     at += execution.code == Translation::walk ? walk_ : second_tlb_;
+  if (execution.fetched_from != Level::l1) {
+    const auto level = static_cast<std::size_t>(execution.fetched_from);
+    at = std::max(at, next_fetch_);
+    next_fetch_ = at + line_interval_[level].next();
+    at += level_latency_[level];
+  }
+  return at;
+}
+
+// The cycle in which the front end delivers the instruction.
+Cycle TimingRun::deliver(const Instruction& instruction, const Execution& execution) {
+  if (!has_front_end_) return restart_;
+  Cycle at = std::max({front_, restart_, now_ - kQueue});
+  const std::uint64_t line = instruction.address / kLine;
+  const bool is_new = line != code_line_ || execution.fetched_from != Level::l1;
+  if (is_new) at = std::max(at, fetch_code(execution));
+  code_line_ = line;
   const bool is_full = delivered_ >= front_width_ && !shares_slot_;
   if (at == front_ && (is_full || taken_ >= taken_per_cycle_)) ++at;
   if (at > front_) delivered_ = taken_ = 0;
   delivered_ += !shares_slot_;
   taken_ += execution.is_taken;
+  if (is_new) lines_[fetched_++ % kLinesAhead] = at;
   return front_ = at;
 }
 
@@ -200,7 +230,7 @@ bool TimingRun::shares_slot(const Instruction& instruction, const Execution& exe
 }
 
 void TimingRun::issue(const Instruction& instruction, const Execution& execution, bool has_store) {
-  Cycle at = std::max(now_, deliver(execution));
+  Cycle at = std::max(now_, deliver(instruction, execution));
   at = std::max(at, leaves_[executed_ % leaves_.size()]);
   if (has_store) at = std::max(at, commits_[stored_ % commits_.size()]);
   if (at > now_) {
@@ -208,8 +238,13 @@ void TimingRun::issue(const Instruction& instruction, const Execution& execution
     issued_in_cycle_ = 0;
   }
   if (shares_slot_) return;
+  const auto next_cycle = [this] {
+    do ++now_;
+    while (turns_.are_siblings(now_));
+  };
+  if (turns_.are_siblings(now_)) next_cycle(), issued_in_cycle_ = 0;
   while (issued_in_cycle_ >= issue_width_) {
-    ++now_;
+    next_cycle();
     issued_in_cycle_ -= issue_width_;
   }
   issued_in_cycle_ += instruction.uops;

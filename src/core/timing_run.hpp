@@ -59,7 +59,9 @@ class TimingRun {
   // Whether it shares the slot of the instruction before it.
   bool shares_slot(const Instruction& instruction, const Execution& execution);
   void issue(const Instruction& instruction, const Execution& execution, bool has_store);
-  Cycle deliver(const Execution& execution);
+  Cycle deliver(const Instruction& instruction, const Execution& execution);
+  // When the line of code is there that the instruction begins in.
+  Cycle fetch_code(const Execution& execution);
   [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
   Cycle start_on(Unit unit, Cluster cluster, Cycle at, int cycles);
   Cycle operate(const Instruction& instruction, Cycle at);
@@ -85,6 +87,7 @@ class TimingRun {
   static constexpr std::size_t kStores = 1024;
   static constexpr std::size_t kGranules = 4096;
   static constexpr std::size_t kFilled = 4096;
+  static constexpr std::size_t kLinesAhead = 8;  // that branch prediction is ahead of decoding
 
   const Window& window_;
   const CoreParameters& core_;
@@ -98,10 +101,13 @@ class TimingRun {
   std::array<bool, 4> is_bandwidth_limited_{};
   Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
   Cycle nops_a_slot_ = 1;
-  Cycle vector_load_extra_ = 0, fetch_ahead_ = 0, mispredict_penalty_ = 0;
-  Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0;
+  Cycle vector_load_extra_ = 0, mispredict_penalty_ = 0;
+  // Cycles from one line of code to the next while the front end waits for a level.
+  std::array<Duration, 4> line_interval_;
+  Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0, barrier_ahead_ = 0;
   Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
   int vector_width_ = 256;
+  Turns turns_;
   bool has_mispredictions_ = true, has_front_end_ = true, has_sharing_ = true, has_atomics_ = true;
 
   // The machine while it runs.
@@ -115,6 +121,10 @@ class TimingRun {
   Cycle nops_in_slot_ = 0;    // that the slot taken last holds
   bool shares_slot_ = false;  // of the instruction at hand
   Cycle front_ = 0, delivered_ = 0, taken_ = 0;
+  std::uint64_t code_line_ = 0;           // that the front end is in
+  std::array<Cycle, kLinesAhead> lines_;  // when it had the last lines of code
+  std::uint64_t fetched_ = 0;             // lines so far
+  Cycle next_fetch_ = 0;                  // when the next line beyond L1 can be asked for
   Cycle restart_ = 0;
   Cycle last_leave_ = 0, left_in_cycle_ = 0;
   Cycle last_commit_ = 0, committed_in_cycle_ = 0;

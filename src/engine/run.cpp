@@ -1,5 +1,6 @@
 #include "engine/run.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -94,6 +95,19 @@ bool is_for_shell(const std::string& program) {
              "ELF");
 }
 
+// Where the program is, and where libloft is when another program uses it.
+std::vector<std::filesystem::path> own_folders() {
+  std::vector<std::filesystem::path> folders;
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) folders.push_back(program.parent_path());
+  Dl_info library{};
+  if (::dladdr(reinterpret_cast<const void*>(&own_folders), &library) == 0) return folders;
+  const auto file = std::filesystem::canonical(library.dli_fname, error);
+  if (!error) folders.push_back(file.parent_path());
+  return folders;
+}
+
 }  // namespace
 
 Result<std::string> find_engine() {
@@ -102,15 +116,12 @@ Result<std::string> find_engine() {
     return failure(ErrorKind::not_found, "use the engine '" + std::string(given) + "'",
                    "it is not an executable file", "correct or unset LOFT_ENGINE");
   }
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const auto folder = self.parent_path();
-    for (const char* place : {"loft-engine", "../loft-engine", "../libexec/loft/loft-engine"}) {
+  for (const auto& folder : own_folders())
+    for (const char* place : {"loft-engine", "../loft-engine", "../libexec/loft/loft-engine",
+                              "../../loft-engine", "../../libexec/loft/loft-engine"}) {
       const std::string candidate = (folder / place).lexically_normal().string();
       if (is_executable_file(candidate)) return candidate;
     }
-  }
   return failure(ErrorKind::not_found, "find loft-engine, which runs programs for the virtual PMU",
                  "it is neither beside loft nor in libexec/loft",
                  "install loft as a whole, or set LOFT_ENGINE to its path");

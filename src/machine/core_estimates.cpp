@@ -49,6 +49,20 @@ std::optional<double> in_flight(double latency, const std::vector<CostPoint>& cu
   return most > 0 && latency > 0 ? std::optional(std::max(1.0, most)) : std::nullopt;
 }
 
+std::optional<double> remembered(double steady, double random,
+                                 const std::vector<CostPoint>& by_length) {
+  if (by_length.empty() || !(random > steady)) return std::nullopt;
+  const std::vector<CostPoint> curve = monotonous(by_length);
+  const double half = (steady + random) / 2;
+  const auto above =
+      std::ranges::find_if(curve, [half](const CostPoint& point) { return point.cycles > half; });
+  if (above == curve.end()) return curve.back().count;
+  if (above == curve.begin()) return curve.front().count;
+  const CostPoint& below = *std::prev(above);
+  const double part = (half - below.cycles) / (above->cycles - below.cycles);
+  return below.count * std::pow(above->count / below.count, part);
+}
+
 TlbEntries tlb_entries(const std::vector<CostPoint>& extra_by_pages) {
   TlbEntries entries;
   if (extra_by_pages.size() < 3) return entries;

@@ -25,6 +25,12 @@ std::optional<Climb> step_of(const std::vector<CostPoint>& curve);
 // points say how long each takes among `count` of them. Nothing without points.
 std::optional<double> in_flight(double latency, const std::vector<CostPoint>& curve);
 
+// How long a pattern of branches a predictor remembers: where their cost is half way from that of
+// steady branches to that of random ones, by the logarithm of their number. At most the last point,
+// at least the first. Nothing where random branches cost no more than steady ones.
+std::optional<double> remembered(double steady, double random,
+                                 const std::vector<CostPoint>& by_length);
+
 // Entries of the first and the second level of a TLB: the largest number of pages whose extra cost
 // (against the same lines without pages of their own) is still that of the plateau. A level that
 // shows no step, or whose plateau is shorter than a doubling, is not told.

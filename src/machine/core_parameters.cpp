@@ -109,6 +109,9 @@ class Collector {
   void reorder_window();
   void translation(const std::vector<CostPoint>& extra_by_pages);
   void cache_share();
+  void code();
+  void branches();
+  void atomics();
 
   std::vector<model::Constant> take() { return std::move(found_); }
 
@@ -356,6 +359,41 @@ void Collector::cache_share() {
                "the sweep shows no plateau of L3");
 }
 
+void Collector::code() {
+  const Reading byte = read(kCodeInL2);
+  const double rate = byte.is_known() ? 1 / byte.cycles : 0;
+  put("code_l2_bytes_per_cycle", "bytes_per_cycle", rate, byte.is_known() ? 1 / byte.median : 0,
+      byte.spread, byte.verdict);
+  const model::Constant* latency = known("l2_latency_cycles");
+  const bool is_known = byte.is_known() && latency != nullptr;
+  put_estimate("code_lines_in_flight", "lines",
+               is_known ? std::optional(rate * latency->value / kLine) : std::nullopt, byte.spread,
+               byte.verdict, "derived: the rate of code from L2 times the latency of L2", kNotHere);
+}
+
+void Collector::branches() {
+  const Reading steady = read("branch_steady");
+  const Reading random = read("branch_random");
+  const bool is_known = steady.is_known() && random.is_known();
+  put_estimate("branch_pattern_branches", "branches",
+               is_known ? remembered(steady.cycles, random.cycles,
+                                     curve(kBranchPattern, pattern_lengths(), Of::cache))
+                        : std::nullopt,
+               random.spread, random.verdict,
+               "measured: random branches that repeat themselves, half of them mispredicted",
+               kNotHere);
+}
+
+void Collector::atomics() {
+  const Reading both = read(kAtomicAndLoad);
+  const Reading atomic = read("Atomic_lat");
+  const bool is_known = both.is_known() && atomic.is_known();
+  // A load that begins before the atomic has finished may cost nothing at all.
+  put_estimate("load_after_atomic_cycles", "cycles",
+               is_known ? std::optional(std::max(0.01, both.cycles - atomic.cycles)) : std::nullopt,
+               both.spread, both.verdict, "measured: a load behind each atomic addition", kNotHere);
+}
+
 }  // namespace
 
 std::vector<model::Constant> core_parameters(const Plan& plan, const Workbench& bench,
@@ -372,6 +410,9 @@ std::vector<model::Constant> core_parameters(const Plan& plan, const Workbench& 
   collector.in_flight_at_once();
   collector.translation(extra_by_pages);
   collector.cache_share();
+  collector.code();
+  collector.branches();
+  collector.atomics();
   return collector.take();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -14,10 +15,18 @@ constexpr double kWindow = 0.0005;
 constexpr int kTimes = 32;   // links of a chain
 constexpr int kSteps = 128;  // instructions of a stream
 constexpr std::size_t kPage = 4096;
+constexpr int kCodeSteps = 24 * 1024;
+#if defined(__x86_64__)
+constexpr double kLongNop = 8;  // bytes
+#else
+constexpr double kLongNop = 4;
+#endif
 
 constexpr std::array kParallel{2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48};
 constexpr std::array kFillers{32,  64,  96,  128, 160, 192, 208, 224, 240, 256, 272, 288,
                               304, 320, 336, 352, 384, 416, 448, 480, 512, 544, 576, 640};
+constexpr std::array kPatterns{1 << 10, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17};
+constexpr double kPatternWindow = 0.002;  // in which the longest pattern comes again and again
 constexpr int kMostChases = 48;
 constexpr int kMostWalks = 24;
 
@@ -91,6 +100,45 @@ Isa isa_here(const PlanInput& input, Isa isa) {
   return isa == Isa::sse && !is_usable(input, isa) ? Isa::neon : isa;
 }
 
+// Instructions of eight bytes that do nothing, more of them than L1 holds: only their fetching
+// takes time.
+void plan_code(Plan& plan, const PlanInput& input, Workbench& bench) {
+  if (!is_usable(input, Isa::scalar)) return;
+  TrialSetup setup;
+  setup.kernel = independent_kernel(Isa::scalar, 0, {{Op::long_nop}}, kCodeSteps);
+  setup.work = kLongNop * static_cast<double>(setup.kernel.body.size());
+  plan_reading(plan, bench, kCodeInL2, std::move(setup), kPrivateTolerance, kWindow);
+}
+
+// Random branches that repeat themselves: as long as a predictor remembers the pattern, they cost
+// no more than steady ones.
+void plan_patterns(Plan& plan, Workbench& bench) {
+  constexpr int kBranches = 64;
+  for (const int length : kPatterns) {
+    const int shift = 63 - std::countr_zero(static_cast<unsigned>(length));
+    TrialSetup setup;
+    setup.kernel = chain_kernel(Op::lcg_branch, kBranches);
+    setup.work = kBranches;
+    setup.q = kLcgMultiplier;
+    setup.r = kLcgIncrement << shift;
+    setup.first_integer = kLcgSeed << shift;
+    setup.warm_trips = 2 * static_cast<std::uint64_t>(length) / kBranches;
+    plan_reading(plan, bench, kBranchPattern + std::to_string(length), std::move(setup),
+                 kSharedTolerance, kPatternWindow);
+  }
+}
+
+void plan_atomic(Plan& plan, const Rings& rings, Workbench& bench, std::byte* word) {
+  const std::vector<std::byte*> ring = rings.places("L1_lat", 1);
+  if (ring.empty()) return;
+  TrialSetup setup;
+  setup.kernel =
+      repeated_kernel(Isa::scalar, 2, {{Op::atomic_add, 0, 0}, {Op::chase, 0, 1}}, kTimes);
+  setup.work = kTimes;
+  setup.starts = {word, ring.front()};
+  plan_reading(plan, bench, kAtomicAndLoad, std::move(setup), kPrivateTolerance, kWindow);
+}
+
 // Gives out places of a ring. No two trials start at the same one, or the second would find in
 // a cache what the first has fetched.
 class Places {
@@ -149,6 +197,8 @@ std::span<const int> parallel_chases() { return kParallel; }
 
 std::span<const int> window_fillers() { return kFillers; }
 
+std::span<const int> pattern_lengths() { return kPatterns; }
+
 Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings& rings,
                                 Workbench& bench) {
   Probes probes;
@@ -168,7 +218,10 @@ Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings&
   };
   for (const Probe& probe : chains()) plan_probe(probe, true);
   for (const Probe& probe : streams()) plan_probe(probe, false);
+  plan_atomic(plan, rings, bench, words.data());
   probes.buffers.push_back(std::move(words));
+  plan_code(plan, input, bench);
+  plan_patterns(plan, bench);
   constexpr std::size_t kAllChases =
       std::accumulate(kParallel.begin(), kParallel.end(), std::size_t{0});
   Places memory(rings, "Mem_lat", kAllChases + 2 * kFillers.size());

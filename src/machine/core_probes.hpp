@@ -19,12 +19,19 @@ namespace loft::machine {
 // How many chases run at once, and how many operations stand between two of them.
 std::span<const int> parallel_chases();
 std::span<const int> window_fillers();
+// How many branches a random pattern has before it begins again.
+std::span<const int> pattern_lengths();
 
 // Names of the items of a plan, before a number of chases or fillers.
 inline constexpr const char* kSpacedChases = "spaced_chases ";
 inline constexpr const char* kMemoryChases = "memory_chases ";
 inline constexpr const char* kCacheChases = "cache_chases ";
 inline constexpr const char* kPageChases = "page_chases ";
+inline constexpr const char* kBranchPattern = "branch_pattern ";
+// Atomic additions and links of a chase in L1, in turns; a unit of its work is one of each.
+inline constexpr const char* kAtomicAndLoad = "atomic_and_load";
+// Code that lies in L2; a unit of its work is a byte.
+inline constexpr const char* kCodeInL2 = "code_in_l2";
 
 // The memory that the probes work on; it must outlive the plan's items.
 struct Probes {

@@ -169,6 +169,8 @@ void Encoder::control(const Step& step) {
     case Op::branch_not_taken:
       integer(0x39, kP, kP);     // cmp rbx, rbx
       return put({0x75, 0x00});  // jne to what follows anyway
+    case Op::long_nop:
+      return put({0x0F, 0x1F, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00});
     default:
       return put({0x90});
   }

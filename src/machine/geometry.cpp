@@ -35,6 +35,12 @@ core::MachineGeometry geometry_of(const model::Machine& machine) {
         static_cast<std::uint64_t>(std::max(1.0, std::floor(share->value / per_way)) * per_way);
     if (l3.exists() && core::check(l3, "L3")) geometry.caches.l3 = l3;
   }
+  // Tables in which the model's predictor remembers as long a pattern as the machine's does. With
+  // 2^14 entries it is 10,500 branches, and 1.2 bits more are twice as many.
+  const model::Constant* pattern = model::find_core_parameter(machine, "branch_pattern_branches");
+  if (pattern != nullptr && pattern->verdict != model::Verdict::unavailable)
+    geometry.branches.table_bits = static_cast<std::uint8_t>(
+        std::clamp(std::round(14 + 1.2 * std::log2(pattern->value / 10'500)), 10.0, 18.0));
   return geometry;
 }
 

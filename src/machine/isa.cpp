@@ -28,12 +28,6 @@ std::string_view name_of(Isa isa) { return kIsaNames[static_cast<std::size_t>(is
 
 std::string_view name_of(Precision precision) { return precision == Precision::sp ? "sp" : "dp"; }
 
-std::optional<Isa> isa_named(std::string_view name) {
-  for (std::size_t i = 0; i < kIsaNames.size(); ++i)
-    if (kIsaNames[i] == name) return static_cast<Isa>(i);
-  return std::nullopt;
-}
-
 std::size_t vector_bytes(Isa isa, Precision precision) {
   switch (isa) {
     case Isa::scalar:

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +15,6 @@ enum class Precision { sp, dp };
 
 std::string_view name_of(Isa isa);
 std::string_view name_of(Precision precision);
-std::optional<Isa> isa_named(std::string_view name);
 
 constexpr std::size_t element_bytes(Precision precision) {
   return precision == Precision::sp ? 4 : 8;

@@ -60,6 +60,7 @@ enum class Op : std::uint8_t {
   jump,              // a taken jump to the next operation
   branch_not_taken,  // a comparison and a branch that is never taken
   nop,
+  long_nop,  // of eight bytes on x86-64
 };
 
 // What the encoders and the interpreter tell operations apart by.

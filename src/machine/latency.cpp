@@ -33,10 +33,7 @@ struct Chain {
   std::uint64_t p, q, r, first_integer;
 };
 
-// A full-period congruential generator: its bit 62 is as good as random to any predictor. With q =
-// 1 and r = 0 the same loop has a branch that never changes.
-constexpr std::uint64_t kMultiplier = 6364136223846793005;
-constexpr std::uint64_t kIncrement = 1442695040888963407;
+// With q = 1 and r = 0 the loop of the generator has a branch that never changes.
 constexpr Chain kChains[] = {
     {"FP_add_lat", Op::add, 1, 0, 0, 0},
     {"FP_mul_lat", Op::mul, 1, 0, 0, 0},
@@ -46,8 +43,8 @@ constexpr Chain kChains[] = {
     // A 62-bit dividend by a 31-bit divisor; the OR that restores the dividend is one cycle more.
     {"int_div+or", Op::int_div, 0x5A5A5A5B, 0x3FEDCBA987654321, 0, 0x3FEDCBA987654321},
     {"BR_lat", Op::jump, 1, 0, 0, 0},
-    {"branch_random", Op::lcg_branch, 1, kMultiplier, kIncrement, 88172645463325252},
-    {"branch_steady", Op::lcg_branch, 1, 1, 0, 88172645463325252},
+    {"branch_random", Op::lcg_branch, 1, kLcgMultiplier, kLcgIncrement, kLcgSeed},
+    {"branch_steady", Op::lcg_branch, 1, 1, 0, kLcgSeed},
 };
 
 // Allocates, touches and links a ring on the CPU that will chase through it.

@@ -9,6 +9,12 @@
 
 namespace loft::machine {
 
+// A full-period congruential generator: its bit 62 is as good as random to any predictor. A seed
+// and an increment that are shifted left by `n` bits have a pattern of 2^(63 - n) branches.
+inline constexpr std::uint64_t kLcgMultiplier = 6364136223846793005;
+inline constexpr std::uint64_t kLcgIncrement = 1442695040888963407;
+inline constexpr std::uint64_t kLcgSeed = 88172645463325252;
+
 // The memory that chases walk through; it must outlive the plan's items.
 class Rings {
  public:

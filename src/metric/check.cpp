@@ -231,11 +231,41 @@ class Checker {
 
 }  // namespace
 
+std::size_t CheckResult::count(Severity severity) const {
+  return static_cast<std::size_t>(std::ranges::count(diagnostics, severity, &Diagnostic::severity));
+}
+
+EventTest events_known_to(event::Resolver& resolver) {
+  return [&resolver](const std::string& name) -> std::string {
+    const auto events = resolver.resolve_list(name);
+    return events ? std::string() : events.error().why;
+  };
+}
+
 CheckResult check_definitions(const Library& library, const MetricFile& file,
                               const EventTest& is_event) {
   Checker checker(library, is_event);
   for (const Definition& definition : file.definitions) checker.definition(definition);
   return checker.take();
+}
+
+CheckResult check_files(Library library, std::span<const MetricFile> files,
+                        const EventTest& is_event) {
+  CheckResult all;
+  for (const MetricFile& file : files) {
+    const auto before = static_cast<std::ptrdiff_t>(library.diagnostics().size());
+    library.add(file, Tier::command);
+    // The file's own, and what only shows among several: names that two of them define.
+    std::copy(library.diagnostics().begin() + before, library.diagnostics().end(),
+              std::back_inserter(all.diagnostics));
+  }
+  for (const MetricFile& file : files) {
+    CheckResult one = check_definitions(library, file, is_event);
+    std::ranges::move(one.diagnostics, std::back_inserter(all.diagnostics));
+    all.definitions += one.definitions;
+    all.expectations += one.expectations;
+  }
+  return all;
 }
 
 }  // namespace loft::metric

@@ -32,6 +32,20 @@ Result<std::vector<Program>> compile_all(const Library& library, std::span<const
   return programs;
 }
 
+Result<std::vector<Program>> compile_possible(const Library& library, const Available& available) {
+  std::vector<Program> programs;
+  for (const std::string& name : library.names()) {
+    auto program = compile(library, name, available);
+    if (program && std::ranges::all_of(program->inputs(), available))
+      programs.push_back(*std::move(program));
+  }
+  if (programs.empty())
+    return failure(ErrorKind::invalid_input, "evaluate metrics",
+                   "no metric that is known can be computed from these counts",
+                   "name one to see what it lacks");
+  return programs;
+}
+
 std::vector<std::string> needs(std::span<const Program> programs) {
   std::vector<std::string> events;
   for (const Program& program : programs)

@@ -33,6 +33,10 @@ Evaluated evaluated(const Program& program, Value value);
                                                        std::span<const std::string> names,
                                                        const Available& available);
 
+// All metrics that what is available suffices for; an error where there is none.
+[[nodiscard]] Result<std::vector<Program>> compile_possible(const Library& library,
+                                                            const Available& available);
+
 // Events that must be counted, in the order of first use. "time" is not among them: it is measured
 // with every run.
 std::vector<std::string> needs(std::span<const Program> programs);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace loft::metric {
 
 void Library::add(MetricFile file, Tier tier) {
@@ -80,6 +82,19 @@ std::vector<std::string> Library::names() const {
         }))
       names.push_back(name);
   return names;
+}
+
+std::vector<const Definition*> Library::with_words(const std::vector<std::string>& words) const {
+  std::vector<const Definition*> found;
+  for (const std::string& name : names())
+    for (const Definition* definition : find(name))
+      if (std::ranges::all_of(words, [&](const std::string& word) {
+            return contains_ignoring_case(definition->name, word) ||
+                   contains_ignoring_case(definition->description, word) ||
+                   contains_ignoring_case(definition->group, word);
+          }))
+        found.push_back(definition);
+  return found;
 }
 
 std::vector<const Constant*> Library::constants() const {

@@ -39,6 +39,9 @@ class Library {
 
   // Names of metrics and models, sorted, aliases left out.
   [[nodiscard]] std::vector<std::string> names() const;
+  // Their definitions, those whose name, group or description has every word.
+  [[nodiscard]] std::vector<const Definition*> with_words(
+      const std::vector<std::string>& words) const;
   [[nodiscard]] std::vector<const Constant*> constants() const;
 
  private:

@@ -86,18 +86,4 @@ MetricFile read_metrics(const std::string& file_name, std::string_view text, For
   return {};
 }
 
-Result<std::string> write_metrics(const MetricFile& file, Format format) {
-  switch (format) {
-    case Format::loft:
-      return write_loft(file);
-    case Format::papi:
-      return write_papi(file);
-    case Format::papi_xml:
-      return write_papi_xml(file);
-    default:
-      return failure(ErrorKind::unsupported, fmt::format("write metrics as {}", to_string(format)),
-                     "that format is only read", "write loft, papi or xml");
-  }
-}
-
 }  // namespace loft::metric

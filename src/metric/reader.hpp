@@ -42,7 +42,6 @@ MetricFile read_perf(const std::string& file_name, std::string_view text);
 
 // The other way: definitions as text. What the format has no place for (units and descriptions in
 // the paper's) becomes a comment or an attribute; LIKWID, perf and CSV are read only.
-[[nodiscard]] Result<std::string> write_metrics(const MetricFile& file, Format format);
 std::string write_loft(const MetricFile& file);
 std::string write_papi(const MetricFile& file);
 std::string write_papi_xml(const MetricFile& file);

@@ -39,16 +39,6 @@ struct Ceiling {
   RoofBasis basis = RoofBasis::measured;
 };
 
-// A program, thread, function or slice of time under the roofs.
-struct RooflinePoint {
-  std::string name;
-  double intensity = 0;  // FLOP per byte
-  double flops_per_second = 0;
-  double weight = 0;  // share of time, 0 to 1; 0: not known
-  int series = 0;     // points of one run share a number
-  bool is_estimated = false;
-};
-
 // The roof that a point hangs under.
 struct Limit {
   std::string name;

@@ -162,16 +162,27 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
 
 Result<Measured> measure_twice(const Target& target, const model::Machine& machine) {
   LOFT_TRY(auto streams, RepeatStreams::prepare());
+  // What cannot be probed is taken to be as the machine file has it.
+  auto probe = loft::machine::ConditionsProbe::make(machine);
+  if (probe) probe->look_at_l3();
   LOFT_TRY(
       NativeRun run,
-      run_natively({.command = target.command, .streams = streams.first(), .file = target.file}));
+      run_natively({.command = target.command, .streams = streams.first(), .file = target.file},
+                   [&](pid_t pid) {
+                     if (probe) probe->look_beside(pid);
+                   }));
+  if (probe) probe->look_at_l3();
+  const auto met = probe ? probe->conditions() : loft::machine::Conditions{};
   Measured measured;
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine));
   LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts));
-  if (auto account = account_of(windows.windows(), windows.functions(), machine))
+  if (auto account = account_of(windows.windows(), windows.functions(), machine, met))
     measured.account = std::move(*account);
   else
     run.counts.notes.push_back("why it takes its time is not modelled: " + account.error().why);
+  if (measured.account && !measured.account->slowed.empty())
+    run.counts.notes.push_back("others used the machine meanwhile: " + measured.account->slowed +
+                               "; verdicts reckon with that");
   if (target.most_runs > 1)
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");

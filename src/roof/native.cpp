@@ -12,6 +12,8 @@ namespace {
 
 // Some meters move ten times a second: a shorter step would show their steps, not the power.
 constexpr Nanoseconds kEnergyStep = std::chrono::milliseconds(200);
+// So often somebody looks at what the machine gives: a program of a second is seen some 25 times.
+constexpr Nanoseconds kLookStep = std::chrono::milliseconds(40);
 
 // The samples of the run time; those of other events say what was done, not how long it took.
 std::vector<sample::TimelineEntry> times_of(const std::vector<sample::TimelineEntry>& timeline) {
@@ -33,18 +35,25 @@ std::uint64_t start_of(const source::Recording& recording) {
 
 }  // namespace
 
-Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& sampling) {
+Result<NativeRun> run_natively(const source::scheduler::SampledRunRequest& sampling,
+                               const std::function<void(pid_t)>& look) {
   NativeRun native;
-  LOFT_TRY(native.run, source::perf_events::SamplingRun::prepare(sampling));
+  LOFT_TRY(native.run, source::scheduler::SampledRun::prepare(sampling));
   source::CountRequest request;
   request.command = sampling.command;
   request.pids = sampling.pids;
   auto energy = source::energy::EnergyUsage::start();
   source::WatchOptions options;
-  if (energy.has_gauges()) {
-    options.interval = kEnergyStep;
-    options.on_interval = [&](const auto&) { energy.look(); };
-  }
+  if (energy.has_gauges()) options.interval = kEnergyStep;
+  if (look && !sampling.command.empty()) options.interval = kLookStep;
+  Nanoseconds next_energy = now() + kEnergyStep;
+  options.on_interval = [&](const auto&) {
+    if (energy.has_gauges() && now() >= next_energy) {
+      energy.look();
+      next_energy += kEnergyStep;
+    }
+    if (look && native.run->program() != nullptr) look(native.run->program()->pid());
+  };
   LOFT_TRY(native.counts, source::watch(*native.run, request, options));
   native.counts.intervals.clear();
   native.counts.energy = energy.so_far();

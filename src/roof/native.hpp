@@ -6,6 +6,9 @@
 //   const Joined joined = join(profile.times(), counted);        // roof/join.hpp
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,16 +17,18 @@
 #include "sample/counting.hpp"
 #include "sample/named_profile.hpp"
 #include "source/file/profile_recording.hpp"
-#include "source/perf_events/sampling.hpp"
+#include "source/scheduler/sampled_run.hpp"
 
 namespace loft::roof {
 
 // A native run of a program, or a look at one that runs, with what was counted beside its time.
 struct NativeRun {
-  std::unique_ptr<source::perf_events::SamplingRun> run;
+  std::unique_ptr<source::scheduler::SampledRun> run;
   sample::RunCounts counts;
 };
-[[nodiscard]] Result<NativeRun> run_natively(const source::perf_events::SamplingRequest& request);
+// `look`, where it is given, is called some ten times a second while the program runs.
+[[nodiscard]] Result<NativeRun> run_natively(const source::scheduler::SampledRunRequest& request,
+                                             const std::function<void(pid_t)>& look = {});
 
 // How long it took, and where its time went.
 struct NativeProfile {

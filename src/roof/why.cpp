@@ -270,14 +270,15 @@ void add_window(const KeptWindow& kept, const core::CoreParameters& core,
 Result<Account> account_of(
     const std::vector<KeptWindow>& windows,
     const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
-    const model::Machine& machine) {
+    const model::Machine& machine, const machine::Conditions& met) {
   LOFT_TRY(const machine::MeasuredCore measured, machine::core_of(machine));
-  const core::CoreParameters& core = measured.parameters;
+  const core::CoreParameters core = machine::under(met, measured.parameters);
   LOFT_CHECK(core::check(core));
   for (const KeptWindow& kept : windows) LOFT_CHECK(core::check(kept.window));
   Account account;
   account.core = fmt::format("{}, {} parameters not measured here", measured.base,
                              measured.missing.size() + measured.unlikely.size());
+  account.slowed = machine::describe(met, measured.parameters);
   const auto parts = parts_of(windows, core, functions.size(), core::Unknown::as_modelled);
   add_parts(parts, functions, account.functions);
   const bool is_open = std::ranges::any_of(

@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "core/parameters.hpp"
 #include "core/timing.hpp"
+#include "machine/conditions.hpp"
 #include "model/machine_model.hpp"
 #include "model/roof_points.hpp"
 #include "model/verdict.hpp"
@@ -30,14 +31,15 @@ struct Account {
   // The same with data that the warm-up did not see as near as they can be; empty where there are
   // none to speak of.
   std::map<FunctionKey, model::TimedPart> nearest;
-  std::string core;  // which core was modelled: "zen3, 47 parameters measured"
+  std::string core;    // which core was modelled: "zen3, 47 parameters measured"
+  std::string slowed;  // what others took of the machine meanwhile; empty: nothing to speak of
 };
 
-// Times all windows. Costs some milliseconds a window.
+// Times all windows on a core as the run met it. Costs some milliseconds a window.
 [[nodiscard]] Result<Account> account_of(
     const std::vector<source::virtual_pmu::KeptWindow>& windows,
     const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
-    const model::Machine& machine);
+    const model::Machine& machine, const machine::Conditions& met = {});
 
 // Adds what one window says to the parts of its functions.
 void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CoreParameters& core,

@@ -30,9 +30,9 @@ const metric::Request* Core::request() const {
   return set_ ? &set_->request : nullptr;
 }
 
-Result<void> Core::ask(const Fd& done) {
+Result<void> Core::ask(Gate& gate) {
   if (!reader_) {
-    LOFT_TRY(auto reader, CoreReader::start(cpu_, done));
+    LOFT_TRY(auto reader, CoreReader::start(cpu_, gate));
     reader_.emplace(std::move(reader));
   }
   if (is_awaited_) return {};

@@ -2,7 +2,7 @@
 //
 //   Core core(3);
 //   core.change(open_on_core(request, 3).value());   // from the next boundary on
-//   LOFT_CHECK(core.ask(done));
+//   LOFT_CHECK(core.ask(gate));
 //   ...                                              // until the reader has answered
 //   const CoreSample sample = core.take(origin);
 #pragma once
@@ -26,7 +26,7 @@ class Core {
 
   // Asks the reader, which is started where there is none yet. One that has not answered yet is not
   // asked again.
-  [[nodiscard]] Result<void> ask(const Fd& done);
+  [[nodiscard]] Result<void> ask(Gate& gate);
   [[nodiscard]] bool has_answered() const;
 
   // What the answer says, if it has come: counts since the one before. The first answer of a set

@@ -72,14 +72,14 @@ Result<CoreSet> open_on_core(metric::Request request, int cpu) {
     std::erase_if(group.members, [&](std::size_t i) { return !opened.why_missing[i].empty(); });
   std::erase_if(groups, [](const source::EventGroup& group) { return group.members.empty(); });
 
-  LOFT_TRY(auto settled, source::perf_events::settle(request.events, groups, {-1, cpu}, {}));
-  const Layout& layout = settled.layout;
+  LOFT_TRY(auto tried, source::perf_events::try_layout(request.events, groups, {-1, cpu}, {}));
+  const Layout& layout = tried.layout;
   for (std::size_t i = 0; i < layout.events.size(); ++i) {
     if (layout.missing[i]) opened.why_missing[i] = layout.why_missing(i);
     opened.frame.events.push_back(sample::CountedEvent::of(layout.events[i]));
     opened.frame.events.back().whole_machine = true;
   }
-  opened.counters = std::make_unique<PerfCounters>(layout.groups, std::move(settled.groups));
+  opened.counters = std::make_unique<PerfCounters>(layout.groups, std::move(tried.groups));
   opened.request = std::move(request);
   return opened;
 }

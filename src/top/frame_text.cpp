@@ -168,6 +168,10 @@ std::string frame_json(const Frame& frame) {
   ordered_json json{{"schema", "loft.top/1"}, {"time_s", to_seconds(frame.time)}};
   json["cores"] = ordered_json::array();
   for (const CoreSample& core : frame.cores) json["cores"].push_back(core_json(core));
+  json["units"] = ordered_json::object();
+  for (const CoreSample& core : frame.cores)
+    for (const NamedValue& value : values_of(core))
+      json["units"][std::string(value.name)] = value.unit;
   json["energy"] = ordered_json::array();
   for (const EnergySample& energy : frame.energy)
     json["energy"].push_back(

@@ -1,11 +1,9 @@
 #include "top/monitor.hpp"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -24,6 +22,18 @@ std::uint64_t resident_bytes() {
   return pages.value_or(0) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// Several GPUs of a kind have one name.
+std::vector<std::string> names_of(const source::energy::Gauges& gauges) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < gauges.size(); ++i) {
+    std::string name = gauges.name(i);
+    for (int number = 2; std::ranges::find(names, name) != names.end(); ++number)
+      name = fmt::format("{} ({})", gauges.name(i), number);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 }  // namespace
 
 Monitor::Monitor(MonitorOptions options) : options_(std::move(options)), accounts_(options_.root) {
@@ -37,8 +47,7 @@ Result<Monitor> Monitor::start(MonitorOptions options, const metric::Request& re
   Monitor monitor(std::move(options));
   // Where the monitor may not run there it runs anywhere: its readings are the readers' own.
   (void)set_allowed_cpus(0, {monitor.options_.cpu});
-  monitor.done_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!monitor.done_.is_open()) return failure_of_errno(errno, "wait for readers");
+  LOFT_TRY(monitor.gate_, Gate::make());
   LOFT_TRY(monitor.timer_, source::make_timer());
   for (Watched& watched : monitor.cores_) {
     watched.wanted = request;
@@ -47,6 +56,7 @@ Result<Monitor> Monitor::start(MonitorOptions options, const metric::Request& re
   }
   monitor.gauges_ = source::energy::Gauges::open(monitor.options_.root);
   monitor.joules_.resize(monitor.gauges_.size());
+  monitor.domains_ = names_of(monitor.gauges_);
   return monitor;
 }
 
@@ -71,8 +81,10 @@ void Monitor::set_interval(Nanoseconds interval) {
 
 Result<void> Monitor::set_pace() {
   has_new_pace_ = false;
-  due_ = now();
-  return source::set_timer(timer_, options_.interval, options_.interval);
+  const Nanoseconds first = options_.first.count() > 0 ? options_.first : options_.interval;
+  options_.first = {};
+  due_ = now() + first - options_.interval;
+  return source::set_timer(timer_, first, options_.interval);
 }
 
 void Monitor::revive(Watched& watched, Nanoseconds at) {
@@ -91,12 +103,14 @@ void Monitor::revive(Watched& watched, Nanoseconds at) {
 
 void Monitor::ask() {
   const Nanoseconds at = now();
+  gate_->open_request();  // ours, so that nobody wakes us before all are asked
   for (Watched& watched : cores_) {
     revive(watched, at);
     if (watched.core.is_running() || watched.core.request() != nullptr)
-      (void)watched.core.ask(done_);  // one that cannot be started is tried again
+      (void)watched.core.ask(*gate_);  // one that cannot be started is tried again
   }
   is_asked_ = true;
+  gate_->close_request();
 }
 
 bool Monitor::is_complete() const {
@@ -134,7 +148,7 @@ void Monitor::add_energy(Frame& frame, Nanoseconds at) {
   const auto used = gauges_.advance(at);
   const double seconds = to_seconds(at - last_time_);
   for (std::size_t i = 0; i < used.size(); ++i) {
-    EnergySample sample{gauges_.name(i), used[i], std::nullopt, gauges_.is_gpu(i),
+    EnergySample sample{domains_[i], used[i], std::nullopt, gauges_.is_gpu(i),
                         gauges_.is_power(i) ? sample::Origin::modelled : sample::Origin::counted};
     joules_[i] += used[i].value_or(0);
     // A meter that never moved does not work: no machine runs without energy.
@@ -177,7 +191,7 @@ Result<void> Monitor::run(const RunOptions& options) {
     skipped_ += times - 1;
     is_due = true;
   });
-  supervisor.on_readable(done_.get(), [&] { (void)source::take_expirations(done_); });
+  supervisor.on_readable(gate_->fd(), [&] { gate_->take(); });
   for (const auto& [fd, action] : options.readable) supervisor.on_readable(fd, action);
 
   origin_ = last_time_ = now();
@@ -186,6 +200,7 @@ Result<void> Monitor::run(const RunOptions& options) {
   while (goes_on && !is_stopped_) {
     LOFT_CHECK(supervisor.wait(std::nullopt));
     if (supervisor.is_interrupted()) break;
+    options.after_wait();
     // A sample ends when all have answered, and at the latest when the next one is due.
     if (is_asked_ && (is_complete() || is_due)) goes_on = end_sample(options);
     if (!is_due || !goes_on) continue;

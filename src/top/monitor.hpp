@@ -23,6 +23,7 @@ struct MonitorOptions {
   CpuList cores;
   int cpu = -1;  // where the monitor itself runs; -1: on the last of the cores
   Nanoseconds interval = std::chrono::seconds(1);
+  Nanoseconds first{0};  // until the first sample; 0: an interval, too
   OpenOnCore open = open_on_core;
   SystemRoot root;
 };
@@ -33,6 +34,8 @@ struct RunOptions {
   std::function<bool(const Frame&)> on_frame;
   // Before each sample is asked for: the moment to change what cores count.
   std::function<void()> at_boundary = [] {};
+  // Whenever something has happened, a signal included.
+  std::function<void()> after_wait = [] {};
   // Descriptors to wait for meanwhile, and what to do when they are readable.
   std::vector<std::pair<int, std::function<void()>>> readable = {};
 };
@@ -72,12 +75,13 @@ class Monitor {
   [[nodiscard]] bool end_sample(const RunOptions& options);
 
   MonitorOptions options_;
-  Fd done_;
+  std::unique_ptr<Gate> gate_;
   Fd timer_;
   std::vector<Watched> cores_;
   CpuAccounts accounts_;
   source::energy::Gauges gauges_;
-  std::vector<double> joules_;  // of each gauge so far
+  std::vector<std::string> domains_;  // names of the gauges, each once
+  std::vector<double> joules_;        // of each gauge so far
   Nanoseconds origin_{};
   Nanoseconds due_{};
   Nanoseconds last_time_{};

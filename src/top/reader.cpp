@@ -12,7 +12,7 @@
 namespace loft::top {
 namespace {
 
-bool take(const Fd& wake) {
+bool take_wake(const Fd& wake) {
   std::uint64_t times = 0;
   while (::read(wake.get(), &times, sizeof times) != sizeof times)
     if (errno != EINTR) return false;
@@ -43,11 +43,23 @@ class SignalsBlocked {
 
 }  // namespace
 
+Result<std::unique_ptr<Gate>> Gate::make() {
+  Fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd.is_open()) return failure_of_errno(errno, "wait for readers");
+  return std::unique_ptr<Gate>(new Gate(std::move(fd)));
+}
+
+void Gate::close_request() {
+  if (open_.fetch_sub(1, std::memory_order_acq_rel) == 1) tell(fd_.get());
+}
+
+void Gate::take() const { (void)take_wake(fd_); }
+
 // The monitor writes while no request is open, the reader while one is; `asked` and `answered` hand
 // it over.
 struct CoreReader::Shared {
   int cpu = -1;
-  int done = -1;
+  Gate* gate = nullptr;
   Fd wake;
   std::atomic<std::uint64_t> asked{0};
   std::atomic<std::uint64_t> answered{0};
@@ -63,10 +75,10 @@ CoreReader::CoreReader(std::unique_ptr<Shared> shared) : shared_(std::move(share
 
 CoreReader::CoreReader(CoreReader&&) noexcept = default;
 
-Result<CoreReader> CoreReader::start(int cpu, const Fd& done) {
+Result<CoreReader> CoreReader::start(int cpu, Gate& gate) {
   auto shared = std::make_unique<Shared>();
   shared->cpu = cpu;
-  shared->done = done.get();
+  shared->gate = &gate;
   shared->wake = Fd(::eventfd(0, EFD_CLOEXEC));
   if (!shared->wake.is_open()) return failure_of_errno(errno, fmt::format("watch CPU {}", cpu));
   shared->report.readings.reserve(kMostEvents);
@@ -76,7 +88,7 @@ Result<CoreReader> CoreReader::start(int cpu, const Fd& done) {
     reader.thread_ = std::thread([shared = reader.shared_.get()] {
       // Where that fails the core is off; every report says where the reader ran.
       (void)set_allowed_cpus(0, {shared->cpu});
-      while (take(shared->wake) && !shared->is_over.load()) serve(*shared);
+      while (take_wake(shared->wake) && !shared->is_over.load()) serve(*shared);
     });
   }
   return reader;
@@ -87,6 +99,7 @@ CoreReader::~CoreReader() {
   shared_->is_over = true;
   tell(shared_->wake.get());
   thread_.join();
+  if (is_asked()) shared_->gate->close_request();  // nobody will answer it
 }
 
 void CoreReader::use(CoreCounters* counters, std::size_t count) {
@@ -96,6 +109,7 @@ void CoreReader::use(CoreCounters* counters, std::size_t count) {
 
 void CoreReader::ask() {
   shared_->report.asked = now();
+  shared_->gate->open_request();
   shared_->asked.store(shared_->asked.load() + 1, std::memory_order_release);
   tell(shared_->wake.get());
 }
@@ -128,7 +142,7 @@ void CoreReader::serve(Shared& shared) {
   shared.next = nullptr;
   report.own_time = now(CLOCK_THREAD_CPUTIME_ID);
   shared.answered.store(request, std::memory_order_release);
-  tell(shared.done);
+  shared.gate->close_request();
 }
 
 }  // namespace loft::top

@@ -1,9 +1,10 @@
 // The reader of one core: a thread that is pinned there, sleeps, and reads the core's counters when
 // it is asked to. Counters read on their own core need no interrupt of another.
 //
-//   LOFT_TRY(auto reader, CoreReader::start(3, done));   // `done`: an eventfd of all readers
+//   LOFT_TRY(auto gate, Gate::make());                   // of all readers
+//   LOFT_TRY(auto reader, CoreReader::start(3, *gate));
 //   reader.use(counters, count);                         // what is read from the next request on
-//   reader.ask();                                        // one write; the answer is one, too
+//   reader.ask();                                        // one write, which the reader reads
 //   if (const Report* report = reader.answer()) ...      // nothing until it has come
 //
 // Nobody else runs on the core between the reader's stopping one set of counters and starting the
@@ -22,6 +23,24 @@
 
 namespace loft::top {
 
+// Becomes readable when the last of all open requests is answered: the monitor is woken once for a
+// sample, by one write.
+class Gate {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Gate>> make();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  void open_request() { open_.fetch_add(1, std::memory_order_relaxed); }
+  void close_request();
+  // Until the next time.
+  void take() const;
+
+ private:
+  explicit Gate(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;
+  std::atomic<int> open_{0};
+};
+
 struct Report {
   Nanoseconds asked{};               // when the request was made
   Nanoseconds at{};                  // when the counters were read
@@ -34,8 +53,8 @@ struct Report {
 
 class CoreReader {
  public:
-  // `done` must live as long as the reader.
-  [[nodiscard]] static Result<CoreReader> start(int cpu, const Fd& done);
+  // The gate must live as long as the reader.
+  [[nodiscard]] static Result<CoreReader> start(int cpu, Gate& gate);
   CoreReader(CoreReader&&) noexcept;
   CoreReader& operator=(CoreReader&&) = delete;
   ~CoreReader();

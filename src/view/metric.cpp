@@ -16,10 +16,6 @@ using metric::Constant;
 using metric::Evaluated;
 using nlohmann::ordered_json;
 
-std::string dumped(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
 std::string number_text(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
@@ -35,6 +31,10 @@ std::size_t characters(std::string_view text) {
 }
 
 }  // namespace
+
+std::string dumped(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
 
 ordered_json metric_object(const Evaluated& metric) {
   const auto value = metric.in_unit();
@@ -114,7 +114,7 @@ std::optional<metric::Interval> interval_of(const sample::CountedEvent& event,
   return index < metrics.events.size() ? metrics.events[index] : std::nullopt;
 }
 
-std::string metric_columns_csv(const MetricColumns& columns) {
+std::string metric_columns_csv(const metric::MetricColumns& columns) {
   std::string text = columns.labels.empty() ? "row" : "row,label";
   for (std::size_t i = 0; i < columns.names.size(); ++i) {
     const std::string& name = columns.names[i];
@@ -142,7 +142,7 @@ std::string metric_columns_csv(const MetricColumns& columns) {
   return text;
 }
 
-std::string metric_columns_json(const MetricColumns& columns) {
+std::string metric_columns_json(const metric::MetricColumns& columns) {
   ordered_json json{{"schema", "loft.metric/1"}, {"metrics", ordered_json::array()}};
   for (std::size_t i = 0; i < columns.names.size(); ++i) {
     ordered_json values = ordered_json::array();

@@ -8,6 +8,7 @@
 
 #include "metric/evaluation.hpp"
 #include "metric/run_counts.hpp"
+#include "metric/table.hpp"
 
 namespace loft::view {
 
@@ -21,16 +22,7 @@ std::optional<metric::Interval> interval_of(const sample::CountedEvent& event,
                                             const metric::RunMetrics& metrics, std::size_t index);
 
 // Metrics over the rows of a table: one column each.
-struct MetricColumns {
-  std::vector<std::string> labels;  // of the rows; may be empty
-  std::vector<std::string> names;
-  std::vector<metric::Unit> units;
-  std::vector<std::vector<double>> values;  // in units; NaN is not available
-  std::vector<std::string> kinds;           // of each metric
-  // Of each metric, in its unit: half of the 95 % interval, where it is a model that knows it.
-  std::vector<std::optional<double>> errors;
-};
-std::string metric_columns_csv(const MetricColumns& columns);
-std::string metric_columns_json(const MetricColumns& columns);
+std::string metric_columns_csv(const metric::MetricColumns& columns);
+std::string metric_columns_json(const metric::MetricColumns& columns);
 
 }  // namespace loft::view

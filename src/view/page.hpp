@@ -4,8 +4,7 @@
 //   page.title = "solver";
 //   page.runs = {"before"};
 //   page.rooflines = {roofline_of(machine, {.threads = 2})};
-//   page.points.add({.scope = model::Scope::function, .name = "dot", .intensity = 0.125,
-//                    .flops_per_second = 3.1e9, .share = 0.4});
+//   for (const model::RoofPoint& point : chart.points) page.points.add(point);
 //   LOFT_TRY(const auto html, page_html(page));
 //
 // Every part may be left out; the page then has no such part. A number that is not known is absent
@@ -58,25 +57,6 @@ struct PageFacts {
   std::vector<PageFact> facts;
 };
 
-// A point under the roofs. Texts are copied when it is added.
-struct PagePoint {
-  model::Scope scope = model::Scope::run;
-  std::uint32_t run = 0;  // index into PageData::runs
-  std::string_view name;
-  std::optional<std::uint32_t> tid = {};
-  std::string_view function = {};
-  std::optional<double> start_s = {};  // since the start of its run
-  std::optional<double> end_s = {};
-  double intensity = kNotKnown;  // FLOP per byte
-  double flops_per_second = kNotKnown;
-  std::optional<double> seconds = {};
-  std::optional<double> share = {};  // of the run's time, 0 to 1
-  sample::Origin origin = sample::Origin::counted;
-  std::string_view bound_by = {};
-  std::string_view why = {};                 // what holds it back, by a model
-  std::optional<double> share_of_roof = {};  // 0 to 1, more when it is above
-};
-
 // Texts, each kept once. Number 0 is the empty one.
 class PageTexts {
  public:
@@ -95,7 +75,8 @@ class PagePoints {
   static constexpr std::uint32_t kNoThread = 0xFFFFFFFF;
 
   void reserve(std::size_t points);
-  void add(const PagePoint& point);
+  // A point of the run with this index in PageData::runs.
+  void add(const model::RoofPoint& point, std::uint32_t of_run = 0);
   [[nodiscard]] std::size_t size() const { return scope.size(); }
 
   PageTexts texts;  // what name, function, bound_by and why are numbers of

@@ -19,23 +19,31 @@ void PagePoints::reserve(std::size_t points) {
   for (auto* column : {&start_s, &end_s}) column->reserve(points);
 }
 
-void PagePoints::add(const PagePoint& point) {
-  const auto narrow = [](double value) { return static_cast<float>(value); };
-  scope.push_back(static_cast<std::uint8_t>(point.scope));
-  origin.push_back(static_cast<std::uint8_t>(point.origin));
-  run.push_back(point.run);
-  name.push_back(texts.of(point.name));
-  tid.push_back(point.tid.value_or(kNoThread));
-  function.push_back(texts.of(point.function));
-  bound_by.push_back(texts.of(point.bound_by));
-  why.push_back(texts.of(point.why));
+void PagePoints::add(const model::RoofPoint& point, std::uint32_t of_run) {
+  const model::Subject& subject = point.subject;
+  const auto narrow = [](std::optional<double> value) {
+    return static_cast<float>(value.value_or(kNotKnown));
+  };
+  const bool is_slice = subject.scope == model::Scope::slice;
+  const bool has_function = is_slice || subject.scope == model::Scope::function;
+  const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
+  // Without a sample in it, how long it took is not known.
+  const bool has_time = subject.seconds > 0;
+  scope.push_back(static_cast<std::uint8_t>(subject.scope));
+  origin.push_back(static_cast<std::uint8_t>(subject.origin));
+  run.push_back(of_run);
+  name.push_back(texts.of(subject.scope == model::Scope::run ? "whole run" : subject.name));
+  tid.push_back(subject.tid != 0 ? static_cast<std::uint32_t>(subject.tid) : kNoThread);
+  function.push_back(texts.of(has_function ? std::string_view(subject.name) : ""));
+  bound_by.push_back(texts.of(point.limit ? std::string_view(point.limit->name) : ""));
+  why.push_back(texts.of(is_explained ? words_of(*subject.why) : std::string()));
   intensity.push_back(narrow(point.intensity));
-  flops_per_second.push_back(narrow(point.flops_per_second));
-  seconds.push_back(narrow(point.seconds.value_or(kNotKnown)));
-  share.push_back(narrow(point.share.value_or(kNotKnown)));
-  share_of_roof.push_back(narrow(point.share_of_roof.value_or(kNotKnown)));
-  start_s.push_back(point.start_s.value_or(kNotKnown));
-  end_s.push_back(point.end_s.value_or(kNotKnown));
+  flops_per_second.push_back(narrow(point.ops_per_second));
+  seconds.push_back(narrow(has_time ? std::optional(subject.seconds) : std::nullopt));
+  share.push_back(narrow(has_time ? std::optional(subject.share_of_time) : std::nullopt));
+  share_of_roof.push_back(narrow(point.limit ? std::optional(point.limit->share) : std::nullopt));
+  start_s.push_back(is_slice ? subject.start : kNotKnown);
+  end_s.push_back(is_slice ? subject.end : kNotKnown);
 }
 
 std::uint32_t PageFlame::add(std::uint32_t above, std::string_view frame, double own,

@@ -174,26 +174,20 @@ std::string roof_csv(std::span<const RoofReport> runs) {
 }
 
 std::string roof_svg(std::span<const RoofReport> runs) {
-  std::vector<model::RooflinePoint> points;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto add = [&](const RoofPoint& point, const std::string& name) {
-      if (!point.intensity || !point.ops_per_second) return;
-      points.push_back({runs[i].label.empty() ? name : runs[i].label + ": " + name,
-                        *point.intensity, *point.ops_per_second, point.subject.share_of_time,
-                        static_cast<int>(i), point.subject.origin != sample::Origin::counted});
-    };
-    const model::RoofChart& chart = runs[i].chart;
-    for (const RoofPoint& point : chart.points)
-      if (point.subject.scope == Scope::run) add(point, "whole run");
-    for (const std::size_t index : chart.shown)
-      add(chart.points[index], chart.points[index].subject.name);
+  std::vector<PointSeries> series;
+  for (const RoofReport& run : runs) {
+    PointSeries& points = series.emplace_back(PointSeries{run.label, {}});
+    for (const RoofPoint& point : run.chart.points)
+      if (point.subject.scope == Scope::run) points.points.push_back(&point);
+    for (const std::size_t index : run.chart.shown)
+      points.points.push_back(&run.chart.points[index]);
   }
   // The highest of them, so that no run stands above the roofs.
   const auto top_of = [](const RoofReport& run) {
     const auto& ceilings = run.chart.roofline.ceilings;
     return ceilings.empty() ? 0 : ceilings.front().flops_per_second;
   };
-  return roofline_svg(std::ranges::max(runs, {}, top_of).chart.roofline, points);
+  return roofline_svg(std::ranges::max(runs, {}, top_of).chart.roofline, series);
 }
 
 }  // namespace loft::view

@@ -28,36 +28,9 @@ double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown
 
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
-  for (const RoofPoint& point : chart.points) {
-    if (!point.intensity || !point.ops_per_second || point.subject.scope == Scope::loop) continue;
-    const model::Subject& subject = point.subject;
-    PagePoint shown;
-    shown.scope = subject.scope;
-    shown.run = run;
-    shown.name = subject.name;
-    if (subject.scope == Scope::run) shown.name = "whole run";
-    if (subject.tid != 0) shown.tid = static_cast<std::uint32_t>(subject.tid);
-    if (subject.scope == Scope::function || subject.scope == Scope::slice)
-      shown.function = subject.name;
-    if (subject.scope == Scope::slice) {
-      shown.start_s = subject.start;
-      shown.end_s = subject.end;
-    }
-    shown.intensity = *point.intensity;
-    shown.flops_per_second = or_unknown(point.ops_per_second);
-    shown.seconds = subject.seconds;
-    shown.share = subject.share_of_time;
-    shown.origin = subject.origin;
-    if (point.limit) {
-      shown.bound_by = point.limit->name;
-      shown.share_of_roof = point.limit->share;
-    }
-    const std::string why = subject.why && subject.why->outcome != model::Outcome::not_seen
-                                ? words_of(*subject.why)
-                                : std::string();
-    shown.why = why;
-    page.points.add(shown);
-  }
+  for (const RoofPoint& point : chart.points)
+    if (point.intensity && point.ops_per_second && point.subject.scope != Scope::loop)
+      page.points.add(point, run);
 }
 
 void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {

@@ -14,7 +14,8 @@ using model::RoofPoint;
 using model::Scope;
 
 constexpr std::size_t kNameWidth = 30;
-constexpr double kWorthALine = 0.02;  // of the time
+constexpr std::size_t kWhyWidth = 100;  // of a verdict and what speaks for it
+constexpr double kWorthALine = 0.02;    // of the time
 
 // Three significant digits; rates below a thousandth are not worth a row of zeros.
 std::string number(std::optional<double> value) {
@@ -109,14 +110,18 @@ std::string why_lines(const RoofReport& report) {
   std::string text;
   const auto add = [&](const std::string& name, const model::Why& why) {
     if (why.outcome == model::Outcome::not_seen) return;
-    text += fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
+    std::string line =
+        fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
     if (why.gain && *why.gain >= model::kLeastGain)
-      text += fmt::format(" (without {} {:.1f} × faster)",
+      line += fmt::format(" (without {} {:.1f} × faster)",
                           why.gain_is_of_both ? "both"
                           : why.second        ? "the first"
                                               : "it",
                           *why.gain);
-    text += why.evidence.empty() ? "\n" : ": " + why.evidence + "\n";
+    // What speaks for it goes to a line of its own where both do not fit into one.
+    if (!why.evidence.empty())
+      line += (line.size() + why.evidence.size() + 2 > kWhyWidth ? ":\n  " : ": ") + why.evidence;
+    text += line + "\n";
   };
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::run && point.subject.why)

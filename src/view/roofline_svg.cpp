@@ -35,11 +35,37 @@ constexpr std::array<std::string_view, 4> kSeriesColours{"#CC3311", "#0077BB", "
 constexpr std::string_view kHalo =
     "stroke=\"#fff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
 
+// A point that can be drawn, and what is written beside it.
+struct Mark {
+  const model::RoofPoint& point;
+  std::string name;
+  std::size_t series;
+
+  [[nodiscard]] double intensity() const { return *point.intensity; }
+  [[nodiscard]] double rate() const { return *point.ops_per_second; }
+  [[nodiscard]] double share_of_time() const { return point.subject.share_of_time; }
+  [[nodiscard]] bool is_estimated() const {
+    return point.subject.origin != sample::Origin::counted;
+  }
+};
+
+std::vector<Mark> marks_of(std::span<const PointSeries> series) {
+  std::vector<Mark> marks;
+  for (std::size_t i = 0; i < series.size(); ++i)
+    for (const model::RoofPoint* point : series[i].points) {
+      if (!point->intensity || !point->ops_per_second) continue;
+      const bool is_run = point->subject.scope == model::Scope::run;
+      const std::string name = is_run ? "whole run" : point->subject.name;
+      const std::string& label = series[i].label;
+      marks.push_back({*point, label.empty() ? name : label + ": " + name, i});
+    }
+  return marks;
+}
+
 class Drawing {
  public:
-  Drawing(const model::Roofline& roofline, std::span<const model::RooflinePoint> points,
-          DrawingSize size)
-      : roofline_(roofline), unit_(ops_unit(roofline.work)), points_(points), size_(size) {
+  Drawing(const model::Roofline& roofline, std::span<const PointSeries> series, DrawingSize size)
+      : roofline_(roofline), unit_(ops_unit(roofline.work)), marks_(marks_of(series)), size_(size) {
     choose_range();
   }
 
@@ -47,13 +73,13 @@ class Drawing {
 
  private:
   void choose_range();
-  [[nodiscard]] bool has_place(const model::RooflinePoint& point) const;
+  [[nodiscard]] bool has_place(const Mark& mark) const;
   [[nodiscard]] double x(double intensity) const;
   [[nodiscard]] double y(double flops) const;
   void grid();
   void slopes();
   void ceilings();
-  void marks();
+  void points();
   void label(double at_x, double at_y, double radius, const std::string& name);
   void title();
   void text(double at_x, double at_y, std::string_view what, std::string_view more);
@@ -65,7 +91,7 @@ class Drawing {
 
   const model::Roofline& roofline_;
   std::string unit_;
-  std::span<const model::RooflinePoint> points_;
+  std::vector<Mark> marks_;
   DrawingSize size_;
   double least_intensity_ = 1.0 / 64;
   double most_intensity_ = 64;
@@ -102,31 +128,31 @@ void Drawing::choose_range() {
   }
   const double roofs_start = least_intensity_;
   double best = 0;
-  for (const model::RooflinePoint& point : points_) best = std::max(best, point.flops_per_second);
+  for (const Mark& mark : marks_) best = std::max(best, mark.rate());
   // A handful of operations among millions of bytes would push all others into a corner.
-  const auto is_worth_seeing = [&](const model::RooflinePoint& point) {
-    return point.intensity > 0 && point.flops_per_second > 0 &&
-           (point.flops_per_second >= best / 1000 || point.intensity >= roofs_start / 10 ||
-            point.weight >= 1);
+  const auto is_worth_seeing = [&](const Mark& mark) {
+    return mark.intensity() > 0 && mark.rate() > 0 &&
+           (mark.rate() >= best / 1000 || mark.intensity() >= roofs_start / 10 ||
+            mark.share_of_time() >= 1);
   };
-  for (const model::RooflinePoint& point : points_) {
-    if (!is_worth_seeing(point)) continue;
+  for (const Mark& mark : marks_) {
+    if (!is_worth_seeing(mark)) continue;
     least_intensity_ =
-        std::min(least_intensity_, std::exp2(std::floor(std::log2(point.intensity))));
-    most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(point.intensity))));
-    most_flops_ = std::max(most_flops_, point.flops_per_second * 1.5);
+        std::min(least_intensity_, std::exp2(std::floor(std::log2(mark.intensity()))));
+    most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(mark.intensity()))));
+    most_flops_ = std::max(most_flops_, mark.rate() * 1.5);
   }
   double lowest = most_flops_ / 1000;
   if (!roofline_.slopes.empty())
     lowest = roofline_.slopes.back().bytes_per_second * least_intensity_ * 2;
-  for (const model::RooflinePoint& point : points_)
-    if (is_worth_seeing(point)) lowest = std::min(lowest, point.flops_per_second);
+  for (const Mark& mark : marks_)
+    if (is_worth_seeing(mark)) lowest = std::min(lowest, mark.rate());
   least_flops_ = std::pow(10, std::floor(std::log10(lowest)));
 }
 
-bool Drawing::has_place(const model::RooflinePoint& point) const {
-  return point.intensity >= least_intensity_ && point.intensity <= most_intensity_ &&
-         point.flops_per_second >= least_flops_ && point.flops_per_second <= most_flops_;
+bool Drawing::has_place(const Mark& mark) const {
+  return mark.intensity() >= least_intensity_ && mark.intensity() <= most_intensity_ &&
+         mark.rate() >= least_flops_ && mark.rate() <= most_flops_;
 }
 
 double Drawing::x(double intensity) const {
@@ -255,30 +281,28 @@ void Drawing::label(double at_x, double at_y, double radius, const std::string& 
 }
 
 // Area by share of time, so that what takes longest is seen first. A dashed ring is an estimate.
-void Drawing::marks() {
-  const auto radius_of = [](const model::RooflinePoint& point) {
-    return 4 + 10 * std::sqrt(std::clamp(point.weight, 0.0, 1.0));
+void Drawing::points() {
+  const auto radius_of = [](const Mark& mark) {
+    return 4 + 10 * std::sqrt(std::clamp(mark.share_of_time(), 0.0, 1.0));
   };
-  for (const model::RooflinePoint& point : points_) {
-    if (!has_place(point)) continue;
-    const double radius = radius_of(point);
-    const double at_x = x(point.intensity);
-    const double at_y = y(point.flops_per_second);
+  for (const Mark& mark : marks_) {
+    if (!has_place(mark)) continue;
+    const double radius = radius_of(mark);
+    const double at_x = x(mark.intensity());
+    const double at_y = y(mark.rate());
     out_ += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" fill-opacity=\"0.75\" "
         "stroke=\"{}><title>{}</title></circle>\n",
-        at_x, at_y, radius,
-        kSeriesColours[static_cast<std::size_t>(point.series) % kSeriesColours.size()],
-        point.is_estimated ? "#222\" stroke-dasharray=\"3 2\"" : "#fff\"",
-        xml_text(fmt::format("{}: {}{}, {:.3g} {}/B", point.name, point.is_estimated ? "~" : "",
-                             with_si_prefix(point.flops_per_second, unit_ + "/s"), point.intensity,
-                             unit_)));
+        at_x, at_y, radius, kSeriesColours[mark.series % kSeriesColours.size()],
+        mark.is_estimated() ? "#222\" stroke-dasharray=\"3 2\"" : "#fff\"",
+        xml_text(fmt::format("{}: {}{}, {:.3g} {}/B", mark.name, mark.is_estimated() ? "~" : "",
+                             with_si_prefix(mark.rate(), unit_ + "/s"), mark.intensity(), unit_)));
     taken_.push_back({at_x - radius, at_y - radius, at_x + radius, at_y + radius});
   }
-  for (const model::RooflinePoint& point : points_)
-    if (has_place(point))
-      label(x(point.intensity), y(point.flops_per_second), radius_of(point),
-            short_name(printable(point.name), kLongestName));
+  for (const Mark& mark : marks_)
+    if (has_place(mark))
+      label(x(mark.intensity()), y(mark.rate()), radius_of(mark),
+            short_name(printable(mark.name), kLongestName));
 }
 
 void Drawing::title() {
@@ -291,7 +315,7 @@ void Drawing::title() {
            : roofline_.precision == "sp"     ? "single precision"
                                              : "double precision",
            roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads),
-           std::ranges::any_of(points_, &model::RooflinePoint::is_estimated)
+           std::ranges::any_of(marks_, &Mark::is_estimated)
                ? "; dashed rings: by sampled or modelled time"
                : ""),
        "fill=\"#555\"");
@@ -308,15 +332,15 @@ std::string Drawing::draw() {
   grid();
   slopes();
   ceilings();
-  marks();
+  points();
   return out_ + "</svg>\n";
 }
 
 }  // namespace
 
-std::string roofline_svg(const model::Roofline& roofline,
-                         std::span<const model::RooflinePoint> points, DrawingSize size) {
-  return Drawing(roofline, points, size).draw();
+std::string roofline_svg(const model::Roofline& roofline, std::span<const PointSeries> series,
+                         DrawingSize size) {
+  return Drawing(roofline, series, size).draw();
 }
 
 }  // namespace loft::view

@@ -5,8 +5,9 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
-#include "model/roofline.hpp"
+#include "model/roof_points.hpp"
 
 namespace loft::view {
 
@@ -15,8 +16,15 @@ struct DrawingSize {
   int height = 640;
 };
 
-// A whole SVG document, readable without anything else. Text of points is escaped.
-std::string roofline_svg(const model::Roofline& roofline,
-                         std::span<const model::RooflinePoint> points = {}, DrawingSize size = {});
+// The points of one run, in one colour.
+struct PointSeries {
+  std::string label;  // of the run; empty where there is only one
+  std::vector<const model::RoofPoint*> points;
+};
+
+// A whole SVG document, readable without anything else. Text of points is escaped. Points without
+// intensity or rate are left out.
+std::string roofline_svg(const model::Roofline& roofline, std::span<const PointSeries> series = {},
+                         DrawingSize size = {});
 
 }  // namespace loft::view

@@ -144,5 +144,48 @@ TEST_F(FileReplacementTest, AFullDiskIsAnErrorAndNothingIsReplaced) {
   EXPECT_NE(written.error().why.find("ENOSPC"), std::string::npos);
 }
 
+TEST_F(FileReplacementTest, WhatStoodThereIsKeptBesideAndComesBackWhenWithdrawn) {
+  make("file", "old", 0644);
+  auto file = FileReplacement::of(at("file"));
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->write("new"));
+  ASSERT_TRUE(file->commit_keeping_old());
+  EXPECT_EQ(*read_file(at("file")), "new");
+  EXPECT_EQ(*read_file(at("file.old")), "old");
+  ASSERT_TRUE(file->write(" and more")) << "it may be written further";
+  EXPECT_EQ(*read_file(at("file")), "new and more");
+  file->withdraw();
+  EXPECT_EQ(*read_file(at("file")), "old");
+  EXPECT_FALSE(file_exists(at("file.old")));
+}
+
+TEST_F(FileReplacementTest, AnEmptyFileIsNotKept) {
+  make("file", "", 0644);
+  make("file.old", "older", 0644);
+  auto file = FileReplacement::of(at("file"));
+  ASSERT_TRUE(file && file->commit_keeping_old());
+  EXPECT_EQ(*read_file(at("file.old")), "older");
+}
+
+TEST_F(FileReplacementTest, ALinkIsFollowedAndWhatItLedToIsKeptThere) {
+  make("real", "old", 0644);
+  std::filesystem::create_symlink("real", at("link"));
+  auto file = FileReplacement::of(at("link"));
+  ASSERT_TRUE(file && file->write("new") && file->commit_keeping_old());
+  EXPECT_TRUE(std::filesystem::is_symlink(at("link")));
+  EXPECT_EQ(*read_file(at("real")), "new");
+  EXPECT_EQ(*read_file(at("real.old")), "old");
+}
+
+TEST_F(FileReplacementTest, WithdrawnBeforeItIsInPlaceItLeavesNoTrace) {
+  make("file", "old", 0644);
+  auto file = FileReplacement::of(at("file"));
+  ASSERT_TRUE(file && file->write("new"));
+  file->withdraw();
+  file->withdraw();
+  EXPECT_EQ(*read_file(at("file")), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path_), {}), 1);
+}
+
 }  // namespace
 }  // namespace loft

@@ -47,6 +47,92 @@ TEST(Top, OneCoreAloneAndCsv) {
   EXPECT_THAT(said.out, HasSubstr(",loft,,cpu_share,"));
 }
 
+// Runs a shell script in a folder of its own; $LOFT is the program.
+Said run_script(const std::string& script) {
+  std::string folder = "/tmp/loft-top-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return {};
+  EXPECT_TRUE(replace_file(folder + "/script", script));
+  const int raw =
+      std::system(("cd " + folder + " && LOFT=" LOFT_PROGRAM " XDG_CONFIG_HOME=" + folder +
+                   " sh script >out 2>notes </dev/null")
+                      .c_str());
+  Said said;
+  said.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+  said.out = read_file(folder + "/out").value_or("");
+  said.notes = read_file(folder + "/notes").value_or("");
+  std::system(("rm -rf " + folder).c_str());
+  return said;
+}
+
+TEST(Top, EventsOfOneCoreAreChangedWhileItRuns) {
+  if (run_loft("top --batch -n 1 -i 20 --format csv -e page-faults").out.find("EACCES") !=
+      std::string::npos)
+    GTEST_SKIP() << "whole CPUs may not be counted here";
+  const std::string cpu = std::to_string(online_cpus()->front());
+  // Sends until the monitor is there; it ends when it is told to.
+  const Said said = run_script(
+      "$LOFT top --batch --format json -i 20 -e page-faults >samples & pid=$!\n"
+      "until $LOFT top --send context-switches,cpu-migrations --cores " +
+      cpu +
+      " --to $pid 2>refusals; do kill -0 $pid || exit 1; done\n"
+      "$LOFT top --send nonsense-event --to $pid; echo refused $? >&2\n"
+      "until grep -q '\"cpu-migrations\"' samples; do kill -0 $pid || exit 1; done\n"
+      "kill $pid; wait $pid; echo ended $? >&2; cat samples\n");
+  EXPECT_THAT(said.notes, HasSubstr("nonsense-event"));
+  EXPECT_THAT(said.notes, HasSubstr("refused 125"));
+  EXPECT_THAT(said.notes, HasSubstr("ended 0"));
+  double end_of_old = -1;
+  bool has_changed = false;
+  for (const std::string_view line : split(trim(said.out), '\n')) {
+    const auto json = nlohmann::json::parse(line);
+    const auto& core = json["cores"][0];
+    if (core.contains("why")) continue;
+    const bool is_new = core["values"].contains("context-switches");
+    if (is_new && !has_changed) {
+      EXPECT_EQ(core["start_s"], end_of_old);  // no time between the two sets
+    }
+    EXPECT_EQ(core["values"].contains("page-faults"), !is_new);
+    EXPECT_LE(has_changed, is_new);
+    has_changed = is_new;
+    end_of_old = core["end_s"];
+    if (json["cores"].size() > 1) {
+      EXPECT_TRUE(json["cores"][1]["values"].contains("page-faults"));
+    }
+  }
+  EXPECT_TRUE(has_changed);
+}
+
+TEST(Top, LongRunNeitherGrowsNorDrifts) {
+  const Said said = run_loft("top --batch -n 400 -i 2 --format json -e context-switches");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const auto lines = split(trim(said.out), '\n');
+  ASSERT_EQ(lines.size(), 400u);
+  const auto early = nlohmann::json::parse(lines[100]);
+  const auto last = nlohmann::json::parse(lines.back());
+  const auto bytes = [](const nlohmann::json& sample) {
+    return sample["cost"]["resident_bytes"].get<double>();
+  };
+  EXPECT_LT(bytes(last), bytes(early) + (256 << 10));
+  // Samples are due at multiples of the interval; those that were left out are known.
+  const double due = 0.002 * (400 + last["cost"]["skipped"].get<double>());
+  EXPECT_GE(last["time_s"].get<double>(), due - 0.001);
+}
+
+TEST(Top, ListensOnLoopbackAlone) {
+  EXPECT_THAT(run_loft("top --batch -n 1 --listen 0.0.0.0:0").notes, HasSubstr("--public"));
+  EXPECT_THAT(run_loft("top --batch -n 1 --listen nowhere").notes, HasSubstr("ADDRESS:PORT"));
+  const Said said = run_loft("top --batch --format none -n 1 -i 20 --listen 127.0.0.1:0");
+  EXPECT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("listening on http://127.0.0.1:"));
+}
+
+TEST(Top, RegistersThatAreNotThereAreExplained) {
+  if (file_exists("/dev/cpu/0/msr")) GTEST_SKIP() << "this machine has them";
+  const Said said = run_loft("top --batch -n 1 --source msr -e cycles");
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, testing::AnyOf(HasSubstr("modprobe msr"), HasSubstr("Intel and AMD")));
+}
+
 TEST(Top, RefusesWhatIsNotThere) {
   EXPECT_THAT(run_loft("top --batch -n 1 -C 4000").notes, HasSubstr("cannot watch CPU 4000"));
   EXPECT_THAT(run_loft("top --batch -n 1 -e no-such-event").notes, HasSubstr("no-such-event"));

@@ -253,13 +253,41 @@ TEST_F(TimingMemory, LinesOfOtherThreads) {
   const auto load =
       builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
   for (std::uint64_t i = 0; i < kRuns; ++i) {
-    WindowAccess access = load_from(Level::l3, 0x1000);
+    WindowAccess access = load_from(Level::l3, i * 64);
     access.cache.is_transfer = true;
     builder.run(load, {access});
   }
   expect_near(per_run(), 110);
   expect_near(per_run(Cause::sharing), 4);
   expect_bound_by({Cause::sharing});
+}
+
+TEST_F(TimingMemory, AContendedLineIsKeptForAsLongAsHandingItOverTakes) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::l3, 0x1000);
+    access.cache.is_transfer = true;
+    builder.run(load, {access});
+  }
+  // 110 cycles for the line, then 28 loads of 4 cycles until it is gone again.
+  EXPECT_GT(per_run(), 7);
+  EXPECT_LT(per_run(), 9);
+  expect_near(per_run(Cause::sharing), 4);
+}
+
+TEST_F(TimingMemory, LoadsBehindAnAtomicWaitForItAsMuchAsTheParameterSays) {
+  const auto add = builder.add({.op = Op::int_alu, .is_atomic = true, .destinations = kFlags});
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(add, {load_from(Level::l1, 0x1000), store_to(0x1000)});
+    builder.run(load, {load_from(Level::l1, 0x2000)});
+  }
+  core.load_after_atomic = {4, Origin::measured};
+  const double in_turns = per_run();
+  core.load_after_atomic = {0, Origin::measured};
+  EXPECT_GT(in_turns, per_run() + 3);
 }
 
 TEST_F(TimingMemory, AtomicsFollowEachOther) {

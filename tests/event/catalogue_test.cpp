@@ -5,7 +5,6 @@
 
 #include <array>
 
-#include "cli/list_text.hpp"
 #include "event/pfm.hpp"
 #include "machines.hpp"
 
@@ -66,36 +65,6 @@ TEST(Catalogue, AnotherCpuIsListedWithoutIt) {
   EXPECT_EQ(list->entries[0].name, "amd64_fam19h_zen3::RETIRED_INSTRUCTIONS");
   EXPECT_EQ(list->entries[0].config.value_or(0) & 0xff, 0xc0u);
   EXPECT_EQ(list_events_of_cpu("zn3x9", options_of(tree), {}).error().kind, ErrorKind::not_found);
-}
-
-TEST(Catalogue, IsWrittenInEachForm) {
-  const Tree tree = intel_machine();
-  const Catalogue catalogue = list_events(options_of(tree), {"imc"});
-  EXPECT_EQ(cli::catalogue_lines(catalogue),
-            "uncore_imc/cas_count_read/\tsysfs\tEvent of the PMU uncore_imc [MiB] (also "
-            "cas_count_read)\n"
-            "uncore_imc/clockticks/\tsysfs\tEvent of the PMU uncore_imc\n");
-  EXPECT_EQ(cli::catalogue_table(catalogue, 60),
-            "sysfs\n"
-            "  uncore_imc/cas_count_read/  Event of the PMU uncore_imc...\n"
-            "  uncore_imc/clockticks/      Event of the PMU uncore_imc\n");
-  EXPECT_EQ(cli::catalogue_csv(catalogue),
-            "name,origin,description,unit,pmu,aliases,config\n"
-            "uncore_imc/cas_count_read/,sysfs,Event of the PMU uncore_imc,MiB,uncore_imc,"
-            "cas_count_read,\n"
-            "uncore_imc/clockticks/,sysfs,Event of the PMU uncore_imc,,uncore_imc,,\n");
-  EXPECT_EQ(cli::catalogue_json({{catalogue.entries[1]}, {}}),
-            "{\n \"schema\": \"loft.list/1\",\n \"events\": [\n  {\n"
-            "   \"name\": \"uncore_imc/clockticks/\",\n   \"origin\": \"sysfs\",\n"
-            "   \"description\": \"Event of the PMU uncore_imc\",\n   \"pmu\": \"uncore_imc\"\n"
-            "  }\n ],\n \"notes\": []\n}\n");
-}
-
-TEST(Catalogue, NamesThatAreNotUtf8AreHarmless) {
-  const Catalogue hostile{{{"a\xff\x1b[2J", "sysfs", "x\n\"y\",z", "", "", {}, {}}}, {}};
-  for (const std::string& text : {cli::catalogue_lines(hostile), cli::catalogue_table(hostile, 80),
-                                  cli::catalogue_csv(hostile), cli::catalogue_json(hostile)})
-    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
 }
 
 }  // namespace

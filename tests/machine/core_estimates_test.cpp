@@ -85,5 +85,13 @@ TEST(TlbEntries, ThatShowNoStepAreNotTold) {
   EXPECT_FALSE(tlb_entries({}).first);
 }
 
+TEST(CoreEstimates, APatternIsRememberedUpToHalfTheCostOfRandomBranches) {
+  EXPECT_NEAR(*remembered(4, 12, {{1024, 4}, {4096, 6}, {16384, 10}}), 8192, 1);
+  EXPECT_EQ(remembered(4, 12, {{1024, 4}, {4096, 5}}), 4096) << "at least";
+  EXPECT_EQ(remembered(4, 12, {{1024, 11}, {4096, 12}}), 1024) << "at most";
+  EXPECT_FALSE(remembered(4, 4, {{1024, 4}}));
+  EXPECT_FALSE(remembered(4, 12, {}));
+}
+
 }  // namespace
 }  // namespace loft::machine

@@ -66,9 +66,9 @@ TEST(Kernel, EveryChainComputesWhatItSays) {
 
 #if defined(__x86_64__)
 TEST(Kernel, EveryIntegerOperationComputesWhatItSaysInEveryRegister) {
-  for (const Op op :
-       {Op::int_add, Op::int_mul, Op::int_lea, Op::int_rotate, Op::int_to_double, Op::int_to_vector,
-        Op::vector_to_int, Op::int_compare, Op::int_div_of_q, Op::branch_not_taken, Op::nop})
+  for (const Op op : {Op::int_add, Op::int_mul, Op::int_lea, Op::int_rotate, Op::int_to_double,
+                      Op::int_to_vector, Op::vector_to_int, Op::int_compare, Op::int_div_of_q,
+                      Op::branch_not_taken, Op::nop, Op::long_nop})
     EXPECT_EQ(failure_of(independent_kernel(Isa::scalar, 0, {{op}}, 20)), "")
         << static_cast<int>(op);
   EXPECT_EQ(failure_of(independent_kernel(

@@ -58,5 +58,41 @@ TEST(MetricCheck, ACircleIsToldToAllWhoAreInIt) {
     EXPECT_THAT(error, HasSubstr("leads back to itself: a -> b -> c -> a"));
 }
 
+TEST(MetricCheck, FilesAreCheckedTogether) {
+  const std::vector<MetricFile> files{
+      read_loft("a.metrics", "metric half = whole / 2\n    expect cycles = 3 -> 1.5\n"),
+      read_loft("b.metrics", "metric whole = cycles\nmetric half = 1\n")};
+  const CheckResult result = check_files({}, files, {});
+  EXPECT_EQ(result.definitions, 3u);
+  const bool has_two = std::ranges::any_of(result.diagnostics, [](const Diagnostic& diagnostic) {
+    return diagnostic.place.file == "b.metrics" &&
+           diagnostic.text.find("half") != std::string::npos;
+  });
+  EXPECT_TRUE(has_two) << "two files define one name";
+}
+
+TEST(MetricCheck, AFilesOwnMistakesAreCountedOnce) {
+  const std::vector<MetricFile> files{read_loft("a.metrics", "metric broken = cycles +\n")};
+  EXPECT_EQ(check_files({}, files, {}).count(Severity::error), 1u);
+}
+
+TEST(Library, IsSearchedByWordsOfNameGroupAndDescription) {
+  Library library;
+  library.add(read_loft("t.metrics",
+                        "metric IPC = a / b\n    \"Instructions per cycle\"\n"
+                        "metric CPI = b / a\n"),
+              Tier::user);
+  const auto names = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> found;
+    for (const Definition* definition : library.with_words(words))
+      found.push_back(definition->name);
+    return found;
+  };
+  EXPECT_THAT(names({}), testing::ElementsAre("CPI", "IPC"));
+  EXPECT_THAT(names({"cpi"}), testing::ElementsAre("CPI"));
+  EXPECT_THAT(names({"per CYCLE"}), testing::ElementsAre("IPC"));
+  EXPECT_THAT(names({"ipc", "nothing"}), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace loft::metric

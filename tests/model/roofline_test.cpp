@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include "model/machine_compare.hpp"
-#include "view/machine.hpp"
-#include "view/roofline_svg.hpp"
 
 namespace loft::model {
 namespace {
@@ -229,73 +227,6 @@ TEST(Comparison, PutsBothValuesInOneRow) {
     }
   }
   EXPECT_EQ(seen, 2);
-}
-
-TEST(RooflineSvg, DrawsEveryRoofAndEscapesNames) {
-  const Roofline roofline = roofline_of(sample());
-  const RooflinePoint point{"</svg><script>alert(1)</script>", 0.5, 10e9, 0.4};
-  const std::string svg = view::roofline_svg(roofline, std::span(&point, 1));
-  EXPECT_TRUE(svg.starts_with("<svg"));
-  EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  EXPECT_EQ(svg.find("<script>"), std::string::npos);
-  EXPECT_NE(svg.find("Some &lt;CPU&gt; &amp; more"), std::string::npos);
-  EXPECT_NE(svg.find("L1 bandwidth"), std::string::npos);
-  EXPECT_NE(svg.find("DRAM bandwidth"), std::string::npos);
-  EXPECT_NE(svg.find("FMA, 256 bit"), std::string::npos);
-  EXPECT_NE(svg.find("<circle"), std::string::npos);
-  EXPECT_EQ(view::roofline_svg(roofline).find("<circle"), std::string::npos);
-}
-
-TEST(RooflineSvg, MarksEstimates) {
-  const Roofline roofline = roofline_of(sample());
-  RooflinePoint point{"triad", 0.5, 10e9, 0.4};
-  EXPECT_EQ(view::roofline_svg(roofline, std::span(&point, 1)).find("~10.0 GFLOP/s"),
-            std::string::npos);
-  point.is_estimated = true;
-  const std::string svg = view::roofline_svg(roofline, std::span(&point, 1));
-  EXPECT_NE(svg.find("triad: ~10.0 GFLOP/s"), std::string::npos);
-  EXPECT_NE(svg.find("dashed rings"), std::string::npos);
-}
-
-// Where the words of a name start: its y.
-std::string height_of(const std::string& svg, const std::string& name) {
-  const auto end = svg.find(">" + name + "</text>");
-  const auto start = svg.rfind("y=\"", end);
-  return end == std::string::npos ? "" : svg.substr(start, svg.find('"', start + 3) - start);
-}
-
-TEST(RooflineSvg, NamesOfNeighboursDoNotCoverEachOther) {
-  const std::vector<RooflinePoint> points{{"one of them", 0.5, 10e9, 0.4},
-                                          {"another", 0.5, 10e9, 0.4},
-                                          {"the third", 0.5, 10.1e9, 0.4}};
-  const std::string svg = view::roofline_svg(roofline_of(sample()), points);
-  EXPECT_NE(height_of(svg, "one of them"), "");
-  EXPECT_NE(height_of(svg, "one of them"), height_of(svg, "the third"));
-}
-
-TEST(RooflineSvg, AHandfulOfOperationsDoesNotStretchTheDrawing) {
-  const RooflinePoint heavy{"heavy", 0.5, 10e9, 0.9};
-  const std::vector<RooflinePoint> both{heavy, {"hardly any", 1e-8, 100, 0.1}};
-  const Roofline roofline = roofline_of(sample());
-  const std::string one = view::roofline_svg(roofline, std::span(&heavy, 1));
-  EXPECT_EQ(view::roofline_svg(roofline, both), one);
-}
-
-TEST(RooflineSvg, OfNothingIsStillADrawing) {
-  const std::string svg = view::roofline_svg(Roofline());
-  EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
-  EXPECT_EQ(svg.find("inf"), std::string::npos);
-}
-
-TEST(MachineText, SaysUnavailableAndWhy) {
-  Machine machine = sample();
-  machine.isas = {"avx2"};
-  machine.roofs[1].verdict = Verdict::unavailable;
-  machine.roofs[1].why = "this CPU has no fused multiply-add";
-  const std::string text = view::machine_text(machine);
-  EXPECT_NE(text.find("unavailable: this CPU has no"), std::string::npos);
-  EXPECT_NE(text.find("clock not known measured"), std::string::npos);
 }
 
 }  // namespace

@@ -48,48 +48,58 @@ const std::vector<Kernel> kKernels = {
      0.02, "DRAM bandwidth", 0.95},
     {"write_results", 0.004, 0.02e9, 0.01, "DRAM bandwidth", 0.24}};
 
-void add_slices(PagePoints& points, std::size_t slices, double seconds, std::uint32_t run = 0) {
+model::RoofPoint point_of(model::Scope scope, const std::string& name, double intensity,
+                          double flops_per_second) {
+  model::RoofPoint point;
+  point.subject.scope = scope;
+  point.subject.name = name;
+  point.intensity = intensity;
+  point.ops_per_second = flops_per_second;
+  return point;
+}
+
+void set_time(model::RoofPoint& point, double share, double seconds) {
+  point.subject.share_of_time = share;
+  point.subject.seconds = share * seconds;
+}
+
+void set_limit(model::RoofPoint& point, const std::string& name, double share) {
+  point.limit.emplace();
+  point.limit->name = name;
+  point.limit->share = share;
+}
+
+void add_slices(PagePoints& points, std::size_t slices, double seconds) {
   std::mt19937 random(7);
   std::normal_distribution<double> spread(0, 0.09);
   points.reserve(points.size() + slices);
   for (std::size_t i = 0; i < slices; ++i) {
-    const double start = seconds * static_cast<double>(i) / static_cast<double>(slices);
     const Kernel& kernel = kKernels[(i * 16 / slices + i % 2) % 4];
-    points.add({.scope = model::Scope::slice,
-                .run = run,
-                .name = "slice",
-                .tid = i % 2 == 0 ? 4242u : 4243u,
-                .function = kernel.name,
-                .start_s = start,
-                .end_s = start + seconds / static_cast<double>(slices),
-                .intensity = kernel.intensity * std::pow(10, spread(random)),
-                .flops_per_second = kernel.flops / 2 * std::pow(10, 2 * spread(random)),
-                .bound_by = kernel.bound_by});
+    const double intensity = kernel.intensity * std::pow(10, spread(random));
+    model::RoofPoint point = point_of(model::Scope::slice, kernel.name, intensity,
+                                      kernel.flops / 2 * std::pow(10, 2 * spread(random)));
+    point.subject.tid = i % 2 == 0 ? 4242 : 4243;
+    point.subject.start = seconds * static_cast<double>(i) / static_cast<double>(slices);
+    point.subject.end = point.subject.start + seconds / static_cast<double>(slices);
+    set_limit(point, kernel.bound_by, kernel.of_roof);
+    points.add(point);
   }
 }
 
 void add_kernels(PageData& page, double factor, std::uint32_t run) {
-  page.points.add({.scope = model::Scope::run,
-                   .run = run,
-                   .name = "whole run",
-                   .intensity = 0.21,
-                   .flops_per_second = factor * 11.8e9,
-                   .seconds = 6.42 / factor,
-                   .share = 1.0,
-                   .bound_by = "L2 bandwidth",
-                   .share_of_roof = 0.54 * factor});
-  for (const Kernel& kernel : kKernels)
-    page.points.add({.scope = model::Scope::function,
-                     .run = run,
-                     .name = kernel.name,
-                     .function = kernel.name,
-                     .intensity = kernel.intensity,
-                     .flops_per_second = factor * kernel.flops,
-                     .seconds = 6.42 * kernel.share / factor,
-                     .share = kernel.share,
-                     .origin = kernel.share > 0.01 ? Origin::counted : Origin::modelled,
-                     .bound_by = kernel.bound_by,
-                     .share_of_roof = kernel.of_roof * factor});
+  const double seconds = 6.42 / factor;
+  model::RoofPoint whole = point_of(model::Scope::run, "", 0.21, factor * 11.8e9);
+  set_time(whole, 1, seconds);
+  set_limit(whole, "L2 bandwidth", 0.54 * factor);
+  page.points.add(whole, run);
+  for (const Kernel& kernel : kKernels) {
+    model::RoofPoint point =
+        point_of(model::Scope::function, kernel.name, kernel.intensity, factor * kernel.flops);
+    set_time(point, kernel.share, seconds);
+    set_limit(point, kernel.bound_by, kernel.of_roof * factor);
+    point.subject.origin = kernel.share > 0.01 ? Origin::counted : Origin::modelled;
+    page.points.add(point, run);
+  }
 }
 
 PageTimeLine line_of(const char* name, const char* unit, double height, double seconds,
@@ -181,15 +191,20 @@ PageData full() {
                    {WarningKind::estimated, "energy comes from a model, no meter on this machine"}};
   page.rooflines = {roofs(2), roofs(1)};
   add_kernels(page, 1, 0);
-  for (const std::uint32_t tid : {4242u, 4243u})
-    page.points.add({.scope = model::Scope::thread,
-                     .name = tid == 4242 ? "solver 4242" : "worker 4243",
-                     .tid = tid,
-                     .intensity = tid == 4242 ? 0.2 : 0.23,
-                     .flops_per_second = 5.9e9,
-                     .share = 0.5,
-                     .bound_by = "L2 bandwidth"});
-  page.points.add({.scope = model::Scope::function, .name = "parse_input", .share = 0.001});
+  for (const bool is_first : {true, false}) {
+    model::RoofPoint thread =
+        point_of(model::Scope::thread, is_first ? "solver 4242" : "worker 4243",
+                 is_first ? 0.2 : 0.23, 5.9e9);
+    thread.subject.tid = is_first ? 4242 : 4243;
+    set_time(thread, 0.5, 6.42);
+    set_limit(thread, "L2 bandwidth", 0.54);
+    page.points.add(thread);
+  }
+  model::RoofPoint not_counted;
+  not_counted.subject.scope = model::Scope::function;
+  not_counted.subject.name = "parse_input";
+  set_time(not_counted, 0.001, 6.42);
+  page.points.add(not_counted);
   add_slices(page.points, 3120, 6.42);
   page.time_lines = {line_of("performance", "FLOP/s", 14e9, 6.42, 640),
                      line_of("memory", "B/s", 60e9, 6.42, 640),
@@ -260,13 +275,11 @@ PageData hostile() {
   for (const auto& text : names) {
     page.figures.push_back({text, text, text});
     page.warnings.push_back({WarningKind::note, text});
-    page.points.add({.scope = model::Scope::function,
-                     .name = text,
-                     .function = text,
-                     .intensity = 0.1 * static_cast<double>(page.points.size() + 1),
-                     .flops_per_second = 1e9,
-                     .share = 0.1,
-                     .bound_by = text});
+    model::RoofPoint point = point_of(model::Scope::function, text,
+                                      0.1 * static_cast<double>(page.points.size() + 1), 1e9);
+    set_time(point, 0.1, 10);
+    set_limit(point, text, 0.5);
+    page.points.add(point);
     page.flames[0].add(0, text, 1, 1);
     name.texts.push_back(text);
     share.numbers.push_back(0.1);
@@ -284,16 +297,12 @@ PageData hostile() {
 PageData hardly_any() {
   PageData page;
   page.rooflines = {roofs(1)};
-  page.points.add({.scope = model::Scope::function,
-                   .name = "kernel",
-                   .intensity = 0.5,
-                   .flops_per_second = 10e9,
-                   .share = 0.6});
-  page.points.add({.scope = model::Scope::function,
-                   .name = "interpreter",
-                   .intensity = 5e-8,
-                   .flops_per_second = 400,
-                   .share = 0.4});
+  model::RoofPoint kernel = point_of(model::Scope::function, "kernel", 0.5, 10e9);
+  set_time(kernel, 0.6, 10);
+  page.points.add(kernel);
+  model::RoofPoint interpreter = point_of(model::Scope::function, "interpreter", 5e-8, 400);
+  set_time(interpreter, 0.4, 10);
+  page.points.add(interpreter);
   return page;
 }
 

@@ -413,5 +413,59 @@ TEST_F(RecordingFileTest, ADeviceIsNeverMovedOutOfTheWay) {
   ::unlink(device.c_str());
 }
 
+TEST_F(RecordingFileTest, APendingRecordingTakesItsPlaceWhenItIsKept) {
+  ASSERT_TRUE(replace_file(path_, "old"));
+  auto file = RecordingFile::create_pending(path_, plan());
+  ASSERT_TRUE(file);
+  const std::uint64_t one[] = {1};
+  (*file)->take(slice(1000, 0, kParent, 100, one));
+  ASSERT_TRUE((*file)->finish({}));
+  EXPECT_EQ(read_file(path_).value_or(""), "old");
+  const auto unnamed = Recording::open((*file)->path_to_read());
+  ASSERT_TRUE(unnamed);
+  EXPECT_EQ(read_tasks(**unnamed).slices.size(), 1u);
+  ASSERT_TRUE((*file)->keep({{200, std::vector<std::byte>(8)}}));
+  EXPECT_EQ(read_back().slices.size(), 1u);
+  EXPECT_FALSE(file_exists(path_ + ".old"));
+}
+
+TEST_F(RecordingFileTest, APendingRecordingThatNobodyKeepsLeavesNoTrace) {
+  ASSERT_TRUE(RecordingFile::create_pending(path_, plan()));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  ASSERT_TRUE(RecordingFile::create_pending("", plan())) << "without a name";
+}
+
+// Names and mappings then belong to an event whose records the kernel writes.
+TEST_F(RecordingFileTest, WithoutEventsOfItsOwnItsRecordsAreThoseOfTheKernelsFirst) {
+  RecordingPlan samples;
+  samples.basics = 0;
+  samples.cpus = 2;
+  KernelEvent clock;
+  clock.name = "task-clock";
+  clock.attr.size = sizeof clock.attr;
+  clock.attr.type = PERF_TYPE_SOFTWARE;
+  clock.attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  clock.attr.sample_period = 1000;
+  clock.attr.sample_type =
+      PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+  clock.attr.sample_id_all = 1;
+  clock.ids = {77, 78};
+  samples.kernel_events = {clock};
+  auto file = RecordingFile::create(path_, samples);
+  ASSERT_TRUE(file);
+  (*file)->take(Name{{500, 0}, kParent, "app"});
+  ASSERT_TRUE((*file)->finish({}));
+  const auto recording = Recording::open(path_);
+  ASSERT_TRUE(recording);
+  ASSERT_EQ((*recording)->summary().metadata.events.size(), 1u);
+  EXPECT_EQ((*recording)->summary().metadata.events[0].name, "task-clock");
+  bool has_name = false;
+  (*recording)->in_order([&](const PlacedRecord& placed) {
+    has_name = has_name || placed.time == 500;
+    return true;
+  });
+  EXPECT_TRUE(has_name) << "the id behind the record is known";
+}
+
 }  // namespace
 }  // namespace loft::source::scheduler

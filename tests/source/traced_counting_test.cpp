@@ -62,7 +62,7 @@ TEST(TracedCounting, IsNotNeededWhereTheKernelTells) {
   if (std::pair(major, minor) < std::pair(6, 18)) GTEST_SKIP() << "an older kernel may not";
   const auto run = count(request_for("task-clock", {"true"}));
   SKIP_WITHOUT_PERMISSION(run);
-  for (int i = 0; i < 20; ++i) EXPECT_TRUE(perf_events::tells_counts_of_threads());
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(perf_events::reports_counts_of_threads());
 }
 
 TEST(TracedCounting, EveryThreadHasItsCountsAndTheySumToTheTotal) {

@@ -3,63 +3,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/eventfd.h>
+
+#include "top/fake_counters.hpp"
 
 namespace loft::top {
 namespace {
-
-// Counts its own calls; each reading is ten more.
-class FakeCounters : public CoreCounters {
- public:
-  explicit FakeCounters(std::uint64_t step = 10, bool can_start = true)
-      : step_(step), can_start_(can_start) {}
-  bool start() noexcept override { return is_on = can_start_; }
-  bool stop() noexcept override {
-    is_on = false;
-    return true;
-  }
-  bool read(std::span<RawReading> readings) noexcept override {
-    value_ += step_;
-    for (RawReading& reading : readings)
-      reading = {value_, std::chrono::milliseconds(value_), std::chrono::milliseconds(value_)};
-    return true;
-  }
-  bool is_on = false;
-
- private:
-  std::uint64_t step_;
-  bool can_start_;
-  std::uint64_t value_ = 0;
-};
-
-CoreSet set_of(std::vector<std::string> names, std::unique_ptr<CoreCounters> counters) {
-  CoreSet set;
-  for (const std::string& name : names) {
-    event::Event event;
-    event.name = name;
-    set.request.events.push_back(event);
-    set.frame.events.push_back(sample::CountedEvent::of(event));
-  }
-  set.why_missing.resize(names.size());
-  set.counters = std::move(counters);
-  return set;
-}
 
 class CoreTest : public testing::Test {
  protected:
   CoreSample sample() { return sample(core_); }
   CoreSample sample(Core& core) {
-    EXPECT_TRUE(core.ask(done_));
-    pollfd waiting{done_.get(), POLLIN, 0};
+    EXPECT_TRUE(core.ask(*gate_));
+    pollfd waiting{gate_->fd(), POLLIN, 0};
     while (!core.has_answered()) ::poll(&waiting, 1, -1);
-    std::uint64_t times = 0;
-    EXPECT_GT(::read(done_.get(), &times, sizeof times), 0);
+    gate_->take();
     return core.take(Nanoseconds(0));
   }
 
   static int some_cpu() { return allowed_cpus()->front(); }
 
-  Fd done_{::eventfd(0, EFD_CLOEXEC)};
+  std::unique_ptr<Gate> gate_ = Gate::make().value();
   Core core_{some_cpu()};
 };
 

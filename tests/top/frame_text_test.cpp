@@ -5,40 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "top/some_frame.hpp"
+
 namespace loft::top {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::HasSubstr;
-
-Frame frame_of_two_cores() {
-  auto set = std::make_shared<CoreSet>();
-  for (const char* name : {"switches", "cycles"}) {
-    event::Event event;
-    event.name = name;
-    set->request.events.push_back(event);
-    set->frame.events.push_back(sample::CountedEvent::of(event));
-  }
-  set->why_missing = {"", "no such counter"};
-  CoreSample read;
-  read.cpu = 0;
-  read.set = set;
-  read.start = milliseconds(100);
-  read.end = milliseconds(600);
-  read.counts = {sample::Count::exact(700), sample::Count::missing("no such counter")};
-  read.busy = 0.25;
-  CoreSample off;
-  off.cpu = 1;
-  off.why = "the CPU is off";
-  Frame frame;
-  frame.number = 1;
-  frame.time = milliseconds(600);
-  frame.cores = {read, off};
-  frame.energy = {{"package-0", 6.0, 12.0, false, sample::Origin::counted},
-                  {"psys", std::nullopt, std::nullopt, false, sample::Origin::counted}};
-  frame.cost.cpu_share = 0.002;
-  return frame;
-}
 
 TEST(FrameText, JsonHasRatesCountsAndReasons) {
   const std::string text = frame_json(frame_of_two_cores());
@@ -54,6 +26,7 @@ TEST(FrameText, JsonHasRatesCountsAndReasons) {
   EXPECT_EQ(core["counts"]["switches"], 700);
   EXPECT_EQ(core["kinds"]["cycles"], "missing");
   EXPECT_EQ(core["missing"]["cycles"], "no such counter");
+  EXPECT_EQ(json["units"]["switches"], "1/s");
   EXPECT_EQ(json["cores"][1]["why"], "the CPU is off");
   EXPECT_EQ(json["energy"][0]["watts"], 12.0);
   EXPECT_EQ(json["energy"][1]["watts"], nullptr);

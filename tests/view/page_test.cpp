@@ -11,6 +11,13 @@ namespace {
 
 using testing::ElementsAre;
 
+model::RoofPoint point_named(const std::string& name) {
+  model::RoofPoint point;
+  point.subject.scope = model::Scope::function;
+  point.subject.name = name;
+  return point;
+}
+
 UnpackedPage written(const PageData& page) {
   const auto html = page_html(page);
   EXPECT_TRUE(html);
@@ -21,8 +28,17 @@ UnpackedPage written(const PageData& page) {
 
 TEST(Page, CarriesEveryNumberOfAColumn) {
   PageData page;
-  page.points.add({.name = "a", .start_s = 1.0 / 3, .intensity = 0.125, .flops_per_second = 3e9});
-  page.points.add({.name = "b", .start_s = 2.0 / 3, .intensity = 0.25, .flops_per_second = 4e9});
+  model::RoofPoint slice = point_named("a");
+  slice.subject.scope = model::Scope::slice;
+  slice.subject.start = 1.0 / 3;
+  slice.intensity = 0.125;
+  slice.ops_per_second = 3e9;
+  page.points.add(slice);
+  slice.subject.name = "b";
+  slice.subject.start = 2.0 / 3;
+  slice.intensity = 0.25;
+  slice.ops_per_second = 4e9;
+  page.points.add(slice);
   const auto unpacked = written(page);
   const auto& points = unpacked.head["points"];
   EXPECT_THAT(unpacked.column<float>(points["intensity"]), ElementsAre(0.125f, 0.25f));
@@ -34,8 +50,12 @@ TEST(Page, CarriesEveryNumberOfAColumn) {
 
 TEST(Page, AColumnOfOneValueIsThatValue) {
   PageData page;
-  for (int i = 0; i < 1000; ++i)
-    page.points.add({.name = "same", .intensity = 0.5, .flops_per_second = i * 1.0});
+  model::RoofPoint point = point_named("same");
+  point.intensity = 0.5;
+  for (int i = 0; i < 1000; ++i) {
+    point.ops_per_second = i;
+    page.points.add(point);
+  }
   const auto unpacked = written(page);
   EXPECT_EQ(unpacked.head["points"]["intensity"],
             (nlohmann::json{{"type", "f32"}, {"length", 1000}, {"all", 0.5}}));
@@ -44,7 +64,7 @@ TEST(Page, AColumnOfOneValueIsThatValue) {
 
 TEST(Page, WhatIsNotKnownIsNoNumber) {
   PageData page;
-  page.points.add({.name = "a"});
+  page.points.add(point_named("a"));
   page.tables = {{"Functions", {{.name = "flops", .numbers = {kNotKnown, 2}}}}};
   const auto unpacked = written(page);
   for (const char* name : {"intensity", "flops_per_second", "seconds", "share", "start_s"})
@@ -65,7 +85,7 @@ TEST(Page, InfinityIsNotTakenForUnknown) {
 TEST(Page, HoldsNoNameOutsideItsPackedData) {
   PageData page;
   page.title = page.command = "</script><img src=x onerror=alert(1)>";
-  page.points.add({.name = page.title});
+  page.points.add(point_named(page.title));
   const auto html = page_html(page);
   ASSERT_TRUE(html);
   EXPECT_EQ(html->find("<img"), std::string::npos);
@@ -100,9 +120,9 @@ TEST(Page, RefusesColumnsOfDifferentLengths) {
 TEST(Page, RefusesARunThatDoesNotExist) {
   PageData page;
   page.runs = {"before", "after"};
-  page.points.add({.run = 1, .name = "a"});
+  page.points.add(point_named("a"), 1);
   EXPECT_TRUE(page_html(page));
-  page.points.add({.run = 2, .name = "b"});
+  page.points.add(point_named("b"), 2);
   EXPECT_FALSE(page_html(page));
 }
 

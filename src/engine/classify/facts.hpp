@@ -2,7 +2,6 @@
 //
 //   const InstructionFacts facts = classify(instruction, operands);
 //   block.kinds.push_back(kinds.intern(facts.kind));        // what it counts as (kind.hpp)
-//   live = facts.flags.live_before(live);                    // where a counter may clobber flags
 //   free &= ~(facts.registers.read.general | facts.registers.written.general);
 //   for (const MemoryAccess& access : facts.memory()) ...    // what it touches, in order
 //   for (const UnitSource& unit : facts.unit_sources()) ...  // what to count while it runs
@@ -31,11 +30,6 @@ struct FlagUse {
   std::uint32_t written = 0;    // always set to a defined value
   std::uint32_t undefined = 0;  // undefined by the manuals, but never the old value on processors
   std::uint32_t maybe = 0;  // written, or the old value kept (shift by cl, rep cmps, bt's others)
-
-  // Flags whose value before the instruction matters, given those that matter after it.
-  [[nodiscard]] std::uint32_t live_before(std::uint32_t live_after) const {
-    return (live_after & ~(written | undefined)) | read;
-  }
 };
 
 // Sets of registers by number: bit 4 of `general` is rsp, bit n of `vector` is xmm/ymm/zmm n.

@@ -1,10 +1,15 @@
 #include "source/energy/gauges.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <memory>
 
+#include "base/cpu_set.hpp"
 #include "base/file.hpp"
 #include "event/resolver.hpp"
 #include "source/energy/nvml.hpp"
+#include "source/msr/rapl.hpp"
 #include "source/perf_events/group.hpp"
 
 namespace loft::source::energy {
@@ -41,13 +46,25 @@ class PackageEvent {
   double scale_ = 1;
 };
 
+// One CPU of each package.
+std::map<std::string, int> first_cpus() {
+  std::map<std::string, int> first;
+  const auto online = online_cpus();
+  if (!online) return first;
+  for (const int cpu : *online)
+    if (const auto package = read_line(
+            fmt::format("/sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu)))
+      first.emplace(*package, cpu);
+  return first;
+}
+
 }  // namespace
 
 Gauges Gauges::open(const SystemRoot& root) {
   Gauges gauges;
   const bool has_powercap = gauges.add_files(root);
   if (!root.is_live()) return gauges;
-  if (!has_powercap) gauges.add_power_pmu();
+  if (!has_powercap && !gauges.add_power_pmu()) gauges.add_registers();
   gauges.add_gpus();
   return gauges;
 }
@@ -73,16 +90,39 @@ bool Gauges::add_files(const SystemRoot& root) {
   return has_powercap;
 }
 
-void Gauges::add_power_pmu() {
+bool Gauges::add_power_pmu() {
   const auto names = list_directory("/sys/bus/event_source/devices/power/events");
-  if (!names) return;
+  if (!names) return false;
+  bool has_some = false;
   event::Resolver resolver;
   for (const std::string& name : *names) {
     if (!name.starts_with("energy-") || name.find('.') != std::string::npos) continue;
     const auto event = resolver.resolve("power/" + name + "/");
     if (!event) continue;
     if (const auto opened = PackageEvent::open(*event))
-      add({.name = event->name, .read = [opened] { return opened->joules(); }});
+      has_some |= add({.name = event->name, .read = [opened] { return opened->joules(); }});
+  }
+  return has_some;
+}
+
+void Gauges::add_registers() {
+  using msr::MsrFile;
+  const auto cpuinfo = read_file("/proc/cpuinfo");
+  const auto vendor = cpuinfo ? msr::vendor_in(*cpuinfo) : std::nullopt;
+  if (!vendor) return;
+  for (const auto& [package, cpu] : first_cpus()) {
+    auto opened = MsrFile::open(cpu, MsrFile::Access::read);
+    if (!opened) continue;
+    const std::shared_ptr<msr::Registers> registers = *std::move(opened);
+    const auto unit = msr::joules_per_count(*registers, *vendor);
+    if (!unit) continue;
+    for (const msr::EnergyRegister& domain : msr::energy_registers(*vendor))
+      add({.name = fmt::format("{}-{} (msr)", domain.name, package),
+           .read = [registers, domain, unit = *unit]() -> std::optional<double> {
+             const auto count = msr::energy_count(*registers, domain);
+             return count ? std::optional(*count * unit) : std::nullopt;
+           },
+           .range = msr::kEnergyCounts * *unit});
   }
 }
 

@@ -1,5 +1,6 @@
 // Everything on a machine that tells energy, read together: powercap, hwmon, the perf power PMU
-// where powercap may not be read (both show the same counters), and GPUs.
+// where powercap may not be read (both show the same counters), the registers behind both where
+// there is neither, and GPUs.
 //
 //   auto gauges = Gauges::open();
 //   const auto joules = gauges.advance(now());   // of each, since the call before
@@ -46,7 +47,9 @@ class Gauges {
   bool add(Gauge gauge);
   // Whether powercap is among them.
   bool add_files(const SystemRoot& root);
-  void add_power_pmu();
+  // Whether it has one that can be read.
+  bool add_power_pmu();
+  void add_registers();
   void add_gpus();
 
   std::vector<Gauge> gauges_;

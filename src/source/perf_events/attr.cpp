@@ -1,6 +1,7 @@
 #include "source/perf_events/attr.hpp"
 
 #include <cstring>
+#include <ctime>
 
 #include "source/perf_events/user_read.hpp"
 
@@ -27,6 +28,13 @@ perf_event_attr make_attr(const event::Event& event, const AttrOptions& options)
   attr.enable_on_exec = options.enable_on_exec;
   if (options.user_read) UserReader::request(attr);
   return attr;
+}
+
+void set_record_tail(perf_event_attr& attr) {
+  attr.sample_type |= PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
 }
 
 }  // namespace loft::source::perf_events

@@ -18,4 +18,7 @@ struct AttrOptions {
 
 perf_event_attr make_attr(const event::Event& event, const AttrOptions& options);
 
+// The fields behind every record of a recording, and the clock of its times.
+void set_record_tail(perf_event_attr& attr);
+
 }  // namespace loft::source::perf_events

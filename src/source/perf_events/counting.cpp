@@ -100,11 +100,11 @@ Result<void> PerfCounting::open_posts() {
   }
   for (const TaskPlace& where : places) {
     if (posts_.empty()) {
-      auto settled = settle(request_.events, task_groups, where.place, options());
-      if (!settled && settled.error().kind == ErrorKind::not_found && places.size() > 1) continue;
-      if (!settled) return Failure(std::move(settled).error());
-      layout_ = std::move(settled->layout);
-      posts_.push_back({where, std::move(settled->groups)});
+      auto tried = try_layout(request_.events, task_groups, where.place, options());
+      if (!tried && tried.error().kind == ErrorKind::not_found && places.size() > 1) continue;
+      if (!tried) return Failure(std::move(tried).error());
+      layout_ = std::move(tried->layout);
+      posts_.push_back({where, std::move(tried->groups)});
     } else {
       auto groups = open_layout(layout_, where.place, options());
       // A thread that ended since it was listed has nothing left to count.
@@ -311,7 +311,7 @@ Result<void> check(const CountRequest& request) {
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   LOFT_CHECK(check(request));
   if (request.split == Split::threads && request.pids.empty() &&
-      (request.reads_parts_live || !tells_counts_of_threads())) {
+      (request.reads_parts_live || !reports_counts_of_threads())) {
     // Where ptrace is not allowed either, rows are missing and the notes say so.
     auto traced = prepare_traced(request);
     const bool is_needed = request.reads_parts_live;

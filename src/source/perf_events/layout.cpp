@@ -43,17 +43,17 @@ bool concerns_all_events(const Error& error) {
          (error.kind == ErrorKind::limit && error.why.starts_with("EMFILE"));
 }
 
-class Settler {
+class LayoutTrial {
  public:
-  Settler(Settled& settled, Place place, const AttrOptions& options)
-      : settled_(settled), place_(place), options_(options) {}
+  LayoutTrial(TriedLayout& tried, Place place, const AttrOptions& options)
+      : tried_(tried), place_(place), options_(options) {}
 
-  Result<void> settle_group(const EventGroup& wanted) {
+  Result<void> try_group(const EventGroup& wanted) {
     Group group;
     std::vector<std::size_t> members;
     std::vector<std::size_t> apart;
     for (const std::size_t i : wanted.members) {
-      auto added = add_permitted(group, settled_.layout.events[i], place_, options_);
+      auto added = add_permitted(group, tried_.layout.events[i], place_, options_);
       if (added) {
         members.push_back(i);
       } else if (concerns_all_events(added.error())) {
@@ -62,44 +62,44 @@ class Settler {
         if (wanted.keep_together) return refuse(wanted, added.error());
         apart.push_back(i);
       } else {
-        settled_.layout.missing[i] = std::move(added).error();
+        tried_.layout.missing[i] = std::move(added).error();
       }
     }
     if (!wanted.keep_together && is_hardware_group(members) && !fit_together(events_of(members))) {
       apart.insert(apart.begin(), members.begin() + 1, members.end());
       members.resize(1);
       group = Group();
-      LOFT_CHECK(group.add(settled_.layout.events[members[0]], place_, options_));
+      LOFT_CHECK(group.add(tried_.layout.events[members[0]], place_, options_));
     }
     if (!members.empty()) keep(std::move(members), std::move(group));
-    for (const std::size_t i : apart) LOFT_CHECK(settle_group({{i}, false}));
+    for (const std::size_t i : apart) LOFT_CHECK(try_group({{i}, false}));
     return {};
   }
 
  private:
   bool is_hardware_group(const std::vector<std::size_t>& members) const {
     std::size_t hardware = 0;
-    for (const std::size_t i : members) hardware += is_software(settled_.layout.events[i]) ? 0 : 1;
+    for (const std::size_t i : members) hardware += is_software(tried_.layout.events[i]) ? 0 : 1;
     return hardware > 1;
   }
 
   std::vector<event::Event> events_of(const std::vector<std::size_t>& members) const {
     std::vector<event::Event> events;
-    for (const std::size_t i : members) events.push_back(settled_.layout.events[i]);
+    for (const std::size_t i : members) events.push_back(tried_.layout.events[i]);
     return events;
   }
 
   Result<void> refuse(const EventGroup& wanted, const Error& error) {
-    for (const std::size_t i : wanted.members) settled_.layout.missing[i] = error;
+    for (const std::size_t i : wanted.members) tried_.layout.missing[i] = error;
     return {};
   }
 
   void keep(std::vector<std::size_t> members, Group group) {
-    settled_.layout.groups.push_back(std::move(members));
-    settled_.groups.push_back(std::move(group));
+    tried_.layout.groups.push_back(std::move(members));
+    tried_.groups.push_back(std::move(group));
   }
 
-  Settled& settled_;
+  TriedLayout& tried_;
   Place place_;
   const AttrOptions& options_;
 };
@@ -152,22 +152,22 @@ Result<void> add_permitted(Group& group, event::Event& event, Place place,
     return added;
   }
   if (auto retried = group.add(smaller, place, options); !retried) {
-    // Some PMUs cannot tell the modes apart: then permission is what is missing.
+    // Some PMUs cannot count user mode alone. Then permission is what is missing.
     return retried.error().kind == ErrorKind::invalid_input ? added : retried;
   }
   event = std::move(smaller);
   return {};
 }
 
-Result<Settled> settle(const std::vector<event::Event>& events,
-                       const std::vector<EventGroup>& groups, Place place,
-                       const AttrOptions& options) {
-  Settled settled;
-  settled.layout.events = events;
-  settled.layout.missing.resize(events.size());
-  Settler settler(settled, place, options);
-  for (const EventGroup& group : groups) LOFT_CHECK(settler.settle_group(group));
-  return settled;
+Result<TriedLayout> try_layout(const std::vector<event::Event>& events,
+                               const std::vector<EventGroup>& groups, Place place,
+                               const AttrOptions& options) {
+  TriedLayout tried;
+  tried.layout.events = events;
+  tried.layout.missing.resize(events.size());
+  LayoutTrial trial(tried, place, options);
+  for (const EventGroup& group : groups) LOFT_CHECK(trial.try_group(group));
+  return tried;
 }
 
 Result<OpenGroups> open_layout(const Layout& layout, Place place, const AttrOptions& options) {

@@ -25,7 +25,7 @@ struct Layout {
   // Fails when nothing is left to count, with the first event's explanation.
   [[nodiscard]] Result<void> require_some() const;
 
-  // A word about events that lost the kernel's part; `wanted` is what was asked for.
+  // A note about events that lost the kernel's part, compared with those that were `wanted`.
   [[nodiscard]] std::optional<std::string> permission_note(
       const std::vector<event::Event>& wanted) const;
 };
@@ -33,13 +33,13 @@ struct Layout {
 // Groups opened at one place, aligned with Layout::groups.
 using OpenGroups = std::vector<Group>;
 
-struct Settled {
+struct TriedLayout {
   Layout layout;
   OpenGroups groups;  // already opened at the place that was tried
 };
 
-// Whether these events have counters at the same time, tried on ourselves for a moment. True where
-// that cannot be told: whoever opens them learns why.
+// Whether these events can have counters at the same time, tried on the calling thread for a
+// moment. True where the trial fails for another reason: opening them then gives the error.
 [[nodiscard]] bool fit_together(const std::vector<event::Event>& events);
 
 // Adds an event as it is, or in user mode alone where the kernel is out of bounds; `event` then
@@ -49,11 +49,11 @@ struct Settled {
 
 // Opens `groups` of `events` at `place` and adapts where the kernel refuses.
 // Fails only for reasons that concern all events (no such process, no descriptors).
-[[nodiscard]] Result<Settled> settle(const std::vector<event::Event>& events,
-                                     const std::vector<EventGroup>& groups, Place place,
-                                     const AttrOptions& options);
+[[nodiscard]] Result<TriedLayout> try_layout(const std::vector<event::Event>& events,
+                                             const std::vector<EventGroup>& groups, Place place,
+                                             const AttrOptions& options);
 
-// Opens a settled layout at another place.
+// Opens a layout that was tried at another place.
 [[nodiscard]] Result<OpenGroups> open_layout(const Layout& layout, Place place,
                                              const AttrOptions& options);
 

@@ -20,13 +20,13 @@ std::optional<std::vector<RawReading>> read_directly(const std::vector<UserReade
 
 Result<OwnThreadCounters> OwnThreadCounters::open(const std::vector<event::Event>& events,
                                                   const std::vector<EventGroup>& groups) {
-  LOFT_TRY(Settled settled, settle(events, groups, Place{0, -1}, {.user_read = true}));
-  if (settled.groups.empty()) {
+  LOFT_TRY(TriedLayout tried, try_layout(events, groups, Place{0, -1}, {.user_read = true}));
+  if (tried.groups.empty()) {
     if (events.empty()) return failure(ErrorKind::invalid_input, "count", "no event was asked for");
-    return Failure(*settled.layout.missing.front());
+    return Failure(*tried.layout.missing.front());
   }
-  OwnThreadCounters counters(std::move(settled));
-  for (const Group& group : counters.settled_.groups) {
+  OwnThreadCounters counters(std::move(tried));
+  for (const Group& group : counters.tried_.groups) {
     auto& readers = counters.readers_.emplace_back();
     for (std::size_t i = 0; i < group.size(); ++i)
       readers.push_back(UserReader::map(group.member(i)));
@@ -35,24 +35,24 @@ Result<OwnThreadCounters> OwnThreadCounters::open(const std::vector<event::Event
 }
 
 Result<void> OwnThreadCounters::start() {
-  for (const Group& group : settled_.groups) LOFT_CHECK(group.enable());
+  for (const Group& group : tried_.groups) LOFT_CHECK(group.enable());
   return {};
 }
 
 Result<void> OwnThreadCounters::stop() {
-  for (const Group& group : settled_.groups) LOFT_CHECK(group.disable());
+  for (const Group& group : tried_.groups) LOFT_CHECK(group.disable());
   return {};
 }
 
 Result<std::vector<sample::Count>> OwnThreadCounters::read() const {
-  const Layout& layout = settled_.layout;
+  const Layout& layout = tried_.layout;
   std::vector<sample::Count> counts(layout.events.size());
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (layout.missing[i]) counts[i] = sample::Count::missing(layout.why_missing(i));
-  for (std::size_t g = 0; g < settled_.groups.size(); ++g) {
+  for (std::size_t g = 0; g < tried_.groups.size(); ++g) {
     auto readings = read_directly(readers_[g]);
     if (!readings) {
-      LOFT_TRY(readings, settled_.groups[g].read());
+      LOFT_TRY(readings, tried_.groups[g].read());
     }
     for (std::size_t k = 0; k < readings->size(); ++k)
       counts[layout.groups[g][k]] = count_of((*readings)[k]);

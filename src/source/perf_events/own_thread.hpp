@@ -24,12 +24,12 @@ class OwnThreadCounters {
   // directly, a system call a group elsewhere.
   [[nodiscard]] Result<std::vector<sample::Count>> read() const;
 
-  [[nodiscard]] const std::vector<event::Event>& events() const { return settled_.layout.events; }
+  [[nodiscard]] const std::vector<event::Event>& events() const { return tried_.layout.events; }
 
  private:
-  OwnThreadCounters(Settled settled) : settled_(std::move(settled)) {}
+  OwnThreadCounters(TriedLayout tried) : tried_(std::move(tried)) {}
 
-  Settled settled_;
+  TriedLayout tried_;
   std::vector<std::vector<UserReader>> readers_;  // aligned with the groups and their members
 };
 

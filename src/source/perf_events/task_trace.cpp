@@ -104,8 +104,8 @@ void TaskTrace::note_child(pid_t tid, int event) {
 }
 
 void TaskTrace::drain(Visitor& visitor) {
-  signalfd_siginfo told{};
-  while (::read(children_.get(), &told, sizeof told) == sizeof told) {
+  signalfd_siginfo signal{};
+  while (::read(children_.get(), &signal, sizeof signal) == sizeof signal) {
   }
   while (const auto change = next_change()) {
     const pid_t tid = change->si_pid;
@@ -127,7 +127,7 @@ void TaskTrace::take_stop(pid_t tid, int status, Visitor& visitor) {
   note_child(tid, event);
   const int number = WSTOPSIG(status);
   if (event == PTRACE_EVENT_STOP && stops_groups(number)) {
-    ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr);  // stays stopped, as it was told to
+    ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr);  // stays stopped until SIGCONT
     return;
   }
   if (event == PTRACE_EVENT_EXEC) {

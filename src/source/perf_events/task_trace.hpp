@@ -1,7 +1,7 @@
 // Follows every thread and child of a program from its birth, with ptrace.
 //
-// For kernels that do not tell what a thread has counted when it ends. A new task stands still,
-// before its first instruction, until what watches it is in place; its end is told when its
+// For kernels that do not report what a thread has counted when it ends. A new task stands still,
+// before its first instruction, until what watches it is in place; its end is reported when its
 // counters are final.
 //
 //   LOFT_TRY(auto trace, TaskTrace::follow(child.pid()));

@@ -26,9 +26,9 @@ event::Event side_band_event() {
 
 // When a thread hands the CPU to one with the same events, the kernel swaps their whole contexts
 // and the counts along with them, pairing events by their order. The order of the first thread's
-// events is ours, that of its children the kernel's: counts would end up in other events, and one
-// that ends would not tell its own. One event that is not inherited makes the contexts differ, so
-// that they are never swapped.
+// events is loft's, that of its children the kernel's: counts would end up in other events, and a
+// thread that ends would not report its own. One event that is not inherited makes the contexts
+// differ, so that they are never swapped.
 Result<Fd> open_anchor(Place place) {
   const event::Event event = side_band_event();
   perf_event_attr attr = make_attr(event, {.disabled = false});
@@ -70,9 +70,9 @@ std::vector<int> ThreadRings::fds() const {
   return fds;
 }
 
-bool tells_counts_of_threads() {
-  bool told = false;
-  const auto try_it = [&told] {
+bool reports_counts_of_threads() {
+  bool reported = false;
+  const auto try_thread = [&reported] {
     // A ring belongs to a CPU: the thread that ends has to be there.
     const int cpu = ::sched_getcpu();
     cpu_set_t here;
@@ -92,14 +92,14 @@ bool tells_counts_of_threads() {
     std::thread([&tid] { tid = ::gettid(); }).join();
     // Joined is not yet ended: its counts come with its very end.
     while (::syscall(SYS_tgkill, ::getpid(), tid.load(), 0) == 0) ::sched_yield();
-    ring->drain([&told](std::span<const std::byte> record) {
+    ring->drain([&reported](std::span<const std::byte> record) {
       perf_event_header header;
       std::memcpy(&header, record.data(), sizeof header);
-      told = told || header.type == PERF_RECORD_READ;
+      reported = reported || header.type == PERF_RECORD_READ;
     });
   };
-  std::thread(try_it).join();  // the caller stays where it may run
-  return told;
+  std::thread(try_thread).join();  // the caller stays where it may run
+  return reported;
 }
 
 Result<std::uint64_t> event_id(const Fd& fd) {

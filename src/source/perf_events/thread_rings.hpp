@@ -33,7 +33,7 @@ class ThreadRings {
 
 // Whether this kernel writes the counts of a thread when it ends: some, Linux 6.1 among them, never
 // do. Found out by letting a thread end.
-[[nodiscard]] bool tells_counts_of_threads();
+[[nodiscard]] bool reports_counts_of_threads();
 
 // The kernel's number of an opened event, which records carry.
 [[nodiscard]] Result<std::uint64_t> event_id(const Fd& fd);

@@ -28,15 +28,15 @@ class ThreadTable {
   // Records carry time and task at their end (sample_id_all with TID and TIME).
   void take(std::span<const std::byte> record);
 
-  // Threads that have ended, by thread id. Names are settled in the order of time, since the rings
+  // Threads that have ended, by thread id. Names are assigned in the order of time, since the rings
   // of different CPUs arrive in any order.
   [[nodiscard]] std::map<pid_t, Thread> threads() const;
 
   // Names of all tasks seen, ended or not.
   [[nodiscard]] std::map<pid_t, std::string> names() const;
 
-  // Threads that began and whose counts never came. They still run, or the kernel does not tell:
-  // Linux 6.1, among others, never writes the counts of a thread that ends.
+  // Threads that began and whose counts never came. They still run, or the kernel does not report
+  // them: Linux 6.1, among others, never writes the counts of a thread that ends.
   [[nodiscard]] std::size_t silent() const;
 
   [[nodiscard]] std::uint64_t lost() const { return lost_; }

@@ -87,9 +87,9 @@ Result<void> TracedCounting::open() {
     if (!group.members.empty()) groups.push_back(std::move(group));
   }
   const AttrOptions options{.enable_on_exec = true};
-  LOFT_TRY(Settled settled, settle(request_.events, groups, Place{root, -1}, options));
-  layout_ = std::move(settled.layout);
-  tasks_.emplace(root, Task{{root, root, {}, {}}, std::move(settled.groups)});
+  LOFT_TRY(TriedLayout tried, try_layout(request_.events, groups, Place{root, -1}, options));
+  layout_ = std::move(tried.layout);
+  tasks_.emplace(root, Task{{root, root, {}, {}}, std::move(tried.groups)});
   for (std::size_t i = 0; i < layout_.events.size(); ++i)
     if (is_machine_event(i)) machine_counters_.open(layout_, i);
   LOFT_CHECK(layout_.require_some());

@@ -1,4 +1,4 @@
-// Counts of every thread of a program on kernels that do not tell them: each thread has counters
+// Counts of every thread of a program on kernels that do not report them: each thread has counters
 // of its own, opened before its first instruction, and the total is their sum.
 #pragma once
 

@@ -63,7 +63,7 @@ class PerfRecorder final : public Recorder {
       LOFT_TRY(const auto threads, threads_of(pid));
       for (const LivingTask& thread : threads) tasks.push_back(thread.tid);
     }
-    LOFT_CHECK(settle(tasks.front(), cpus.front()));
+    LOFT_CHECK(choose_mode(tasks.front(), cpus.front()));
     if (must_count && !has_counts_ && !plan.sets.events.empty())
       return failure(ErrorKind::unsupported, "count by events that threads inherit",
                      "this kernel cannot tell what each of them counted (Linux 6.12 can)");
@@ -137,7 +137,7 @@ class PerfRecorder final : public Recorder {
 
  private:
   // What this user and this kernel allow, found out by trying.
-  Result<void> settle(pid_t tid, int cpu) {
+  Result<void> choose_mode(pid_t tid, int cpu) {
     for (const bool user_only : {false, true}) {
       for (const bool counts : {true, false}) {
         is_user_only_ = user_only;
@@ -178,7 +178,7 @@ class PerfRecorder final : public Recorder {
     if (has_counts_) attr.sample_type |= PERF_SAMPLE_READ;
     attr.read_format = kReadFormat;
     if (!has_counts_) attr.read_format &= ~std::uint64_t{PERF_FORMAT_GROUP};
-    set_record_tail(attr);
+    perf_events::set_record_tail(attr);
     return attr;
   }
 
@@ -214,7 +214,7 @@ class PerfRecorder final : public Recorder {
     attr.context_switch = plan_.switches;
     attr.watermark = 1;
     attr.wakeup_watermark = 32768;
-    set_record_tail(attr);
+    perf_events::set_record_tail(attr);
     LOFT_TRY(Fd fd, perf_events::open_event(attr, event, place));
     LOFT_TRY(const auto id, perf_events::event_id(fd));
     side_band_.name = "dummy";
@@ -241,7 +241,7 @@ class PerfRecorder final : public Recorder {
           make_attr(event, {.inherit = true, .inherit_stat = true, .disabled = false});
       attr.sample_type = leader_attr().sample_type;
       attr.read_format = kReadFormat;
-      set_record_tail(attr);
+      perf_events::set_record_tail(attr);
       LOFT_CHECK(add(attr, event));
     }
     return {};

@@ -1,4 +1,4 @@
-// The last recorder: looks into /proc now and then. It needs no permission at all.
+// The last recorder: reads /proc now and then. It needs no permission at all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,11 +44,11 @@ class ProcRecorder final : public Recorder {
   std::vector<int> wake_fds() const override { return {clock_.fd()}; }
 
   void drain(TaskEvents& events) override {
-    (void)clock_.take();  // whoever woke us: a look is a look
-    look(events);
+    (void)clock_.take();  // whatever the reason, /proc is read
+    poll(events);
   }
 
-  void stop(TaskEvents& events) override { look(events); }
+  void stop(TaskEvents& events) override { poll(events); }
 
   Result<Tally> tally() const override {
     Tally tally;
@@ -59,7 +59,7 @@ class ProcRecorder final : public Recorder {
  private:
   struct Known {
     LivingTask task;
-    SchedulerSums told;  // what slices have
+    SchedulerSums reported;  // what slices have
     bool is_here = true;
   };
 
@@ -70,14 +70,14 @@ class ProcRecorder final : public Recorder {
   // What a task did before it was watched is not ours; a task that was born since has done nothing.
   Known& meet(const LivingTask& task, bool is_newborn = false) {
     Known known{task, {}, true};
-    if (!is_newborn) known.told = scheduler_sums(task.pid, task.tid).value_or(SchedulerSums());
+    if (!is_newborn) known.reported = scheduler_sums(task.pid, task.tid).value_or(SchedulerSums());
     return known_[task.tid] = std::move(known);
   }
 
-  void look(TaskEvents& events) {
+  void poll(TaskEvents& events) {
     const auto time = static_cast<std::uint64_t>(now().count());
     for (auto& [tid, known] : known_) known.is_here = false;
-    // Children are found while their parents are looked at, so a list that grows.
+    // Children are found while their parents are read: the list grows meanwhile.
     std::vector<pid_t> waiting(processes_.begin(), processes_.end());
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       const auto tasks = tasks_of(waiting[i]);
@@ -115,15 +115,15 @@ class ProcRecorder final : public Recorder {
   void end_slice(Known& known, std::uint64_t time, TaskEvents& events) {
     const auto sums = scheduler_sums(known.task.pid, known.task.tid);
     if (!sums) return;
-    const std::uint64_t run = sums->run_ns - std::min(sums->run_ns, known.told.run_ns);
+    const std::uint64_t run = sums->run_ns - std::min(sums->run_ns, known.reported.run_ns);
     if (run == 0) return;
     Slice slice;
     slice.end = {time, known.task.cpu};
     slice.task = id_of(known.task);
     slice.run_ns = run;
-    slice.wait_ns = sums->wait_ns - std::min(sums->wait_ns, known.told.wait_ns);
-    slice.switches = sums->turns - std::min(sums->turns, known.told.turns);
-    known.told = *sums;
+    slice.wait_ns = sums->wait_ns - std::min(sums->wait_ns, known.reported.wait_ns);
+    slice.switches = sums->turns - std::min(sums->turns, known.reported.turns);
+    known.reported = *sums;
     events.take(slice);
     ++records_;
   }

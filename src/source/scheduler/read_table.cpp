@@ -111,8 +111,8 @@ void ReadTable::take_sample(std::span<const std::byte> record, bool has_counts,
   events.take(slice);
 }
 
-// pid and tid, then values; one of each event and CPU, when a thread has ended. The events leave
-// their group one after the other: each time all that are still in it are told.
+// pid and tid, then values; one record of each event and CPU, when a thread has ended. The events
+// leave their group one after the other, and each record has all that are still in it.
 void ReadTable::take_read(std::span<const std::byte> record, bool has_counts) {
   const TaskId task = task_in(word(record, 0));
   Ending& ending = endings_[task.tid];

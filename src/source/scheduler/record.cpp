@@ -17,6 +17,7 @@
 #include "source/scheduler/energy_sampler.hpp"
 #include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/recorder.hpp"
+#include "source/scheduler/recording_file.hpp"
 #include "source/scheduler/side_band.hpp"
 #include "source/supervisor.hpp"
 
@@ -151,15 +152,16 @@ class RecordedRun {
                        "'loft doctor' tells which there are; leave epc out of --types");
     }
     if (request_.frequency_hz == 0 && request_.period == 0) return {};
-    SamplerPlan plan;
-    plan.frequency_hz = request_.frequency_hz;
-    plan.events = request_.sampled;
-    plan.period = request_.period;
+    perf_events::SamplerPlan plan;
+    if (request_.sampled.empty())
+      plan.events = {{perf_events::clocks(), request_.period, request_.frequency_hz}};
+    for (const event::Event& event : request_.sampled)
+      plan.events.push_back({{event}, request_.period, request_.frequency_hz});
     plan.stacks = request_.stacks;
     plan.ring_bytes = request_.ring_bytes;
     plan.from_exec = child_.has_value();
     LOFT_TRY(plan.tasks, first_tasks());
-    LOFT_TRY(stacks_, StackSampler::open(plan));
+    LOFT_TRY(stacks_, perf_events::Sampler::open(plan));
     if (stacks_->lacks_kernel())
       result_.notes.push_back("samples are of user mode alone: no permission for the kernel's");
     return {};
@@ -211,6 +213,7 @@ class RecordedRun {
   }
 
   Result<void> let_go() {
+    if (stacks_) LOFT_CHECK(stacks_->start());
     if (!child_) return {};
     start_ = now();
     auto started = child_->start();
@@ -274,7 +277,8 @@ class RecordedRun {
   }
 
   void drain_all() {
-    if (stacks_) stacks_->drain(*file_);
+    if (stacks_)
+      stacks_->drain([this](std::span<const std::byte> record) { file_->take_raw(record); });
     recorder_->drain(*file_);
     if (energy_) energy_->sample(*file_, now());
   }
@@ -342,7 +346,7 @@ class RecordedRun {
   std::optional<Isolation> isolation_;
   WatchPlan plan_;
   std::unique_ptr<Recorder> recorder_;
-  std::optional<StackSampler> stacks_;
+  std::optional<perf_events::Sampler> stacks_;
   std::optional<EnergySampler> energy_;
   PollClock energy_clock_;  // at the length of a slice
   std::unique_ptr<RecordingFile> file_;

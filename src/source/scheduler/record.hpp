@@ -18,11 +18,14 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "event/event.hpp"
+#include "source/perf_events/sampler.hpp"
 #include "source/scheduler/isolation.hpp"
-#include "source/scheduler/stack_sampler.hpp"
+#include "source/scheduler/recording_output.hpp"
 #include "source/scheduler/task_events.hpp"
 
 namespace loft::source::scheduler {
+
+using perf_events::StackMode;
 
 struct RecordTypes {
   bool pmu = true;    // slices with counts

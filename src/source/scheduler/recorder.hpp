@@ -39,16 +39,16 @@ class Recorder {
 
   [[nodiscard]] virtual std::string name() const = 0;         // for scripts: "bpf"
   [[nodiscard]] virtual std::string description() const = 0;  // for people
-  // What this recorder cannot tell.
+  // What this recorder cannot record.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
   // The events as they are counted.
   [[nodiscard]] virtual const EventSets& counters() const = 0;
-  // How much of kSliceEvents its slices tell.
+  // How many of kSliceEvents its slices have.
   [[nodiscard]] virtual std::size_t basics() const = 0;
   [[nodiscard]] virtual std::vector<KernelEvent> kernel_events() const = 0;
 
-  // Readable when something is to be done that has nothing to tell: no drain is needed then.
+  // Becomes readable when housekeeping is due, even without new records: no drain is needed then.
   [[nodiscard]] virtual std::optional<int> clock_fd() const { return std::nullopt; }
   virtual void tick() {}
 

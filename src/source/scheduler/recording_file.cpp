@@ -1,14 +1,9 @@
 #include "source/scheduler/recording_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -101,72 +96,31 @@ std::uint64_t lost_in(std::span<const std::byte> record) {
   return id_and_count[1];
 }
 
-Result<void> write_all(const Fd& file, const std::string& path, bool is_stream,
-                       std::uint64_t offset, std::span<const std::byte> bytes) {
-  const std::uint64_t start = offset;
-  while (!bytes.empty()) {
-    const ssize_t done =
-        is_stream ? ::write(file.get(), bytes.data(), bytes.size())
-                  : ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      const int number = done < 0 ? errno : ENOSPC;
-      // Readers would take what was written of it for a part of the recording.
-      if (!is_stream && start > 0) (void)!::ftruncate(file.get(), static_cast<off_t>(start));
-      return failure_of_errno(number, "write " + path, "what was recorded until now is kept");
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
-  }
-  return {};
-}
-
 }  // namespace
-
-bool is_stream(const std::string& path) {
-  struct stat status {};
-  if (path == kStandardOutput) return true;
-  return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-}
-
-Result<std::unique_ptr<RecordingFile>> RecordingFile::create_stream(const std::string& path,
-                                                                    RecordingPlan plan) {
-  // A FIFO is opened once it has a reader. A reader that goes away is an error, not a signal.
-  Fd file(path == kStandardOutput ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                                  : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file.is_open()) return failure_of_errno(errno, "write to " + path);
-  if (::isatty(file.get()) == 1)
-    return failure(ErrorKind::invalid_input, "write the recording to a terminal", "it is no text",
-                   "send it to a program: loft record -o - -- ./app | loft report -");
-  ::signal(SIGPIPE, SIG_IGN);
-  std::unique_ptr<RecordingFile> recording(
-      new RecordingFile(std::move(file), path, std::move(plan)));
-  recording->is_stream_ = true;
-  LOFT_CHECK(recording->start());
-  return recording;
-}
 
 Result<std::unique_ptr<RecordingFile>> RecordingFile::create(const std::string& path,
                                                              RecordingPlan plan) {
-  if (is_stream(path)) return create_stream(path, std::move(plan));
-  // Only a file is moved out of the way, never a device such as /dev/null.
-  struct stat status {};
-  const bool is_there = ::stat(path.c_str(), &status) == 0;
-  const bool keeps_old = is_there && S_ISREG(status.st_mode) && status.st_size > 0;
-  if (keeps_old && ::rename(path.c_str(), (path + ".old").c_str()) != 0)
-    return failure_of_errno(errno, "keep the old " + path + " as " + path + ".old");
-  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file.is_open()) return failure_of_errno(errno, "create " + path);
-  std::unique_ptr<RecordingFile> recording(
-      new RecordingFile(std::move(file), path, std::move(plan)));
-  recording->kept_old_ = keeps_old;
-  LOFT_CHECK(recording->start());
+  LOFT_TRY(auto recording, start(RecordingOutput::file(path), std::move(plan)));
+  LOFT_CHECK(recording->output_.take_place_keeping_old());
   return recording;
 }
 
-RecordingFile::RecordingFile(Fd file, std::string path, RecordingPlan plan)
-    : file_(std::move(file)),
-      path_(std::move(path)),
+Result<std::unique_ptr<RecordingFile>> RecordingFile::create_pending(const std::string& path,
+                                                                     RecordingPlan plan) {
+  return start(path.empty() ? RecordingOutput::temporary() : RecordingOutput::file(path),
+               std::move(plan));
+}
+
+Result<std::unique_ptr<RecordingFile>> RecordingFile::start(Result<RecordingOutput> output,
+                                                            RecordingPlan plan) {
+  if (!output) return Failure(std::move(output).error());
+  std::unique_ptr<RecordingFile> recording(new RecordingFile(*std::move(output), std::move(plan)));
+  LOFT_CHECK(recording->write_start());
+  return recording;
+}
+
+RecordingFile::RecordingFile(RecordingOutput output, RecordingPlan plan)
+    : output_(std::move(output)),
       plan_(std::move(plan)),
       sums_(plan_.basics, plan_.counters, plan_.cpus),
       newest_(plan_.cpus),
@@ -175,6 +129,12 @@ RecordingFile::RecordingFile(Fd file, std::string path, RecordingPlan plan)
 
 std::uint64_t RecordingFile::id_of(std::size_t event, std::uint32_t cpu) const {
   return kFirstId + event * kIdsPerEvent + std::min<std::uint32_t>(cpu, plan_.cpus - 1);
+}
+
+std::uint64_t RecordingFile::tail_id(std::uint32_t cpu) const {
+  const bool has_own = first_meter_ + plan_.meters.size() > 0;
+  if (has_own || plan_.kernel_events.empty()) return id_of(0, cpu);
+  return plan_.kernel_events.front().ids.front();
 }
 
 std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
@@ -222,12 +182,13 @@ std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
   return events;
 }
 
-Result<void> RecordingFile::start() {
+Result<void> RecordingFile::write_start() {
+  using format::perf::Medium;
   writer_ = std::make_unique<format::perf::RecordingWriter>(
       [this](std::uint64_t offset, std::span<const std::byte> bytes) {
-        return write_all(file_, path_, is_stream_, offset, bytes);
+        return output_.write_at(offset, bytes);
       },
-      describe_events(), is_stream_ ? format::perf::Medium::stream : format::perf::Medium::file);
+      describe_events(), output_.is_stream() ? Medium::stream : Medium::file);
   LOFT_CHECK(writer_->start());
   name_events();
   return end_round();
@@ -300,7 +261,7 @@ void RecordingFile::take(const Switch& change) {
     record.header = {PERF_RECORD_SWITCH_CPU_WIDE, misc, sizeof record};
     record.other_pid = other.pid;
     record.other_tid = other.tid;
-    record.tail = {task.pid, task.tid, change.at.time, change.at.cpu, 0, id_of(0, change.at.cpu)};
+    record.tail = {task.pid, task.tid, change.at.time, change.at.cpu, 0, tail_id(change.at.cpu)};
     append(buffer_, record);
   };
   if (change.out_is_ours)
@@ -323,8 +284,8 @@ void RecordingFile::take(const Fork& fork) {
   record.parent_tid = fork.parent.tid;
   record.time = fork.at.time;
   // The kernel, too, lets the parent say it.
-  record.tail = {fork.parent.pid,      fork.parent.tid, fork.at.time, fork.at.cpu, 0,
-                 id_of(0, fork.at.cpu)};
+  record.tail = {fork.parent.pid,     fork.parent.tid, fork.at.time, fork.at.cpu, 0,
+                 tail_id(fork.at.cpu)};
   append(buffer_, record);
 }
 
@@ -337,7 +298,7 @@ void RecordingFile::take(const Exit& exit) {
   record.pid = record.parent_pid = exit.task.pid;
   record.tid = record.parent_tid = exit.task.tid;
   record.time = exit.at.time;
-  record.tail = {exit.task.pid, exit.task.tid, exit.at.time, exit.at.cpu, 0, id_of(0, exit.at.cpu)};
+  record.tail = {exit.task.pid, exit.task.tid, exit.at.time, exit.at.cpu, 0, tail_id(exit.at.cpu)};
   append(buffer_, record);
 }
 
@@ -378,8 +339,8 @@ void RecordingFile::take_raw(std::span<const std::byte> record) {
 
 void RecordingFile::put(std::uint32_t type, std::uint16_t misc, std::span<const std::byte> body,
                         const Tail& tail) {
-  const RecordTail end{tail.task.pid,        tail.task.tid, tail.at.time, tail.at.cpu, 0,
-                       id_of(0, tail.at.cpu)};
+  const RecordTail end{tail.task.pid,       tail.task.tid, tail.at.time, tail.at.cpu, 0,
+                       tail_id(tail.at.cpu)};
   const std::size_t size = sizeof(perf_event_header) + body.size() + sizeof end;
   if (size > 0xFFFF) return;  // no path is so long
   make_room(size);
@@ -391,7 +352,7 @@ void RecordingFile::put(std::uint32_t type, std::uint16_t misc, std::span<const 
 void RecordingFile::take_lost(std::uint64_t records) {
   counts_.lost += records;
   ByteBuilder body;
-  body.u64(id_of(0, 0)).u64(records);
+  body.u64(tail_id(0)).u64(records);
   put(PERF_RECORD_LOST, 0, body.view(), {{}, {static_cast<std::uint64_t>(now().count()), 0}});
 }
 
@@ -427,22 +388,23 @@ Result<void> RecordingFile::end_round() {
   return done;
 }
 
-void RecordingFile::discard() {
-  if (is_stream_) return;
-  struct stat status {};
-  if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) ::unlink(path_.c_str());
-  if (kept_old_) ::rename((path_ + ".old").c_str(), path_.c_str());
+std::string RecordingFile::path_to_read() const {
+  return fmt::format("/proc/self/fd/{}", output_.fd().get());
 }
 
-Result<void> RecordingFile::finish(const RecordingFacts& facts) {
-  LOFT_CHECK(end_round());
+Result<void> RecordingFile::keep(Sections sections) {
+  for (auto& [number, bytes] : sections) writer_->add_feature(number, std::move(bytes));
+  LOFT_CHECK(writer_->finish());  // the sections stand at the end: they are written again
+  return output_.take_place();
+}
+
+void RecordingFile::describe_system() {
   utsname names{};
-  ::uname(&names);
-  writer_->add_text(Feature::hostname, names.nodename);
-  writer_->add_text(Feature::os_release, names.release);
-  writer_->add_text(Feature::arch, names.machine);
-  writer_->add_text(Feature::version, "loft " + facts.version);
-  writer_->add_texts(Feature::command_line, facts.command_line);
+  if (::uname(&names) == 0) {
+    writer_->add_text(Feature::hostname, names.nodename);
+    writer_->add_text(Feature::os_release, names.release);
+    writer_->add_text(Feature::arch, names.machine);
+  }
   ByteBuilder cpus;
   cpus.u32(plan_.cpus).u32(static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN)));
   writer_->add_feature(static_cast<std::uint32_t>(Feature::cpu_count),
@@ -451,9 +413,17 @@ Result<void> RecordingFile::finish(const RecordingFacts& facts) {
   clock.u64(1);  // nanoseconds
   writer_->add_feature(static_cast<std::uint32_t>(Feature::clock_id),
                        {clock.view().begin(), clock.view().end()});
+}
+
+Result<void> RecordingFile::finish(const RecordingFacts& facts) {
+  LOFT_CHECK(end_round());
+  describe_system();
+  if (!facts.version.empty()) writer_->add_text(Feature::version, "loft " + facts.version);
+  if (!facts.command_line.empty()) writer_->add_texts(Feature::command_line, facts.command_line);
   ByteBuilder own;
   for (const auto& [key, value] : facts.loft) own.text(fmt::format("{}={}\n", key, value));
-  writer_->add_feature(schema::kFactsSection, {own.view().begin(), own.view().end()});
+  if (!facts.loft.empty())
+    writer_->add_feature(schema::kFactsSection, {own.view().begin(), own.view().end()});
   return writer_->finish();
 }
 

@@ -1,4 +1,4 @@
-// A recording of tasks on disk: what happened to them, as records of perf.data.
+// The writer of every recording: what happened to tasks, as records of perf.data.
 //
 //   LOFT_TRY(auto file, RecordingFile::create("perf.data", plan));
 //   recorder.drain(*file);
@@ -21,10 +21,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "event/recording_schema.hpp"
 #include "format/perf/writer.hpp"
+#include "source/perf_events/kernel_event.hpp"
 #include "source/scheduler/event_sets.hpp"
+#include "source/scheduler/recording_output.hpp"
 #include "source/scheduler/slice_sums.hpp"
 #include "source/scheduler/task_events.hpp"
 
@@ -32,12 +33,7 @@ namespace loft::source::scheduler {
 
 using event::recording::kSliceEvents;
 
-// An event whose records the kernel writes itself.
-struct KernelEvent {
-  std::string name;
-  perf_event_attr attr{};
-  std::vector<std::uint64_t> ids;
-};
+using perf_events::KernelEvent;
 
 struct RecordingPlan {
   std::size_t basics = kSliceEvents.size();  // the first so many of kSliceEvents are known
@@ -49,23 +45,22 @@ struct RecordingPlan {
   std::uint32_t cpus = 1;  // one more than the highest number
 };
 
-// What is known of the recording when it is over.
+// What is known of the recording when it is over. What is empty is left out.
 struct RecordingFacts {
   std::string version;  // of loft
   std::vector<std::string> command_line;
   std::vector<std::pair<std::string_view, std::string>> loft;  // by keys of event::recording::fact
 };
 
-inline constexpr std::string_view kStandardOutput = "-";
-// Whether a recording at this path is written in order: standard output, or a FIFO.
-[[nodiscard]] bool is_stream(const std::string& path);
-
 class RecordingFile final : public TaskEvents {
  public:
-  // What was there before is kept as PATH.old. "-" is standard output; to it and to a FIFO the
-  // recording is written as a stream.
+  // At `path` from now on; what was there before is kept as PATH.old. "-" is standard output; to it
+  // and to a FIFO the recording is written as a stream.
   [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> create(const std::string& path,
                                                                      RecordingPlan plan);
+  // Takes the place of `path` with keep() only. Without a path it vanishes with this object.
+  [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> create_pending(
+      const std::string& path, RecordingPlan plan);
 
   void take(const Slice& slice) override;
   void take(const Switch& change) override;
@@ -84,8 +79,14 @@ class RecordingFile final : public TaskEvents {
   [[nodiscard]] Result<void> end_round();
   [[nodiscard]] Result<void> finish(const RecordingFacts& facts);
 
+  // Then puts a pending recording in its place, with more header sections, by their numbers.
+  using Sections = std::map<std::uint32_t, std::vector<std::byte>>;
+  [[nodiscard]] Result<void> keep(Sections sections);
+  // What the descriptor of the recording is called, for readers in this process.
+  [[nodiscard]] std::string path_to_read() const;
+
   // As if it had never been created: for a program that could not be started.
-  void discard();
+  void discard() { output_.discard(); }
 
   // How many records were taken; after a failure, how many of them the file holds.
   [[nodiscard]] std::uint64_t taken() const {
@@ -110,13 +111,16 @@ class RecordingFile final : public TaskEvents {
   };
   [[nodiscard]] const Counts& counts() const { return broken_ ? written_ : counts_; }
 
-  RecordingFile(Fd file, std::string path, RecordingPlan plan);
-  [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> create_stream(const std::string& path,
-                                                                            RecordingPlan plan);
-  [[nodiscard]] Result<void> start();
+  RecordingFile(RecordingOutput output, RecordingPlan plan);
+  [[nodiscard]] static Result<std::unique_ptr<RecordingFile>> start(Result<RecordingOutput> output,
+                                                                    RecordingPlan plan);
+  [[nodiscard]] Result<void> write_start();
   [[nodiscard]] std::vector<format::perf::WrittenEvent> describe_events() const;
   [[nodiscard]] std::uint64_t id_of(std::size_t event, std::uint32_t cpu) const;
+  // Of records that belong to no event: the first's.
+  [[nodiscard]] std::uint64_t tail_id(std::uint32_t cpu) const;
   void name_events();
+  void describe_system();
   void put(std::uint32_t type, std::uint16_t misc, std::span<const std::byte> body,
            const Tail& tail);
   void put_group(const Slice& slice, std::size_t set);
@@ -124,10 +128,7 @@ class RecordingFile final : public TaskEvents {
   void make_room(std::size_t bytes);
   [[nodiscard]] Result<void> write_out();
 
-  Fd file_;
-  std::string path_;
-  bool is_stream_ = false;
-  bool kept_old_ = false;
+  RecordingOutput output_;
   RecordingPlan plan_;
   std::unique_ptr<format::perf::RecordingWriter> writer_;
   std::vector<std::byte> buffer_;

@@ -29,13 +29,6 @@ std::uint32_t pid_in(std::span<const std::byte> record) {
 
 }  // namespace
 
-void set_record_tail(perf_event_attr& attr) {
-  attr.sample_type |= PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-  attr.sample_id_all = 1;
-  attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;
-}
-
 Result<SideBand> SideBand::of_machine(const CpuList& cpus, std::size_t pages) {
   SideBand side_band;
   const event::Event event = nothing();
@@ -45,7 +38,7 @@ Result<SideBand> SideBand::of_machine(const CpuList& cpus, std::size_t pages) {
   attr.build_id = 1;
   attr.watermark = 1;
   attr.wakeup_watermark = static_cast<std::uint32_t>(pages * 4096 / 4);
-  set_record_tail(attr);
+  perf_events::set_record_tail(attr);
   for (const int cpu : cpus) {
     Result<Fd> fd = perf_events::open_event(attr, event, {-1, cpu});
     if (!fd && attr.build_id != 0) {

@@ -48,9 +48,6 @@ class SideBand {
   bool has_lost_ = false;
 };
 
-// The fields behind every record of a recording, and the clock of its times.
-void set_record_tail(perf_event_attr& attr);
-
 // What a process has mapped and how its threads are called, as of `time`; false when it is gone.
 bool describe_process(pid_t pid, std::uint64_t time, TaskEvents& events);
 // Where the kernel's own code is, if this user may know.

@@ -104,8 +104,8 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
  private:
   struct Watched {
     TaskId task;
-    std::vector<Group> groups;                  // run time with what needs no counter, then by set
-    std::vector<std::vector<RawReading>> told;  // by group: what slices have
+    std::vector<Group> groups;  // run time with what needs no counter, then by set
+    std::vector<std::vector<RawReading>> reported;  // by group: what slices have
     std::string name;
   };
 
@@ -194,7 +194,7 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
 
   void end_slice(Watched& thread) {
     tell_name(thread);
-    thread.told.resize(thread.groups.size());
+    thread.reported.resize(thread.groups.size());
     Draft draft{0,
                 {},
                 std::vector<std::uint64_t>(sets_.events.size()),
@@ -220,12 +220,12 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
     if (thread.groups[s].is_empty()) return;
     const auto values = thread.groups[s].read();
     if (!values) return;
-    auto& told = thread.told[s];
-    told.resize(values->size());
+    auto& reported = thread.reported[s];
+    reported.resize(values->size());
     const auto more = [&](std::size_t i) {
-      return (*values)[i].value - std::min((*values)[i].value, told[i].value);
+      return (*values)[i].value - std::min((*values)[i].value, reported[i].value);
     };
-    const Nanoseconds enabled = values->front().enabled - told.front().enabled;
+    const Nanoseconds enabled = values->front().enabled - reported.front().enabled;
     std::size_t clocks = 0;
     if (s == 0) {
       clocks = 1;
@@ -234,9 +234,9 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
     }
     for (std::size_t i = clocks; i < values->size(); ++i)
       draft.counts[sets_.sets[s].first + i - clocks] = more(i);
-    draft.times[s] = share_of(draft.run_ns, values->front().running - told.front().running,
+    draft.times[s] = share_of(draft.run_ns, values->front().running - reported.front().running,
                               sets_.sets[s].takes_turns ? draft.on_cpu : enabled);
-    told = *values;
+    reported = *values;
   }
 
   // The part of its run time for which a group had its counters. The kernel wants a group that

@@ -23,6 +23,16 @@ class ModelFeed {
 
   static std::uint32_t core_of(std::uint32_t slot) { return slot % kMostCores; }
 
+  // Programs of a run have addresses of their own: the upper bits, which no address has, tell them
+  // apart. Those of a thread's program.
+  std::uint64_t process_of(std::uint32_t slot) {
+    if (slot >= processes_.size()) processes_.resize(slot + 1, kUnknown);
+    std::uint64_t& process = processes_[slot];
+    if (process == kUnknown)
+      process = (std::uint64_t{shared_.slot(slot).image} & 0x7fff) << kProcessShift;
+    return process;
+  }
+
   template <class Observer>
   void execute(const engine::StreamedBlock& ran, Observer&& observer) {
     if (ran.block->instructions().empty()) return;
@@ -39,17 +49,8 @@ class ModelFeed {
   }
 
  private:
-  // Programs of a run have addresses of their own: the upper bits, which no address has, tell them
-  // apart.
   static constexpr int kProcessShift = 48;
 
-  std::uint64_t process_of(std::uint32_t slot) {
-    if (slot >= processes_.size()) processes_.resize(slot + 1, kUnknown);
-    std::uint64_t& process = processes_[slot];
-    if (process == kUnknown)
-      process = (std::uint64_t{shared_.slot(slot).image} & 0x7fff) << kProcessShift;
-    return process;
-  }
   static core::BlockEnd end_of(const engine::StreamedBlock& ran, core::BranchKind kind,
                                std::uint64_t process) {
     using Branch = engine::StreamedBlock::Branch;

@@ -9,6 +9,7 @@
 #include "engine/stream.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/model_feed.hpp"
+#include "source/virtual/shared_lines.hpp"
 
 namespace loft::source::virtual_pmu {
 class WindowKeeper::Listener : public engine::StreamListener {
@@ -17,6 +18,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
       : plan_(plan), models_(geometry) {}
 
   void attach(engine::Shared& shared) {
+    shared_ = &shared;
     feed_.emplace(models_, shared);
     shared.ask_for_stream(engine::StreamMode::windows);
     reader_.emplace(shared, *this, engine::WindowSchedule(plan_.stream));
@@ -27,6 +29,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
     reader_->finish();
     reader_.reset();
     end_window();
+    keep_pending();
     std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by those of the finder
     for (KeptWindow& kept : windows_) {
       for (const std::uint64_t number : kept.window.blocks) {
@@ -44,14 +47,19 @@ class WindowKeeper::Listener : public engine::StreamListener {
   void on_block(const engine::StreamedBlock& ran) override {
     if (ran.window != window_) {
       end_window();
+      keep_pending();
       window_ = ran.window;
       threads_.clear();
+      has_threads_ = shared_->joined() > 1;
       models_.start_warm_up(core::Cache::Keep::as_guess);
     }
     if (ran.slot >= threads_.size()) threads_.resize(ran.slot + 1u);
     Thread& thread = threads_[ran.slot];
     keep_or_pause(ran.slot, thread);
     feed_->execute(ran, core::BlockObserver{});
+    if (has_threads_)
+      for (const engine::StreamTouch& touch : ran.touches)
+        lines_.note(ran.slot, touch.address | feed_->process_of(ran.slot), touch.is_store);
     thread.seen += ran.block->instructions().size();
   }
 
@@ -82,14 +90,30 @@ class WindowKeeper::Listener : public engine::StreamListener {
     recording_ = false;
     models_.record(nullptr, 0);
     if (current_.window.executions.size() < plan_.length / 4) return;
+    pending_.push_back({recorded_slot_, std::move(current_)});
+  }
+
+  // What threads share is known when all of them were read.
+  void keep_pending() {
+    for (auto& [slot, kept] : pending_) {
+      if (has_threads_)
+        for (core::WindowAccess& access : kept.window.accesses)
+          access.cache.is_transfer |= lines_.is_contended(slot, access.address, access.is_store);
+      keep(std::move(kept));
+    }
+    pending_.clear();
+    if (has_threads_) lines_.clear();
+  }
+
+  void keep(KeptWindow kept) {
     ++finished_;
     if (windows_.size() < plan_.most) {
-      windows_.push_back(std::move(current_));
+      windows_.push_back(std::move(kept));
       return;
     }
     // Each of all windows has the same chance to stay.
     const std::uint64_t place = random_() % finished_;
-    if (place < windows_.size()) windows_[place] = std::move(current_);
+    if (place < windows_.size()) windows_[place] = std::move(kept);
   }
 
   WindowPlan plan_;
@@ -103,6 +127,10 @@ class WindowKeeper::Listener : public engine::StreamListener {
   bool recording_ = false;
   std::uint32_t recorded_slot_ = 0;
   KeptWindow current_;
+  std::vector<std::pair<std::uint32_t, KeptWindow>> pending_;  // of this window of the stream
+  engine::Shared* shared_ = nullptr;
+  bool has_threads_ = false;
+  SharedLines lines_;
   std::vector<KeptWindow> windows_;
   std::vector<Function> functions_;
 };

@@ -6,7 +6,7 @@
 
 #include "event/catalogue.hpp"
 
-namespace loft::cli {
+namespace loft::view {
 
 // Names in a column, descriptions cut at the width of the terminal.
 std::string catalogue_table(const event::Catalogue& catalogue, int columns);
@@ -19,4 +19,4 @@ std::string catalogue_csv(const event::Catalogue& catalogue);
 // {"schema":"loft.list/1","events":[{"name","origin","description","unit"?,...}],"notes":[...]}
 std::string catalogue_json(const event::Catalogue& catalogue);
 
-}  // namespace loft::cli
+}  // namespace loft::view

@@ -1,35 +1,34 @@
-#include "cli/metric_tables.hpp"
+#include "metric/table.hpp"
 
 #include <limits>
 
 #include "event/meaning.hpp"
 
-namespace loft::cli {
+namespace loft::metric {
 
-TableColumns::TableColumns(const metric::CountsFile& file) : file_(&file) {
-  for (const metric::Column& column : file.columns) {
+TableColumns::TableColumns(const CountsFile& file) : file_(&file) {
+  for (const Column& column : file.columns) {
     const auto [at, is_new] = plain_.emplace(event::plain_name(column.name), &column);
     if (!is_new) at->second = nullptr;
   }
 }
 
-const metric::Column* TableColumns::find(std::string_view name) const {
-  if (const metric::Column* exact = file_->find_column(name)) return exact;
+const Column* TableColumns::find(std::string_view name) const {
+  if (const Column* exact = file_->find_column(name)) return exact;
   const auto plain = plain_.find(event::plain_name(name));
   return plain == plain_.end() ? nullptr : plain->second;
 }
 
-view::MetricColumns evaluate_table(std::span<const metric::Program> programs,
-                                   const TableColumns& table) {
-  view::MetricColumns result;
+MetricColumns evaluate_table(std::span<const Program> programs, const TableColumns& table) {
+  MetricColumns result;
   const std::size_t rows = table.file().rows;
   const std::vector<double> missing(rows, std::numeric_limits<double>::quiet_NaN());
-  for (const metric::Column& column : table.file().columns)
+  for (const Column& column : table.file().columns)
     if (result.labels.empty()) result.labels = column.texts;
-  for (const metric::Program& program : programs) {
+  for (const Program& program : programs) {
     std::vector<std::span<const double>> inputs;
     for (const std::string& name : program.inputs()) {
-      const metric::Column* column = table.find(name);
+      const Column* column = table.find(name);
       inputs.emplace_back(column == nullptr ? missing : column->numbers);
     }
     std::vector<double> values(rows);
@@ -45,4 +44,4 @@ view::MetricColumns evaluate_table(std::span<const metric::Program> programs,
   return result;
 }
 
-}  // namespace loft::cli
+}  // namespace loft::metric

@@ -1,4 +1,4 @@
-#include "cli/list_text.hpp"
+#include "view/catalogue.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,11 @@
 #include "base/text.hpp"
 #include "view/csv.hpp"
 
-namespace loft::cli {
+namespace loft::view {
 namespace {
 
 using event::Catalogue;
 using event::CatalogueEntry;
-using view::csv_field;
 
 constexpr std::size_t kWidestName = 44;
 constexpr std::size_t kNarrowestDescription = 20;
@@ -93,4 +92,4 @@ std::string catalogue_json(const Catalogue& catalogue) {
   return whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace loft::cli
+}  // namespace loft::view

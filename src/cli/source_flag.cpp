@@ -1,0 +1,35 @@
+#include "cli/source_flag.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "source/choice/sources.hpp"
+
+namespace loft::cli {
+namespace {
+
+constexpr std::string_view kAnySource = "auto";
+constexpr std::string_view kOldPerfEvents = "counters";  // what loft roof called it
+
+std::vector<std::string> words() {
+  std::vector<std::string> words{std::string(kAnySource)};
+  std::ranges::move(source::source_names(), std::back_inserter(words));
+  return words;
+}
+
+}  // namespace
+
+std::optional<sample::Source> SourceFlag::asked() const {
+  if (word == kOldPerfEvents) return sample::Source::perf_events;
+  return sample::source_named(word);
+}
+
+void add_source_flag(Command& command, SourceFlag& flag, const std::string& description) {
+  Rule known = one_of(words());
+  known.problem = [listed = known.problem](std::string& word) {
+    return word == kOldPerfEvents ? std::string() : listed(word);
+  };
+  command.add_option("--source", flag.word, description + ": " + join(words(), ", "))->check(known);
+}
+
+}  // namespace loft::cli
