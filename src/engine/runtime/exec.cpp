@@ -162,10 +162,21 @@ long may_execute(const char* path) {
                 kEffectiveIds);
 }
 
+// Another loft's engine, which has a code cache of its own.
+bool is_engine(const char* path) {
+  struct stat other {};
+  struct stat own {};
+  const char* slash = std::strrchr(path, '/');
+  if (slash != nullptr && std::strcmp(slash, "/loft-engine") == 0) return true;
+  return kernel(SYS_stat, word(path), word(&other)) == 0 &&
+         kernel(SYS_stat, word(g_engine), word(&own)) == 0 && other.st_dev == own.st_dev &&
+         other.st_ino == own.st_ino;
+}
+
 // Without the engine, as the kernel does it.
-long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment) {
-  if (may_execute(path) == 0)
-    note(Message("not counted, since another program of this run traces it: ").add(path));
+long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment,
+                 const char* why) {
+  if (may_execute(path) == 0) note(Message("not counted, since ").add(why).add(": ").add(path));
   for (const Own which : {Own::memory, Own::polls})
     kernel(SYS_fcntl, own_descriptor(which), F_SETFD, FD_CLOEXEC);
   const long result = kernel(SYS_execve, word(path), arguments, environment);
@@ -280,7 +291,9 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
               std::uint64_t environment) {
   // A debugger looks for its program's own code and addresses, which a code cache does not have.
   if (context->filters == nullptr && is_recorded_process(tracer()))
-    return run_outside(path, arguments, environment);
+    return run_outside(path, arguments, environment, "another program of this run traces it");
+  if (is_engine(path))
+    return run_outside(path, arguments, environment, "another loft counts what it runs");
   const long argument_count = count_words(arguments);
   const long variable_count = count_words(environment);
   if (argument_count < 0) return argument_count;

@@ -32,7 +32,7 @@ Result<void> check_one(const CountRequest& request, const Threshold& threshold) 
   const engine::Measure measure = engine::event_table()[index_of(request, threshold)].measure;
   if (measure == engine::Measure::taken || measure == engine::Measure::not_taken)
     return refuse(request, threshold, "which way a branch goes is known behind its block alone",
-                  "set it on the branches, whichever way they go: branches, conditional_branches");
+                  "set it on the branches, whichever way they go: branches, branches_conditional");
   if (threshold.count == 0)
     return refuse(request, threshold, "every count begins there", "give a count from 1 on");
   return {};
