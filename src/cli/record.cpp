@@ -37,6 +37,7 @@ struct RecordFlags {
   RecordingFlags what;
   MetricFlags metrics;
   std::vector<pid_t> pids;
+  bool whole_machine = false;
   std::vector<std::string> command;
   std::string recorder;
   std::string output = "perf.data";
@@ -51,21 +52,24 @@ struct RecordFlags {
 // What the kernel alone can tell is not there for a program under the virtual PMU.
 Result<void> check_virtual(const RecordFlags& flags) {
   const RecordingFlags& what = flags.what;
-  if (flags.pids.empty() && what.types.empty() && what.frequency_hz == 0 && what.period == 0 &&
-      what.stacks.empty() && flags.recorder.empty() && !flags.until_all_end && !flags.isolate)
+  if (flags.pids.empty() && !flags.whole_machine && what.types.empty() && what.frequency_hz == 0 &&
+      what.period == 0 && what.stacks.empty() && flags.recorder.empty() && !flags.until_all_end &&
+      !flags.isolate)
     return {};
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
-                 "leave out -p, --types, -F, -c, -g, --recorder, --all and --isolate");
+                 "leave out -p, -a, --types, -F, -c, -g, --recorder, --all and --isolate");
 }
 
 Result<void> check(const RecordFlags& flags) {
   const auto usage = [](std::string why, std::string hint) {
     return failure(ErrorKind::invalid_input, "record", std::move(why), std::move(hint));
   };
-  if (flags.command.empty() && flags.pids.empty())
+  if (flags.command.empty() && flags.pids.empty() && !flags.whole_machine)
     return usage("there is nothing to record",
-                 "give a program (loft record -- ./app) or a process (-p PID)");
+                 "give a program (loft record -- ./app), a process (-p PID) or the machine (-a)");
+  if (flags.whole_machine && (!flags.pids.empty() || flags.until_all_end || flags.isolate))
+    return usage("-a records everything that runs", "leave out -p, --all and --isolate");
   if (!flags.command.empty() && !flags.pids.empty())
     return usage("a program and -p exclude each other", "leave one of them out");
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
@@ -113,15 +117,18 @@ Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Ter
   if (sets.size() > 1 && flags.source.is_virtual())
     return failure(ErrorKind::invalid_input, "record sets of events that take turns",
                    "the virtual PMU counts everything at the same time", "use commas alone");
-  if (sets.size() > 1 && flags.what.period > 0)
+  // -F alone samples the clock, beside slices with the usual events.
+  const bool is_sampled =
+      flags.what.period > 0 || (flags.what.frequency_hz > 0 && !flags.what.events.empty());
+  if (sets.size() > 1 && is_sampled)
     return failure(ErrorKind::invalid_input, "sample sets of events that take turns",
-                   "-c samples all events of -e at the same time", "use commas alone");
+                   "-c and -F sample all events of -e at the same time", "use commas alone");
   if (flags.what.period > 0 && flags.what.events.empty())
     return failure(ErrorKind::invalid_input, "sample by a count (-c)", "no event was named",
                    "name it with -e");
   for (const std::string_view set : sets) {
     LOFT_TRY(auto events, events_of(std::string(set), flags.metrics, resolver, terminal));
-    if (flags.what.period > 0) {
+    if (is_sampled) {
       request.sampled = std::move(events);
       request.period = flags.what.period;
       continue;
@@ -158,6 +165,7 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   LOFT_CHECK(choose_events(flags, request, terminal));
   request.command = flags.command;
   request.pids = flags.pids;
+  request.whole_machine = flags.whole_machine;
   const double usual = flags.source.is_virtual() ? kDefaultVirtualSlice : kDefaultSlice;
   const double slice_ms = flags.what.slice_ms > 0 ? flags.what.slice_ms : usual;
   request.slice = Nanoseconds(static_cast<Nanoseconds::rep>(slice_ms * 1e6));
@@ -273,6 +281,9 @@ void add_record(Command& app, Action& action) {
   command->add_option("-p,--pid", flags->pids, "record these running processes")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag("-a,--system", flags->whole_machine,
+                    "record everything that runs on the machine, until the program ends, or until "
+                    "interrupted");
   const Rule known_recorder = one_of({"bpf", "perf", "threads", "proc"});
   command
       ->add_option("--recorder", flags->recorder,

@@ -72,7 +72,8 @@ void add_recording_flags(Command& command, RecordingFlags& flags) {
       ->allow_extra_args(false);
   auto frequency =
       command.add_option("-F,--frequency", flags.frequency_hz,
-                         "also sample where threads are, so often per second of their run time");
+                         "sample where threads are, so often per second of their run time: the "
+                         "events of -e, or beside slices a clock");
   frequency->check(between(1u, 100000u));
   command
       .add_option("-c,--count", flags.period,

@@ -1,6 +1,7 @@
 // loft report: what is in a recording.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/file.hpp"
@@ -11,6 +12,8 @@
 #include "cli/report.hpp"
 #include "cli/report_flags.hpp"
 #include "cli/report_outputs.hpp"
+#include "event/recording_schema.hpp"
+#include "sample/energy_share.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
 #include "source/file/profile_recording.hpp"
@@ -85,6 +88,14 @@ void note_choice(const sample::Timeline& timeline, Terminal& terminal) {
                     with_separators(sample::kMostTimeline), timeline.step()));
 }
 
+// Samples that are left out have their share, too.
+bool can_share_energy(const sample::ProfileOptions& options, const perf_data::Metadata& metadata) {
+  return options.filter.lets_all() && options.by == std::vector{sample::Dimension::function} &&
+         std::ranges::any_of(metadata.events, [](const auto& event) {
+           return event.name.starts_with(event::recording::kMeterPrefix);
+         });
+}
+
 // Forms for other programs have no place for it.
 void note_filters(const OutputForm& form, const sample::Report& report, Terminal& terminal) {
   if (form.name == "text" || form.name == "json" || form.name == "html") return;
@@ -116,10 +127,15 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   options.tree = (output->needs & kNeedsTree) != 0 || !flags.tree.empty();
   options.rows = shows_rows(flags, *output);
   options.timeline = (output->needs & kNeedsTimeline) != 0;
-  LOFT_TRY(const auto profiled, source::profile_recording(*recording, options, flags.symbols,
-                                                          workers_of(flags), &progress));
+  const bool shares_energy = can_share_energy(options, recording->metadata());
+  if (shares_energy) options.tree = options.timeline = true;
+  LOFT_TRY(auto profiled, source::profile_recording(*recording, options, flags.symbols,
+                                                    workers_of(flags), &progress));
   const bool on_screen = terminal.out_is_terminal() && flags.output.empty();
-  const auto shown = shown_rows(flags, options, on_screen && output->name == "text");
+  auto shown = shown_rows(flags, options, on_screen && output->name == "text");
+  if (shares_energy)
+    shown.energy_shared_by = sample::share_meters(
+        sample::events_of(recording->metadata().events, profiled.result), profiled.result);
   const auto report = sample::make_report(recording->summary(), profiled.result,
                                           *profiled.locations, recording->history(), shown);
   line.reset();

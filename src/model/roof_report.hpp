@@ -16,6 +16,13 @@ struct ThreadName {
   std::string name;
 };
 
+// The share of a function in the energy of each meter: modelled (sample/energy_share.hpp).
+struct FunctionEnergy {
+  std::string name;
+  std::string binary;
+  std::vector<double> joules;  // aligned with RoofReport::energy; 0 of a GPU, which runs none of it
+};
+
 struct RoofReport {
   std::string label;  // which of several runs; empty when there is one
   std::vector<std::string> command;
@@ -26,8 +33,9 @@ struct RoofReport {
   std::string counts_from;         // "virtual PMU, exact"
   bool time_is_estimated = false;  // else measured, in a native run
   std::string machine_identity;
-  std::vector<sample::EnergyUsed> energy;  // of the whole machine, while the native run lasted
-  std::vector<std::string> notes;          // what a reader of the numbers must know
+  std::vector<sample::EnergyUsed> energy;       // of the whole machine, while the native run lasted
+  std::vector<FunctionEnergy> function_energy;  // most of the first meter first
+  std::vector<std::string> notes;               // what a reader of the numbers must know
   RoofChart chart;
   std::string advice;  // what the numbers prove; empty where they prove nothing
   // When each thread ran, by a clock that showed `start_time` when the run began.

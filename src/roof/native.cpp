@@ -1,19 +1,23 @@
 #include "roof/native.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <thread>
 
 #include "base/units.hpp"
+#include "sample/energy_share.hpp"
 #include "source/energy/usage.hpp"
 #include "source/watch.hpp"
 
 namespace loft::roof {
 namespace {
 
-// Some meters move ten times a second: a shorter step would show their steps, not the power.
-constexpr Nanoseconds kEnergyStep = std::chrono::milliseconds(200);
+// Some meters move a thousand times a second, some once: their course has steps of this length, or
+// of their own where that is longer.
+constexpr Nanoseconds kEnergyStep = std::chrono::milliseconds(20);
 // So often somebody looks at what the machine gives: a program of a second is seen some 25 times.
-constexpr Nanoseconds kLookStep = std::chrono::milliseconds(40);
+constexpr Nanoseconds kLookStep = 2 * kEnergyStep;
 
 // The samples of the run time; those of other events say what was done, not how long it took.
 std::vector<sample::TimelineEntry> times_of(const std::vector<sample::TimelineEntry>& timeline) {
@@ -44,15 +48,14 @@ Result<NativeRun> run_natively(const source::scheduler::SampledRunRequest& sampl
   request.pids = sampling.pids;
   auto energy = source::energy::EnergyUsage::start();
   source::WatchOptions options;
-  if (energy.has_gauges()) options.interval = kEnergyStep;
   if (look && !sampling.command.empty()) options.interval = kLookStep;
-  Nanoseconds next_energy = now() + kEnergyStep;
+  if (energy.has_gauges()) options.interval = kEnergyStep;
+  std::uint64_t step = 0;
   options.on_interval = [&](const auto&) {
-    if (energy.has_gauges() && now() >= next_energy) {
-      energy.look();
-      next_energy += kEnergyStep;
-    }
-    if (look && native.run->program() != nullptr) look(native.run->program()->pid());
+    if (energy.has_gauges()) energy.look();
+    const bool is_time_to_look = !energy.has_gauges() || step++ % (kLookStep / kEnergyStep) == 0;
+    if (look && is_time_to_look && native.run->program() != nullptr)
+      look(native.run->program()->pid());
   };
   LOFT_TRY(native.counts, source::watch(*native.run, request, options));
   native.counts.intervals.clear();
@@ -107,6 +110,29 @@ NativeTimes NativeProfile::times() const {
   for (const sample::Spent& spent : times.active.spent())
     times.functions.try_emplace(spent.function, function(spent.function));
   return times;
+}
+
+std::vector<model::FunctionEnergy> NativeProfile::energy_of_functions() const {
+  std::vector<sample::PlacedWeight> samples;
+  for (const sample::TimelineEntry& entry : times_of(profile.result.timeline.entries()))
+    samples.push_back({static_cast<double>(entry.time - std::min(entry.time, start)) * 1e-9,
+                       profile.result.tree[entry.node].key, static_cast<double>(entry.period)});
+  std::map<FunctionKey, std::vector<double>> joules;
+  for (std::size_t i = 0; i < counts.energy.size(); ++i) {
+    if (counts.energy[i].is_gpu) continue;
+    const auto shares = sample::share_energy(counts.energy[i].over_time, samples);
+    for (const auto& [id, share] : shares.of_place) {
+      auto& of_function = joules[function(id)];
+      of_function.resize(counts.energy.size());
+      of_function[i] += share.joules;
+    }
+  }
+  std::vector<model::FunctionEnergy> functions;
+  for (auto& [key, used] : joules) functions.push_back({key.name, key.binary, std::move(used)});
+  std::ranges::stable_sort(functions, std::greater{}, [](const model::FunctionEnergy& function) {
+    return *std::ranges::max_element(function.joules);
+  });
+  return functions;
 }
 
 sample::NamedProfile NativeProfile::named() const {

@@ -41,6 +41,8 @@ struct NativeProfile {
   [[nodiscard]] FunctionKey function(std::uint32_t id) const;
   [[nodiscard]] std::vector<model::ThreadName> threads() const;  // with their last names
   [[nodiscard]] NativeTimes times() const;
+  // Who used the energy, by samples of its run time.
+  [[nodiscard]] std::vector<model::FunctionEnergy> energy_of_functions() const;
   // For views of call stacks; it refers to this profile.
   [[nodiscard]] sample::NamedProfile named() const;
 };

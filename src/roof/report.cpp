@@ -49,9 +49,12 @@ void add_loops(const CountedWork& counted, std::vector<Subject>& subjects) {
   }
 }
 
+// A few of them are in every program: printing a number takes some.
 void note_x87(const std::vector<Subject>& subjects, std::vector<std::string>& notes) {
+  constexpr double kWorthSaying = 0.001;
   for (const Subject& subject : subjects)
-    if (subject.scope == Scope::run && subject.work && subject.work->flops_x87 > 0)
+    if (subject.scope == Scope::run && subject.work &&
+        subject.work->flops_x87 > kWorthSaying * subject.work->flops())
       notes.push_back(
           fmt::format("{:.2g} % of its floating-point operations are x87's, in extended precision: "
                       "they stand under the roofs of double precision",
@@ -87,6 +90,7 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
                        : by == CountedBy::nobody ? "none"
                                                  : "virtual PMU, exact";
   report.energy = native.counts.energy;
+  report.function_energy = native.energy_of_functions();
   report.notes = native.counts.notes;
   report.schedule = source::read_schedule(*native.recording);
   report.start_time = native.start;

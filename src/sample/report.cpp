@@ -207,6 +207,9 @@ Report make_report(const RecordingSummary& summary, const ProfileResult& result,
   report.summary.unreadable_samples = result.unreadable;
   report.by = options.by;
   report.events = events_of(summary.metadata.events, result);
+  for (ReportEvent& event : report.events)
+    if (options.energy_shared_by && event.is_energy)
+      event.shared_by = report.events[*options.energy_shared_by].name;
   report.rows_left_out.resize(report.events.size());
   report.threads = result.tids.size();
   report.first_time = result.first_time;

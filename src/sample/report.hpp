@@ -21,6 +21,8 @@ struct ReportOptions {
   bool rows = true;          // false: only what holds for the whole recording
   std::size_t top = 0;       // rows per event; 0 for all
   bool source_files = true;  // look up where the shown functions come from
+  // The event whose samples share the energy of meters (sample/energy_share.hpp).
+  std::optional<std::uint32_t> energy_shared_by = {};
 };
 
 // What a row is about; a part that its dimensions do not name is empty.
@@ -54,6 +56,7 @@ struct ReportEvent {
   bool has_stacks = false;      // its samples say who called
   bool is_energy = false;       // the period counts microjoules
   double shown_share = 1;       // what filters let through, 0 to 1
+  std::string shared_by = {};   // modelled: the event whose samples say where the energy went
 };
 
 // The events in the order in which they are shown: first what was sampled to find where the time

@@ -21,6 +21,11 @@ struct Weight {
     period += other.period;
     return *this;
   }
+  Weight& operator-=(const Weight& other) {
+    samples -= other.samples;
+    period -= other.period;
+    return *this;
+  }
 };
 
 class Trie {
@@ -47,6 +52,7 @@ class Trie {
   }
 
   void add(NodeId node, const Weight& weight) { nodes_[node].self += weight; }
+  void take(NodeId node, const Weight& weight) { nodes_[node].self -= weight; }
 
   // Bring what child() and add() will look at into the cache.
   void prefetch_child(NodeId parent, std::uint32_t key) const {

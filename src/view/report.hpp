@@ -18,6 +18,9 @@ std::string samples_text(std::uint64_t samples);
 // How much of an event filters let through, behind its totals; nothing where that is all.
 std::string shown_share_text(const sample::ReportEvent& event);
 
+// By what the energy of a meter was shared among functions, where it was.
+std::string shared_text(const sample::ReportEvent& event);
+
 // What was recorded, on what, how long, and what is missing from it.
 std::string recording_text(const sample::Report& report);
 

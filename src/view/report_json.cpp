@@ -67,6 +67,7 @@ ordered_json row_json(const Report& report, const ReportRow& row) {
   json["samples"] = row.self.samples;
   json["period"] = period_json(event, row.self.period);
   json["share"] = row.share;
+  if (!event.shared_by.empty()) json["kind"] = "modelled";
   if (row.inclusive) {
     json["inclusive_samples"] = row.inclusive->samples;
     json["inclusive_period"] = period_json(event, row.inclusive->period);
@@ -124,6 +125,9 @@ ordered_json whole_json(const Report& report) {
                                        : event.is_energy ? "uJ"
                                                          : ""},
                               {"shown_share", event.shown_share}});
+    if (event.shared_by.empty()) continue;
+    json["events"].back()["kind"] = "modelled";
+    json["events"].back()["shared_by"] = event.shared_by;
   }
   json["lost"] = summary.lost;
   json["records"] = summary.records;

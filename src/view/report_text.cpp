@@ -226,6 +226,13 @@ std::string shown_share_text(const ReportEvent& event) {
   return fmt::format(" ({:.3g} % of all; shares are of what is shown)", 100 * event.shown_share);
 }
 
+// Meters tell the energy of the whole machine; who used it is a matter of sharing.
+std::string shared_text(const ReportEvent& event) {
+  if (event.shared_by.empty()) return {};
+  return fmt::format(" of the whole machine, shared by samples of {} (modelled)",
+                     printable(event.shared_by));
+}
+
 std::string recording_text(const Report& report) {
   const auto& summary = report.summary;
   std::uint64_t samples = 0;
@@ -265,10 +272,10 @@ std::string report_text(const Report& report, const TableOptions& options) {
     const ReportEvent& event = report.events[i];
     if (event.total.samples == 0 && report.events.size() > 1) continue;
     text +=
-        fmt::format("\n{}: {}, {}{}\n", printable(event.name), samples_text(event.total.samples),
+        fmt::format("\n{}: {}, {}{}{}\n", printable(event.name), samples_text(event.total.samples),
                     event.period_is_known ? "period " + period_text(event, event.total.period)
                                           : "periods not recorded",
-                    shown_share_text(event));
+                    shared_text(event), shown_share_text(event));
     if (event.total.samples == 0) continue;
     std::vector<Cells> cells = {headings(report, has_inclusive)};
     for (; row != report.rows.end() && row->event == i; ++row)

@@ -21,6 +21,19 @@ std::optional<double> giga(std::optional<double> value) {
   return value ? std::optional(*value * 1e-9) : value;
 }
 
+// The whole machine's joules, by samples of the functions.
+void add_function_energy(const RoofReport& report, ordered_json& json) {
+  for (const model::FunctionEnergy& function : report.function_energy) {
+    ordered_json joules = ordered_json::object();
+    for (std::size_t i = 0; i < report.energy.size(); ++i)
+      if (!report.energy[i].is_gpu) joules[report.energy[i].meter] = function.joules[i];
+    json["energy_of_functions"].push_back({{"name", function.name},
+                                           {"binary", function.binary},
+                                           {"kind", "modelled"},
+                                           {"joules", std::move(joules)}});
+  }
+}
+
 ordered_json run_json(const RoofReport& report) {
   ordered_json json{{"command", report.command},     {"exit", report.exit_status},
                     {"wall_s", report.wall_seconds}, {"cpu_s", report.cpu_seconds},
@@ -39,6 +52,7 @@ ordered_json run_json(const RoofReport& report) {
                               {"over_time", std::move(over_time)},
                               {"gpu", used.is_gpu}});
   }
+  add_function_energy(report, json);
   return json;
 }
 

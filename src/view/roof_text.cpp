@@ -153,6 +153,23 @@ std::string energy_lines(const RoofReport& report) {
   return text;
 }
 
+// The functions that used most, by the first meter that is not a GPU's.
+std::string function_energy_line(const RoofReport& report) {
+  constexpr std::size_t kMost = 4;
+  const auto meter = std::ranges::find(report.energy, false, &sample::EnergyUsed::is_gpu);
+  if (meter == report.energy.end()) return {};
+  const auto index = static_cast<std::size_t>(meter - report.energy.begin());
+  std::vector<std::string> parts;
+  for (const model::FunctionEnergy& function : report.function_energy) {
+    if (parts.size() == kMost || function.joules[index] < kWorthALine * meter->joules) break;
+    parts.push_back(fmt::format("~{} {}", with_si_prefix(function.joules[index], "J"),
+                                short_name(printable(function.name), kNameWidth)));
+  }
+  if (parts.empty()) return {};
+  return fmt::format("of it by samples: {}   ({}; modelled, idle time and others' work included)\n",
+                     join(parts, ", "), printable(meter->meter));
+}
+
 std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
@@ -173,7 +190,7 @@ std::string run_text(const RoofReport& report) {
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
   text += why_lines(report);
-  text += energy_lines(report);
+  text += energy_lines(report) + function_energy_line(report);
   if (!report.advice.empty()) text += printable(report.advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   return text;

@@ -46,9 +46,17 @@ class Tree {
   }
 
   std::string text() {
+    constexpr std::size_t kManyIdle = 16;  // of a whole machine most never run
     head();
+    std::vector<std::size_t> roots;
     for (std::size_t i = 0; i < table_.tasks.size(); ++i)
-      if (!table_.tasks[i].parent) branch(i, "", "");
+      if (!table_.tasks[i].parent) roots.push_back(i);
+    const auto is_idle = [this](std::size_t i) { return has_never_run(i); };
+    const auto idle = std::ranges::count_if(roots, is_idle);
+    const bool leaves_out = static_cast<std::size_t>(idle) > kManyIdle;
+    for (const std::size_t i : roots)
+      if (!leaves_out || !is_idle(i)) branch(i, "", "");
+    if (leaves_out) out_ += fmt::format("({} more that never ran)\n", idle);
     return std::move(out_);
   }
 
@@ -63,6 +71,11 @@ class Tree {
     for (const sample::MeterSum& meter : table_.meters)
       out_ += fmt::format("{:>{}}", "J " + printable(meter.name), width_of("J " + meter.name));
     out_ += '\n';
+  }
+
+  [[nodiscard]] bool has_never_run(std::size_t i) const {
+    const TaskRow& row = table_.tasks[i];
+    return children_[i].empty() && row.slices == 0 && !row.run_ns && !row.switches;
   }
 
   // Not by calls: a recording may claim a chain of any length.

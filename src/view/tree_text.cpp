@@ -71,9 +71,9 @@ std::string tree_text(const ShownTree& shown) {
   for (const auto root : shown_roots(shown.profile, shown.tree)) {
     const auto& node = shown.tree.nodes[root];
     const TreeWalk walk(shown, root);
-    text += fmt::format("\n{}: {}{}\n{:>8}  {:>8}  function\n", printable(walk.event().name),
-                        samples_text(node.total.samples), shown_share_text(walk.event()), "total",
-                        "self");
+    text += fmt::format("\n{}: {}{}{}\n{:>8}  {:>8}  function\n", printable(walk.event().name),
+                        samples_text(node.total.samples), shared_text(walk.event()),
+                        shown_share_text(walk.event()), "total", "self");
     TreePrinter printer(shown, walk);
     printer.print_children(node, 0);
     text += printer.take();

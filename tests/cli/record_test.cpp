@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -284,6 +285,75 @@ TEST_F(Record, WhatAProcessWaitedBeforeItWasWatchedIsNotInItsRecording) {
   const json task = report("--threads")["tasks"].at(0);
   ASSERT_GT(end, task["start_ns"].get<std::uint64_t>());
   EXPECT_LE(task["wait_ns"].get<std::uint64_t>(), end - task["start_ns"].get<std::uint64_t>());
+}
+
+// A process goes on when one of its threads ends, and so does what the kernel tells of it.
+TEST_F(Record, AnAttachedProcessKeepsItsNamesWhenOneOfItsThreadsEnds) {
+  if (!recorded_by("bpf", "", "/bin/true")) return;
+  std::filesystem::remove(file());
+  const std::string script =
+      "mkfifo " + folder_ + "/input; " LOFT_TEST_THREADS " wait " LOFT_TEST_THREADS " 2 <" +
+      folder_ + "/input & pid=$!; exec 3>" + folder_ +
+      "/input; " LOFT_PROGRAM " record --recorder bpf -p $pid -o " + file() + " 2>/dev/null & " +
+      "while ! [ -s " + file() + " ]; do sleep 0.05; done; echo >&3; wait";
+  ASSERT_EQ(std::system(("timeout 60 bash -c '" + script + "'").c_str()), 0);
+  std::set<std::string> names;
+  const json tasks = report("--tasks");
+  for (const json& task : tasks["tasks"]) names.insert(task["comm"].get<std::string>());
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"work0", "work1"}));
+  for (const json& row : report("")["rows"]) EXPECT_NE(row["function"], "[not mapped]");
+}
+
+// Another program, which loft did not start, is there as well, and so are both CPUs' tasks.
+TEST_F(Record, TheWholeMachineIsEverythingThatRuns) {
+  const std::string other = folder_ + "/other";
+  std::system(("cp /bin/sh " + other).c_str());
+  // It works until it is told to stop, for some seconds at most.
+  std::system((other + " -c 'i=0; while [ $i -lt 3000000 ] && ! [ -e " + folder_ +
+               "/stop ]; do i=$((i + 1)); done' &")
+                  .c_str());
+  const bool is_recorded = recorded_by("bpf", "-a -F 500", LOFT_TEST_THREADS " 2");
+  ASSERT_TRUE(replace_file(folder_ + "/stop", ""));
+  if (!is_recorded) return;
+  std::map<std::string, std::uint64_t> run_ns;
+  const json tasks = report("--tasks");
+  for (const json& task : tasks["tasks"])
+    if (task["run_ns"].is_number()) run_ns[task["comm"]] += task["run_ns"].get<std::uint64_t>();
+  EXPECT_GT(run_ns["other"], 0u) << "it ran already";
+  EXPECT_GT(run_ns["work1"], 0u) << "the command";
+  std::uint64_t sampled = 0;
+  bool has_idle = false;
+  const json by_process = report("--by process");
+  for (const json& row : by_process["rows"]) {
+    sampled += row["comm"] == "other" ? row["samples"].get<std::uint64_t>() : 0;
+    has_idle |= row["pid"] == 0;
+  }
+  EXPECT_GT(sampled, 0u);
+  EXPECT_FALSE(has_idle) << "idle time is nobody's";
+}
+
+TEST_F(Record, WhoMayNotWatchTheWholeMachineIsToldWhatItTakes) {
+  const auto said = record_as_user("", "-a", "true");
+  if (!said) GTEST_SKIP() << "needs root and setpriv";
+  EXPECT_EQ(said->status, 125);
+  EXPECT_THAT(said->notes, HasSubstr("record the whole machine"));
+  EXPECT_THAT(said->notes, HasSubstr("CAP_BPF"));
+}
+
+// With -F the kernel chooses how many faults lie between two samples, and says it in each.
+TEST_F(Record, AnyEventIsSampledAtAFrequency) {
+  const Said said = record("-e page-faults -F 2000", "sh -c 'ls >/dev/null; ls >/dev/null'");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  bool is_sampled = false;
+  const json profile = report("");
+  for (const json& event : profile["events"]) {
+    const std::string name = event["name"];
+    EXPECT_FALSE(name.starts_with("cpu-clock") || name.starts_with("cycles")) << name;
+    if (!name.starts_with("page-faults")) continue;
+    is_sampled = event["samples"].get<std::uint64_t>() > 1;
+    EXPECT_GE(event["period"].get<std::uint64_t>(), event["samples"].get<std::uint64_t>());
+  }
+  EXPECT_TRUE(is_sampled) << profile;
 }
 
 TEST_F(Record, CallStacksAreInTheSameFile) {

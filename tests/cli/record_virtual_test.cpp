@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 class VirtualRecord : public testing::Test {
  protected:
@@ -106,6 +107,16 @@ TEST_F(VirtualRecord, KeepsProgramsOfOneProcessApart) {
   EXPECT_EQ(not_mapped, 0u);
 }
 
+// The program holds its recorder for a while, as a busy machine does.
+TEST_F(VirtualRecord, SaysWhenSlicesTookLongerThanAskedFor) {
+  const char* holds = "/bin/sh -c 'kill -STOP $PPID; sleep 0.2; kill -CONT $PPID'";
+  const Said said = record("-t 20", holds);
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("slices took up to"));
+  EXPECT_THAT(said.notes, HasSubstr("20.0 ms were requested"));
+  EXPECT_THAT(record("-t 60000", holds).notes, Not(HasSubstr("slices took")));
+}
+
 TEST_F(VirtualRecord, StandsUnderTheRoofsWithExactWork) {
   model::Roof roof;
   roof.kind = model::RoofKind::flops;
@@ -155,7 +166,7 @@ TEST_F(VirtualRecord, LeavesAnOlderRecordingAloneWhereTheEngineGaveUp) {
 }
 
 TEST_F(VirtualRecord, SaysWhatItCannotDo) {
-  EXPECT_THAT(record("-F 99", "true").notes, HasSubstr("leave out -p, --types, -F"));
+  EXPECT_THAT(record("-F 99", "true").notes, HasSubstr("leave out -p, -a, --types, -F"));
   EXPECT_THAT(record("-e page-faults", "true").notes, HasSubstr("virtual:: events alone"));
   const Said missing = record("", "/no/such/program");
   EXPECT_EQ(missing.status, 127) << missing.notes;

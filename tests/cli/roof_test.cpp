@@ -183,6 +183,21 @@ TEST_F(RoofCommand, AProgramThatDoesOtherwiseInItsSecondRunIsSaidSo) {
   EXPECT_THAT(said.notes, HasSubstr("File exists"));
 }
 
+// A program that was copied to another machine has no folder of metrics beside it.
+TEST_F(RoofCommand, AMissingFolderOfMetricsIsToldInWordsWhereItIsMissed) {
+  ASSERT_EQ(::setenv("LOFT_SHARE", (home_ + "/gone").c_str(), 1), 0);
+  const Said said = roof_of("-o " + home_ + "/roof.json -- true");
+  const Said counters = roof_of("--source counters -- true");
+  ::unsetenv("LOFT_SHARE");
+  EXPECT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, Not(HasSubstr("No such file")));
+  EXPECT_THAT(said.notes, Not(HasSubstr("ENOENT")));
+  EXPECT_EQ(counters.status, 125);
+  EXPECT_THAT(counters.notes, HasSubstr("metrics that say which events these are are not in '" +
+                                        home_ + "/gone/metrics'"));
+  EXPECT_THAT(counters.notes, HasSubstr("install loft's share folder there"));
+}
+
 TEST_F(RoofCommand, BothRunsGetTheInput) {
   const std::string test = " -- sh -c 'test \"$(cat)\" = hello'";
   const std::string loft =

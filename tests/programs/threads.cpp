@@ -1,11 +1,15 @@
 // threads N: starts N threads, each named workI and busy for a while, one of them with a thread of
 // its own; they hand the CPU to each other often.
 // threads 0 COMMAND: a thread that is not the first becomes COMMAND.
+// threads wait COMMAND: a second thread waits for input and ends; half a second later the first one
+// becomes COMMAND.
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +33,12 @@ void work(int index) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[1], "wait") == 0) {
+    std::thread([] { std::getchar(); }).join();
+    ::usleep(500'000);
+    ::execvp(argv[2], argv + 2);
+    return 1;
+  }
   const int count = argc > 1 ? std::atoi(argv[1]) : 4;
   if (count == 0 && argc > 2) std::thread([argv] { ::execvp(argv[2], argv + 2); }).join();
   std::vector<std::thread> threads;

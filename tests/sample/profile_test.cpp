@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sample/call_tree.hpp"
+#include "sample/energy_share.hpp"
 #include "sample/report.hpp"
 
 namespace loft::sample {
@@ -214,6 +215,48 @@ TEST_F(ProfileTest, SamplesAreChosenByTheirFunctionAndTheShareIsTold) {
     EXPECT_DOUBLE_EQ(report.events[0].shown_share, 0.4);
     EXPECT_EQ(report.filtered_out, 1u);
   }
+}
+
+// The first reading is of a time without samples; the second of 3 parts leaf and 1 part main.
+TEST_F(ProfileTest, EnergyOfAMeterIsSharedBySamplesInItsTimeAndAddsUp) {
+  events.resize(2);
+  events[1].name = "energy package-0";
+  events[1].attr.sample_type = 0x1FF;
+  const auto at = [](Sample sample, std::uint64_t time, std::uint32_t event) {
+    sample.time = time;
+    sample.event = event;
+    return sample;
+  };
+  Sample reading;
+  reading.period = 1'000'001;
+  ProfileOptions options;
+  options.tree = options.timeline = options.inclusive = true;
+  run(options,
+      {at(reading, 100, 1), at(sample({0x3000, 0x1010}, 30), 150, 0),
+       at(sample({0x1010}, 10), 160, 0), at(reading, 200, 1), at(sample({0x2010}, 10), 250, 0)});
+  const auto by = share_meters(events_of(events, result), result);
+  ASSERT_EQ(by, 0u);
+  ReportOptions shown;
+  shown.energy_shared_by = by;
+  const Report report =
+      make_report({.metadata = {.events = events}}, result, *locations, history, shown);
+  EXPECT_EQ(report.events[1].shared_by, "cycles");
+  std::map<std::string, std::uint64_t> self, inclusive;
+  std::uint64_t sum = 0;
+  for (const ReportRow& row : report.rows) {
+    if (row.event != 1) continue;
+    self[row.keys.function] = row.self.period;
+    inclusive[row.keys.function] = row.inclusive->period;
+    sum += row.self.period;
+  }
+  EXPECT_EQ(sum, 2'000'002u);
+  EXPECT_EQ(self["[no address]"], 1'000'001u) << "nothing was sampled in the first part";
+  EXPECT_NEAR(static_cast<double>(self["leaf"]), 750'000, 2);
+  EXPECT_NEAR(static_cast<double>(self["main"]), 250'000, 2);
+  EXPECT_EQ(inclusive["main"], 1'000'001u);
+  EXPECT_EQ(self.count("work"), 0u) << "it was sampled after the last reading";
+  const auto tree = make_call_tree(result.tree, *locations, TreeOrder::from_callers);
+  EXPECT_EQ(tree.nodes[tree.events[1]].total.period, 2'000'002u);
 }
 
 TEST_F(ProfileTest, APeriodThatWasNotRecordedIsUnknown) {

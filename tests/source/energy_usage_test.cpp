@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/file.hpp"
+#include "sample/energy_share.hpp"
 
 namespace loft::source::energy {
 namespace {
@@ -82,11 +83,45 @@ TEST_F(EnergyUsageTest, AMeterThatSaysWhereItBeginsAgainIsFollowedThere) {
   EXPECT_NEAR(used[0].joules, 2.9 + 0.2 + 2.9 + 1.05, 1e-9);
 }
 
+// Between two steps of a meter its power is even: readings that show nothing new are no steps.
+TEST_F(EnergyUsageTest, ItsCourseHasTheStepsOfTheMeter) {
+  auto usage = EnergyUsage::start(SystemRoot{root_});
+  for (int i = 0; i < 40; ++i) {
+    if (i % 10 == 9) set("intel-rapl:0", std::to_string(1000000 + i * 1000));
+    usage.look();
+  }
+  const auto used = usage.so_far();
+  ASSERT_EQ(used.size(), 1u);
+  EXPECT_EQ(used[0].over_time.size(), 4u);
+}
+
+// What a function has is by its samples between two steps of the meter, whatever others have later.
+TEST_F(EnergyUsageTest, IsSharedByTheSamplesBetweenTheStepsOfTheMeter) {
+  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kSecond = 2;
+  auto usage = EnergyUsage::start(SystemRoot{root_});
+  set("intel-rapl:0", "3000000");
+  usage.look();
+  usage.look();
+  set("intel-rapl:0", "4000000");
+  usage.look();
+  const auto used = usage.so_far();
+  ASSERT_EQ(used.size(), 1u);
+  ASSERT_EQ(used[0].over_time.size(), 2u);
+  const double border = used[0].over_time[0].seconds;
+  const auto shares = sample::share_energy(
+      used[0].over_time,
+      {{border / 2, kFirst, 3}, {border, kSecond, 1}, {used[0].over_time[1].seconds, kSecond, 9}});
+  EXPECT_DOUBLE_EQ(shares.of_place.at(kFirst).joules, 1.5);
+  EXPECT_DOUBLE_EQ(shares.of_place.at(kSecond).joules, 1.5);
+  EXPECT_EQ(shares.joules_of_nobody, 0);
+}
+
 TEST_F(EnergyUsageTest, ItsCourseAddsUpAndStaysSmall) {
   auto usage = EnergyUsage::start(SystemRoot{root_});
   int microjoules = 1000000;
   for (int i = 0; i < 10000; ++i) {
-    if (i % 100 == 0) set("intel-rapl:0", std::to_string(microjoules += 10000));
+    set("intel-rapl:0", std::to_string(microjoules += 100));
     usage.look();
   }
   const auto used = usage.so_far();

@@ -54,7 +54,9 @@ TEST(Supervisor, GoesOnUntilASignalWhereThereIsNoProcess) {
   EXPECT_TRUE(supervisor->is_interrupted());
 }
 
+// In the background of a script SIGINT is ignored, and is never seen.
 TEST(Supervisor, PassesSignalsOnToTheProgramWhileItRuns) {
+  ::signal(SIGINT, SIG_DFL);
   const Child program;
   std::vector<int> passed;
   auto supervisor = Supervisor::create([&](int signal) { passed.push_back(signal); });

@@ -96,6 +96,38 @@ TEST_F(ReportViews, TheTableShowsSharesSamplesAndTime) {
   expect_harmless(text);
 }
 
+TEST_F(ReportViews, TheEventThatWasSampledForTimeComesFirstEverywhere) {
+  auto& events = summary.metadata.events;
+  events.resize(3, events[0]);
+  events[0].name = "page-faults";
+  events[0].attr.config = 2;
+  events[1].name = "task-clock";
+  events[0].attr.sample_type = events[1].attr.sample_type = 0x1FF & ~0x20u;  // no call chains
+  sample::ProfileOptions options;
+  options.tree = true;
+  sample::Profile profile(history, *locations, events, options);
+  for (std::uint32_t event = 0; event < 3; ++event) {
+    auto made = sample(1);
+    made.event = event;
+    profile.worker(0)->add(made);
+  }
+  result = profile.finish();
+  report = sample::make_report(summary, result, *locations, history, {});
+  const sample::NamedProfile all{summary, result, *locations, history, report.events};
+  EXPECT_EQ(all.used_events(), (std::vector<std::uint32_t>{2, 1, 0}));
+  EXPECT_THAT(report_csv(report), testing::ContainsRegex("share[^\n]*\ncpu-clock,"));
+  const auto json = nlohmann::json::parse(report_json(report));
+  EXPECT_EQ(json["events"][0]["name"], "cpu-clock");
+  EXPECT_EQ(json["rows"][0]["event"], "cpu-clock");
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
+  for (const std::string& text : {report_text(report, {}), tree_text({all, tree, 0})}) {
+    EXPECT_LT(text.find("\ncpu-clock:"), text.find("\ntask-clock:"));
+    EXPECT_LT(text.find("\ntask-clock:"), text.find("\npage-faults:"));
+    EXPECT_NE(text.find("\npage-faults:"), std::string::npos);
+  }
+}
+
 TEST_F(ReportViews, JsonKeepsItsPromisedFields) {
   const auto json = nlohmann::json::parse(report_json(report));
   EXPECT_EQ(json["schema"], "loft.report/1");

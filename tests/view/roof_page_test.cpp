@@ -53,6 +53,21 @@ TEST(RoofPage, EnergyOfAMeterThatShowsWattsIsMarked) {
   EXPECT_THAT(json, HasSubstr("\"kind\": \"modelled\""));
 }
 
+TEST(RoofPage, EnergyOfFunctionsIsModelledWhateverTheMeterIs) {
+  RoofReport report;
+  report.command = {"app"};
+  report.wall_seconds = 0.5;
+  report.energy = {{"GPU 0", 90, {{0.5, 90}}, true, sample::Origin::counted},
+                   {"package-0", 7, {{0.5, 7}}, false, sample::Origin::counted}};
+  report.function_energy = {{"solve", "/bin/app", {0, 6}}, {"print", "/bin/app", {0, 0.01}}};
+  EXPECT_THAT(roof_text({&report, 1}),
+              HasSubstr("of it by samples: ~6.00 J solve   (package-0; modelled"));
+  const auto json = nlohmann::json::parse(roof_json({&report, 1}));
+  ASSERT_EQ(json["energy_of_functions"].size(), 2u) << json;
+  EXPECT_EQ(json["energy_of_functions"][0]["kind"], "modelled");
+  EXPECT_EQ(json["energy_of_functions"][0]["joules"], (nlohmann::json{{"package-0", 6.0}}));
+}
+
 TEST(RoofPage, SeveralRunsSayWhereTheirTimeBeginsAndHaveNoCommandOfOneOfThem) {
   std::vector<RoofReport> runs(2);
   runs[0].label = "before";

@@ -51,6 +51,19 @@ TEST(Schedule, ALineShowsWhoHadTheCpuInEachColumn) {
             "B worker 11                        10.0 ms    25.0 %\n");
 }
 
+TEST(Tasks, OfManyThatNeverRanOnlyTheNumberIsShown) {
+  TaskTable table = two_tasks();
+  table.tasks[0].run_ns = 30 * kMs;
+  for (std::uint32_t i = 0; i < 16; ++i) table.tasks.push_back(task(100 + i, "idle"));
+  EXPECT_THAT(threads_text(table), HasSubstr("idle 115"));
+  table.tasks.push_back(task(116, "idle"));
+  const std::string text = threads_text(table);
+  EXPECT_THAT(text, HasSubstr("(17 more that never ran)"));
+  EXPECT_THAT(text, Not(HasSubstr("idle 1")));
+  EXPECT_THAT(text, HasSubstr("worker 11")) << "whoever was started by a task is shown";
+  EXPECT_THAT(threads_csv(table), HasSubstr("idle")) << "for other programs all are there";
+}
+
 TEST(Schedule, AColumnBelongsToWhoeverHadMostOfIt) {
   TaskTable table = two_tasks();
   table.runs = {{0, 0, 100 * kMs, 100 * kMs + 400'000},

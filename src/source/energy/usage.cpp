@@ -37,6 +37,7 @@ void EnergyUsage::look() {
       is_known_[i] = false;
       continue;
     }
+    if (*joules[i] == 0) continue;  // meters move at a pace of their own
     used_[i].joules += *joules[i];
     if (used_[i].over_time.size() >= kMostSteps) thin(used_[i].over_time);
     used_[i].over_time.push_back({to_seconds(at - start_), used_[i].joules});

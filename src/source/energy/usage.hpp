@@ -18,6 +18,7 @@ class EnergyUsage {
   [[nodiscard]] static EnergyUsage start(const SystemRoot& root = {});
 
   [[nodiscard]] bool has_gauges() const { return !used_.empty(); }
+  // Keeps what has moved: looked at often, the course has the steps of the meters themselves.
   void look();
 
   // Since the start, up to now. Left out are gauges that were not known all the time, and those

@@ -69,6 +69,8 @@ perf_event_attr attr_of(const event::Event& event, const SampledEvent& sampled,
   if (plan.with_tasks && &sampled == &plan.events.front())
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.context_switch = 1;
   set_stacks(attr, plan.stacks);
+  // Hardware does not count while a CPU idles; a clock does.
+  attr.exclude_idle = plan.tasks.front() < 0 && event.encoding.type == PERF_TYPE_SOFTWARE;
   attr.watermark = 1;
   attr.wakeup_watermark = static_cast<std::uint32_t>(std::min(kWakeAt, ring_bytes(plan) / 4));
   set_record_tail(attr);

@@ -44,7 +44,7 @@ struct SampledEvent {
 struct SamplerPlan {
   std::vector<SampledEvent> events;
   StackMode stacks = StackMode::none;
-  std::vector<pid_t> tasks;  // and all that they start
+  std::vector<pid_t> tasks;  // and all that they start; {-1}: everything on the machine
   bool from_exec = false;    // of a program that is held until it is started
   // Names, mappings, births, ends and switches of tasks come with the first event.
   bool with_tasks = false;

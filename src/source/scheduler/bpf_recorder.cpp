@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "source/living_tasks.hpp"
 #include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/probe.hpp"
 #include "source/scheduler/recorder.hpp"
@@ -18,7 +19,9 @@ namespace {
 // stays for one round, since what the kernel says of it is looked at after the round.
 class OurProcesses final : public TaskEvents {
  public:
-  void add(pid_t pid) { threads_[static_cast<std::uint32_t>(pid)] = 1; }
+  void add(pid_t pid, std::size_t threads) {
+    threads_[static_cast<std::uint32_t>(pid)] = static_cast<int>(std::max<std::size_t>(1, threads));
+  }
   void begin_round(TaskEvents& behind) {
     behind_ = &behind;
     for (const std::uint32_t pid : ended_)
@@ -74,11 +77,18 @@ class BpfRecorder final : public Recorder {
       LOFT_CHECK(turns_.emplace().start_uneven(std::max(kTurn, kTurnPerCpu * cpus.size())));
     if (plan.program) {
       LOFT_CHECK(probe_->follow_program(*plan.program));
-      ours_.add(*plan.program);
+      ours_.add(*plan.program, 1);
     }
     for (const pid_t pid : plan.processes) {
       LOFT_CHECK(probe_->follow_process(pid));
-      ours_.add(pid);
+      ours_.add(pid, tasks_of(pid).size());
+    }
+    if (plan.whole_machine) {
+      LOFT_CHECK(probe_->follow_machine());
+      is_of_machine_ = true;
+      std::map<pid_t, std::size_t> threads;
+      for (const LivingTask& task : living_tasks()) ++threads[task.pid];
+      for (const auto& [pid, count] : threads) ours_.add(pid, count);
     }
     return {};
   }
@@ -114,7 +124,8 @@ class BpfRecorder final : public Recorder {
     side_band_->collect();
     ours_.begin_round(events);
     probe_->drain(ours_);
-    side_band_->hand_over(events, [this](std::uint32_t pid) { return ours_.contain(pid); });
+    side_band_->hand_over(
+        events, [this](std::uint32_t pid) { return is_of_machine_ || ours_.contain(pid); });
     if (side_band_->take_loss()) describe_again(events);
     const auto sums = probe_->tally();
     if (!sums || sums->lost == lost_reported_) return;
@@ -146,6 +157,7 @@ class BpfRecorder final : public Recorder {
   std::optional<PollClock> turns_;
   std::optional<SideBand> side_band_;
   OurProcesses ours_;
+  bool is_of_machine_ = false;
   std::uint64_t lost_reported_ = 0;
   std::uint64_t losses_ = 0;
 };

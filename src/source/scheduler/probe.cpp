@@ -20,6 +20,7 @@
 #include <scheduler_skeleton.h>
 #include "base/fd.hpp"
 #include "base/text.hpp"
+#include "source/living_tasks.hpp"
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/scheduler/probe_records.hpp"
@@ -140,8 +141,20 @@ class LoadedProbe final : public Probe {
 
   Result<void> follow_process(pid_t pid) override {
     LOFT_CHECK(mark(pid, LOFT_ATTACHED));
-    LOFT_TRY(const Fd adopt_threads, prepare_walk(skeleton_->progs.adopt_threads));
-    walk_tasks(adopt_threads);
+    return adopt_threads();
+  }
+
+  // Who is born of a process that is followed is followed by itself. Those of others, while all
+  // were listed, are found when they are listed again.
+  Result<void> follow_machine() override {
+    constexpr int kMostLooks = 8;
+    bool has_more = true;
+    for (int look = 0; look < kMostLooks && has_more; ++look) {
+      has_more = false;
+      for (const LivingTask& task : living_tasks())
+        if (task.tid == task.pid && mark(task.pid, LOFT_ATTACHED, BPF_NOEXIST)) has_more = true;
+      LOFT_CHECK(adopt_threads());
+    }
     return {};
   }
 
@@ -288,7 +301,13 @@ class LoadedProbe final : public Probe {
   }
 
   // Marks a process by a descriptor: its number would mean something else in another namespace.
-  Result<void> mark(pid_t pid, std::uint32_t phase) const {
+  Result<void> adopt_threads() const {
+    LOFT_TRY(const Fd walk, prepare_walk(skeleton_->progs.adopt_threads));
+    walk_tasks(walk);
+    return {};
+  }
+
+  Result<void> mark(pid_t pid, std::uint32_t phase, std::uint64_t flags = BPF_ANY) const {
     const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process.is_open()) return failure_of_errno(errno, fmt::format("watch process {}", pid));
     loft_task task{};
@@ -297,7 +316,7 @@ class LoadedProbe final : public Probe {
     const int key = has_task_storage_ ? process.get() : pid;
     const bpf_map* map =
         has_task_storage_ ? skeleton_->maps.tasks : skeleton_->maps.tasks_by_number;
-    if (bpf_map_update_elem(bpf_map__fd(map), &key, &task, 0) != 0)
+    if (bpf_map_update_elem(bpf_map__fd(map), &key, &task, flags) != 0)
       return refused(errno, fmt::format("mark process {}", pid));
     return {};
   }

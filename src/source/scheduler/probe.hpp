@@ -46,6 +46,8 @@ class Probe {
   [[nodiscard]] virtual Result<void> follow_program(pid_t pid) = 0;
   // A process that runs, all its threads: each counts from when it next gets a CPU.
   [[nodiscard]] virtual Result<void> follow_process(pid_t pid) = 0;
+  // Every process of the machine that is not followed yet, likewise.
+  [[nodiscard]] virtual Result<void> follow_machine() = 0;
 
   // The next of the sets that take turns gets the counters of every CPU.
   virtual void next_turn() = 0;

@@ -118,17 +118,15 @@ class RecordedRun {
     plan_.migrations = request_.types.mig;
     if (child_) plan_.program = child_->pid();
     plan_.processes = request_.pids;
+    plan_.whole_machine = request_.whole_machine;
     plan_.ring_bytes = request_.ring_bytes;
     start_ = now();  // what runs already counts from here on
     std::optional<Error> first;
     for (const RecorderKind& kind : recorders()) {
       if (!request_.recorder.empty() && request_.recorder != kind.name) continue;
       if (request_.recorder.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
-      auto recorder =
-          request_.until_all_end && !kind.outlives_program
-              ? failure(ErrorKind::unsupported, fmt::format("record by '{}'", kind.name),
-                        "it ends with the program", "leave --all out")
-              : kind.open(plan_);
+      if (request_.recorder.empty() && request_.whole_machine && !kind.sees_machine) continue;
+      auto recorder = open(kind);
       if (recorder) {
         recorder_ = *std::move(recorder);
         if (first) result_.notes.push_back("not the best way to watch: " + to_string(*first));
@@ -140,6 +138,19 @@ class RecordedRun {
       return failure(ErrorKind::invalid_input, "record by '" + request_.recorder + "'",
                      "there is no such way");
     return Failure(*first);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Recorder>> open(const RecorderKind& kind) const {
+    const auto what = fmt::format("record by '{}'", kind.name);
+    if (request_.until_all_end && !kind.outlives_program)
+      return failure(ErrorKind::unsupported, what, "it ends with the program", "leave --all out");
+    if (request_.whole_machine && !kind.sees_machine)
+      return failure(ErrorKind::unsupported, what,
+                     "it follows programs, not all that runs on the machine",
+                     "leave --recorder out");
+    auto opened = kind.open(plan_);
+    if (!opened && request_.whole_machine) opened.error().what = "record the whole machine";
+    return opened;
   }
 
   // Call stacks and energy, which every recorder has beside it.
@@ -160,7 +171,12 @@ class RecordedRun {
     plan.stacks = request_.stacks;
     plan.ring_bytes = request_.ring_bytes;
     plan.from_exec = child_.has_value();
-    LOFT_TRY(plan.tasks, first_tasks());
+    if (request_.whole_machine) {
+      plan.tasks = {-1};
+      plan.from_exec = false;
+    } else {
+      LOFT_TRY(plan.tasks, first_tasks());
+    }
     LOFT_TRY(stacks_, perf_events::Sampler::open(plan));
     if (stacks_->lacks_kernel())
       result_.notes.push_back("samples are of user mode alone: no permission for the kernel's");
@@ -169,13 +185,20 @@ class RecordedRun {
 
   // The program, or the threads of all processes that run already.
   [[nodiscard]] Result<std::vector<pid_t>> first_tasks() const {
+    if (request_.whole_machine) return tids_of(source::living_tasks());
     if (child_) return std::vector<pid_t>{child_->pid()};
     std::vector<pid_t> tasks;
     for (const pid_t pid : request_.pids) {
       LOFT_TRY(const auto threads, threads_of(pid));
-      for (const LivingTask& thread : threads) tasks.push_back(thread.tid);
+      std::ranges::copy(tids_of(threads), std::back_inserter(tasks));
     }
     return tasks;
+  }
+
+  static std::vector<pid_t> tids_of(const std::vector<LivingTask>& tasks) {
+    std::vector<pid_t> tids;
+    for (const LivingTask& task : tasks) tids.push_back(task.tid);
+    return tids;
   }
 
   Result<void> create_file() {
@@ -202,6 +225,9 @@ class RecordedRun {
     describe_kernel(*file_);
     for (const pid_t pid : request_.pids)
       if (!describe_process(pid, 0, *file_)) return Failure(threads_of(pid).error());
+    if (request_.whole_machine)
+      for (const LivingTask& task : source::living_tasks())
+        if (task.tid == task.pid) (void)describe_process(task.pid, 0, *file_);
     LOFT_TRY(const auto tasks, first_tasks());
     first_tasks_ = tasks.size();
     if (child_) {
@@ -215,7 +241,8 @@ class RecordedRun {
   Result<void> let_go() {
     if (stacks_) LOFT_CHECK(stacks_->start());
     if (!child_) return {};
-    start_ = now();
+    // What runs already is recorded since the recorder was opened.
+    if (!request_.whole_machine) start_ = now();
     auto started = child_->start();
     if (!started) file_->discard();
     return started;
@@ -250,6 +277,7 @@ class RecordedRun {
 
   [[nodiscard]] bool is_over() const {
     if (supervisor_->is_interrupted()) return true;
+    if (request_.whole_machine && !child_) return false;
     if (!supervisor_->all_ended()) return false;
     return !request_.until_all_end || result_.broken || living_tasks() == 0;
   }

@@ -41,11 +41,12 @@ struct RecordRequest {
   bool events_may_be_missing = false;            // nobody asked for them by name
   std::vector<std::string> command;
   std::vector<pid_t> pids;
+  bool whole_machine = false;  // everything that runs, until the program ends or loft is stopped
   Nanoseconds slice = std::chrono::milliseconds(10);
   RecordTypes types;
   std::uint64_t frequency_hz = 0;     // of samples beside the slices; 0 for none
-  std::vector<event::Event> sampled;  // events to sample, each time that one happened so often
-  std::uint64_t period = 0;           // 0: the clock is sampled, by the frequency
+  std::vector<event::Event> sampled;  // events to sample; without any, the clock
+  std::uint64_t period = 0;           // each time that one happened so often; 0: by the frequency
   StackMode stacks = StackMode::none;
   std::size_t ring_bytes = 0;  // of each ring between kernel and loft; 0: as is usual
   std::string recorder;        // the one to use; empty for the best

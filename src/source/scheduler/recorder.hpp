@@ -28,6 +28,7 @@ struct WatchPlan {
   std::size_t ring_bytes = 0;    // of each ring, rounded up to a power of two; 0: as is usual
   std::optional<pid_t> program;  // held before its exec
   std::vector<pid_t> processes;  // that run already
+  bool whole_machine = false;    // everything that runs, or begins to
 };
 
 class Recorder {
@@ -81,6 +82,7 @@ struct RecorderKind {
   Result<std::unique_ptr<Recorder>> (*open)(const WatchPlan&);
   bool can_count;  // events; one that cannot is no substitute where they were asked for
   bool outlives_program = true;  // follows also what goes on after the program's end
+  bool sees_machine = false;     // can follow everything that runs
 };
 
 // All of them, the best first.
