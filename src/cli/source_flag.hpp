@@ -1,7 +1,7 @@
 // --source: who counts. The words are those of the table of sources, the same in every command.
 //
 //   add_source_flag(*command, flags->source, "who counts");
-//   if (flags.source.asked() == sample::Source::virtual_pmu) ...
+//   if (flags->source.asked() == sample::Source::virtual_pmu) ...
 #pragma once
 
 #include <optional>

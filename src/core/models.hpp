@@ -7,7 +7,7 @@
 // A block of code that always runs as a whole is given at once, which takes a fraction of the time:
 //
 //   const CodeBlock block(instructions, geometry);
-//   models.execute(thread, block, touches.size(), [&](std::size_t i) { return touches[i]; },
+//   models.execute(thread, block, accesses.size(), [&](std::size_t i) { return accesses[i]; },
 //                  {.is_taken = true, .target = next}, observer);
 //
 // While record() holds a window, what thread `thread` executes is added to it:

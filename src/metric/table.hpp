@@ -2,7 +2,7 @@
 //
 //   const TableColumns table(file);                       // a CountsFile that has rows
 //   const MetricColumns columns = evaluate_table(programs, table);
-//   columns.values[metric][row]                           // NaN: not available
+//   columns.values[0][7]                                  // of its eighth row; NaN: not available
 #pragma once
 
 #include <map>

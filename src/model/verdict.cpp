@@ -16,6 +16,8 @@ constexpr double kLeastInstructions = 1000;
 constexpr double kMostUnknown = 1.3;
 // A second cause is worth naming when it gains at least this share of what the first one does.
 constexpr double kSecondShare = 0.6;
+// Gains that differ by less are the same.
+constexpr double kAsMuch = 0.98;
 // Fewer cycles than this share of what issuing takes are not a part's own.
 constexpr double kHidden = 0.9;
 // Events per instruction; fewer do not hold a part back.
@@ -25,6 +27,22 @@ std::size_t index_of(Cause cause) { return static_cast<std::size_t>(cause); }
 
 double gain_of(double cycles, double without) { return without > 0 ? cycles / without : 1.0; }
 
+// Without its latency an operation also leaves its unit free for others sooner. Where more units
+// gain as much as no latency, there are too few units.
+void prefer_units(std::vector<std::pair<Cause, double>>& gains) {
+  const auto is_latency = [](Cause cause) {
+    return cause == Cause::int_latency || cause == Cause::fp_latency;
+  };
+  const auto is_unit = [](Cause cause) {
+    return cause == Cause::int_ports || cause == Cause::fp_ports || cause == Cause::width;
+  };
+  if (gains.empty() || !is_latency(gains.front().first)) return;
+  const auto unit = std::ranges::find_if(gains, [&](const auto& each) {
+    return is_unit(each.first) && each.second >= kAsMuch * gains.front().second;
+  });
+  if (unit != gains.end()) std::rotate(gains.begin(), unit, unit + 1);
+}
+
 std::vector<std::pair<Cause, double>> gains_of(double cycles, const CyclesWithout& without) {
   std::vector<std::pair<Cause, double>> gains;
   for (std::size_t i = 0; i < core::kCauses; ++i) {
@@ -32,6 +50,7 @@ std::vector<std::pair<Cause, double>> gains_of(double cycles, const CyclesWithou
     if (gain > 1.005) gains.emplace_back(static_cast<Cause>(i), gain);
   }
   std::ranges::stable_sort(gains, std::ranges::greater{}, &std::pair<Cause, double>::second);
+  prefer_units(gains);
   return gains;
 }
 
@@ -49,6 +68,7 @@ bool are_alike(Cause a, Cause b) {
       {Cause::store_forwarding, Cause::int_latency},
       {Cause::sharing, Cause::atomics},
       {Cause::width, Cause::front_end},
+      {Cause::front_end, Cause::l2_latency},
       {Cause::tlb, Cause::dram_latency}};
   return a == b || std::ranges::any_of(kAlike, [&](const auto& pair) {
            return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
@@ -83,12 +103,15 @@ std::string fact_of(const TimedPart& part, Cause cause) {
   const double n = part.instructions;
   switch (cause) {
     case Cause::l2_bandwidth:
+      return per_thousand(met.lines_l2, n, "lines from L2 or beyond");
+    case Cause::l3_bandwidth:
+      return per_thousand(met.lines_l3, n, "lines from L3 or beyond");
+    case Cause::dram_bandwidth:
+      return per_thousand(met.lines_dram, n, "lines from DRAM");
     case Cause::l2_latency:
       return per_thousand(met.from_l2, n, "loads from L2");
-    case Cause::l3_bandwidth:
     case Cause::l3_latency:
       return per_thousand(met.from_l3, n, "loads from L3");
-    case Cause::dram_bandwidth:
     case Cause::dram_latency:
       return per_thousand(met.from_dram, n, "loads from DRAM");
     case Cause::l1_bandwidth:
@@ -184,6 +207,9 @@ TimedPart::Met& TimedPart::Met::operator+=(const Met& other) {
   from_l2 += other.from_l2;
   from_l3 += other.from_l3;
   from_dram += other.from_dram;
+  lines_l2 += other.lines_l2;
+  lines_l3 += other.lines_l3;
+  lines_dram += other.lines_dram;
   walks += other.walks;
   branches += other.branches;
   mispredicted += other.mispredicted;

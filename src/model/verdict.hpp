@@ -66,6 +66,8 @@ struct TimedPart {
   struct Met {
     double loads = 0;
     double from_l2 = 0, from_l3 = 0, from_dram = 0;  // loads by the level that served them
+    // Lines by where they came from, with those of stores and those that a prefetcher brought.
+    double lines_l2 = 0, lines_l3 = 0, lines_dram = 0;
     double walks = 0;
     double branches = 0, mispredicted = 0;
     double transfers = 0;  // of lines that another thread had modified

@@ -85,6 +85,10 @@ void add_facts(const KeptWindow& kept, const core::CoreParameters& core,
       const core::WindowAccess& access = window.accesses[execution.first_access + i];
       met.walks += access.translation.served == core::Translation::walk;
       met.transfers += access.cache.is_transfer;
+      const core::Level from = std::max(access.cache.level, access.cache.prefetched_from);
+      met.lines_l2 += from >= core::Level::l2 ? access.cache.lines : 0;
+      met.lines_l3 += from >= core::Level::l3 ? access.cache.lines : 0;
+      met.lines_dram += from == core::Level::memory ? access.cache.lines : 0;
       if (access.is_store) continue;
       met.loads += 1;
       met.from_l2 += access.cache.level == core::Level::l2;

@@ -1,6 +1,6 @@
 // The head of an HTTP request, as much of it as a page that can only be read needs.
 //
-//   const ParsedRequest parsed = parse_request(bytes, true);
+//   const ParsedRequest parsed = parse_request(text, true);
 //   if (!parsed.is_whole) wait_for_more();
 //   if (parsed.status != 200) refuse(parsed.status);
 #pragma once

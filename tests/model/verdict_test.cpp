@@ -155,5 +155,21 @@ TEST(Verdict, PartsAddUp) {
   EXPECT_EQ(sum.met.walks, 6);
 }
 
+TEST(Verdict, TooFewUnitsComeBeforeAChainThatGainsTheSame) {
+  const Why why =
+      judge(part_of({{Cause::int_latency, 30000}, {Cause::int_ports, 30100}}), kAsModelled);
+  EXPECT_EQ(why.limit, Cause::int_ports);
+  EXPECT_EQ(why.second, Cause::int_latency);
+  const Why chain =
+      judge(part_of({{Cause::int_latency, 20000}, {Cause::int_ports, 30000}}), kAsModelled);
+  EXPECT_EQ(chain.limit, Cause::int_latency);
+}
+
+TEST(Verdict, PrefetchedLinesSpeakForABandwidth) {
+  TimedPart part = part_of({{Cause::dram_bandwidth, 10000}});
+  part.met.lines_dram = 2500;
+  EXPECT_THAT(judge(part, kAsModelled).evidence, HasSubstr("250 lines from DRAM per 1000"));
+}
+
 }  // namespace
 }  // namespace loft::model

@@ -1,8 +1,10 @@
 // Where threads are: the kernel notes it after every so many counts of an event, and loft drains
 // the notes as records. There is one ring per CPU, which all tasks and events share.
 //
-//   LOFT_TRY(auto sampler, Sampler::open({.events = {{clocks(), .frequency_hz = 999}},
-//                                         .tasks = {pid}}));
+//   SamplerPlan plan;
+//   plan.events = {{.candidates = clocks(), .frequency_hz = 999}};
+//   plan.tasks = {pid};
+//   LOFT_TRY(auto sampler, Sampler::open(plan));
 //   LOFT_CHECK(sampler.start());
 //   sampler.drain([&](std::span<const std::byte> record) { file.take_raw(record); });
 #pragma once

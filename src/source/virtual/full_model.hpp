@@ -5,7 +5,7 @@
 //   model.attach(run.shared());                       // before the program starts
 //   ... the run ...
 //   model.finish();                                   // after its end
-//   model.sums().for_each(...);                       // source/virtual/model_sums.hpp
+//   model.sums().for_each([](const ModelSums::Place& place, auto counts) {});
 #pragma once
 
 #include <cstdint>
