@@ -39,6 +39,7 @@ struct TopFlags {
   std::string listen;
   bool is_public = false;
   std::string source = "perf_events";
+  std::string record;
   MetricFlags metrics;
 };
 
@@ -120,6 +121,8 @@ Result<top::SessionOptions> session_options(const TopFlags& flags) {
   options.events = events_of(flags);
   options.samples = flags.samples;
   options.control_folder = flags.control;
+  if (!flags.record.empty())
+    options.recording.emplace(flags.record, LOFT_VERSION, std::vector<std::string>{"loft", "top"});
   if (flags.source == "msr")
     options.monitor.open = [](metric::Request request, int cpu) {
       return top::open_by_registers(std::move(request), cpu);
@@ -177,6 +180,8 @@ void add_flags(Command& command, TopFlags& flags) {
                   "who counts: perf_events, or msr (the core's registers, as root)")
       ->check(one_of({"perf_events", "msr"}))
       ->capture_default_str();
+  command.add_option("--record", flags.record,
+                     "also write a perf.data in which each core is a thread");
   command.add_option("--control", flags.control,
                      "a folder with a file for each core (cpu0, ...) that says what it counts");
   command.add_option("--send", flags.send,

@@ -263,6 +263,9 @@ Cycle TimingRun::start_on(Unit unit, Cluster cluster, Cycle at, int cycles) {
   UnitCalendar& pipes = clusters_[static_cast<std::size_t>(cluster)];
   // A divider works on its own: the pipe that starts it is free in the next cycle.
   const int pipe_cycles = unit == Unit::fp_div || unit == Unit::int_div ? 1 : cycles;
+  // However many units there are, a sibling keeps its turns.
+  if (!is_limited && !is_cluster_limited && unit != Unit::none)
+    while (turns_.are_siblings(at)) ++at;
   for (;;) {
     const Cycle unit_at = is_limited ? units.find(now_, at, cycles) : at;
     const Cycle pipe_at = is_cluster_limited ? pipes.find(now_, unit_at, pipe_cycles) : unit_at;

@@ -58,7 +58,8 @@ struct Cost {
 
 struct Frame {
   std::uint64_t number = 0;  // from 1
-  Nanoseconds time{};        // since monitoring began
+  Nanoseconds origin{};      // when monitoring began, by the monotonic clock
+  Nanoseconds time{};        // since then
   std::vector<CoreSample> cores;
   std::vector<EnergySample> energy;
   Cost cost;

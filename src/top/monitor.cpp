@@ -123,6 +123,7 @@ Frame Monitor::collect() {
   Frame frame;
   const Nanoseconds at = now();
   frame.number = number_;
+  frame.origin = origin_;
   frame.time = at - origin_;
   accounts_.read(at);
   Nanoseconds readers{};

@@ -41,6 +41,9 @@ class Gate {
   std::atomic<int> open_{0};
 };
 
+// A thread that sleeps nearly always may come first when it wakes.
+void ask_for_priority();
+
 struct Report {
   Nanoseconds asked{};               // when the request was made
   Nanoseconds at{};                  // when the counters were read

@@ -17,6 +17,7 @@ constexpr std::size_t kBar = 10;
 constexpr std::size_t kSpark = 16;
 constexpr std::size_t kColumn = 11;
 constexpr std::size_t kMostPrompt = 1000;
+constexpr int kPage = 10;  // cores
 
 constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr const char* kPlain[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
@@ -98,13 +99,6 @@ KeyAction Screen::press(int key) {
   if (prompt_) return press_in_prompt(key);
   message_.clear();
   KeyAction action;
-  const std::size_t cores = frame_ ? frame_->cores.size() : 0;
-  const auto move = [&](std::ptrdiff_t by) {
-    const auto at = static_cast<std::ptrdiff_t>(first_core_) + by;
-    const auto last = static_cast<std::ptrdiff_t>(cores) - 1;
-    first_core_ = static_cast<std::size_t>(
-        std::clamp<std::ptrdiff_t>(at, 0, std::max<std::ptrdiff_t>(last, 0)));
-  };
   switch (key) {
     case 'q':
       action.quits = true;
@@ -127,25 +121,24 @@ KeyAction Screen::press(int key) {
     case '-':
       action.interval_factor = 2;
       break;
-    case key::kUp:
-      move(-1);
-      break;
-    case key::kDown:
-      move(1);
-      break;
-    case key::kPageUp:
-      move(-10);
-      break;
-    case key::kPageDown:
-      move(10);
-      break;
     case key::kEscape:
       view_ = View::cores;
       break;
     default:
-      break;
+      move(key);
   }
   return action;
+}
+
+void Screen::move(int key) {
+  const int by = key == key::kUp         ? -1
+                 : key == key::kDown     ? 1
+                 : key == key::kPageUp   ? -kPage
+                 : key == key::kPageDown ? kPage
+                                         : 0;
+  const int last = frame_ ? static_cast<int>(frame_->cores.size()) - 1 : 0;
+  first_core_ = static_cast<std::size_t>(
+      std::clamp(static_cast<int>(first_core_) + by, 0, std::max(last, 0)));
 }
 
 KeyAction Screen::press_in_prompt(int key) {

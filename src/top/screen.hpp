@@ -72,6 +72,7 @@ class Screen {
   enum class View { cores, roofline, help };
   [[nodiscard]] KeyAction press_in_prompt(int key);
   [[nodiscard]] KeyAction show_roofline();
+  void move(int key);
   [[nodiscard]] ScreenLine head() const;
   [[nodiscard]] ScreenLine power() const;
   [[nodiscard]] ScreenLine foot() const;

@@ -46,7 +46,10 @@ Result<void> Session::run() {
   LOFT_TRY(auto monitor, Monitor::start(options_.monitor, request));
   monitor_.emplace(std::move(monitor));
   LOFT_CHECK(open_doors());
-  return monitor_->run(run_options());
+  ask_for_priority();
+  LOFT_CHECK(monitor_->run(run_options()));
+  if (broken_) return Failure(*broken_);
+  return options_.recording ? options_.recording->finish() : Result<void>();
 }
 
 Result<void> Session::open_doors() {
@@ -55,8 +58,11 @@ Result<void> Session::open_doors() {
              ControlFiles::open(options_.control_folder, monitor_->cores(), options_.events));
     files_.emplace(std::move(files));
   }
-  LOFT_TRY(auto socket, ControlSocket::open());
-  socket_.emplace(std::move(socket));
+  // Containers that share a network may have the same number: then changes come by other ways.
+  if (auto socket = ControlSocket::open())
+    socket_.emplace(*std::move(socket));
+  else
+    tell("--send will not reach this process: " + to_string(socket.error()));
   if (!options_.listen) return {};
   LOFT_TRY(auto server, HttpServer::listen(*options_.listen, [this](const HttpRequest& request) {
              return respond(request);
@@ -74,9 +80,10 @@ RunOptions Session::run_options() {
   run.samples = options_.samples;
   run.on_frame = [this](const Frame& frame) { return take(frame); };
   run.at_boundary = [this] { read_files(); };
-  run.readable.emplace_back(socket_->fd(), [this] {
-    socket_->serve([this](const ControlRequest& request) { return apply(request); });
-  });
+  if (socket_)
+    run.readable.emplace_back(socket_->fd(), [this] {
+      socket_->serve([this](const ControlRequest& request) { return apply(request); });
+    });
   if (server_) run.readable.emplace_back(server_->fd(), [this] { server_->serve(); });
   if (terminal_) {
     run.readable.emplace_back(STDIN_FILENO, [] {});
@@ -93,6 +100,9 @@ void Session::tell(const std::string& message) {
 }
 
 Result<void> Session::apply(const ControlRequest& request) {
+  if (options_.recording)
+    return failure(ErrorKind::invalid_input, "change events",
+                   "a recording keeps those that it began with");
   CpuList cpus = monitor_->cores();
   if (!request.cores.empty()) {
     LOFT_TRY(cpus, parse_cpu_list(request.cores));
@@ -141,6 +151,11 @@ bool Session::take(const Frame& frame) {
     exposed_ = {};
     if (server_->connections() > 0) server_->send_event(frame_json(frame));
   }
+  if (options_.recording)
+    if (const auto added = options_.recording->add(frame); !added) {
+      broken_ = added.error();
+      return false;
+    }
   return terminal_ ? show(frame) : options_.on_frame(frame);
 }
 

@@ -16,6 +16,7 @@
 #include "top/http_server.hpp"
 #include "top/monitor.hpp"
 #include "top/openmetrics.hpp"
+#include "top/recording.hpp"
 #include "top/screen.hpp"
 #include "top/terminal_screen.hpp"
 #include "top/threads.hpp"
@@ -34,6 +35,7 @@ struct SessionOptions {
   ScreenOptions screen;
   std::string control_folder;  // empty: no files
   std::optional<ListenAddress> listen;
+  std::optional<CoreRecording> recording;
 };
 
 class Session {
@@ -59,6 +61,7 @@ class Session {
   std::optional<ControlFiles> files_;
   std::optional<ControlSocket> socket_;
   std::optional<HttpServer> server_;
+  std::optional<Error> broken_;  // why the recording ended
   Exposition exposition_;
   std::array<std::shared_ptr<const std::string>, 2> exposed_;  // of the last sample, by format
   std::optional<Screen> screen_;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/cpu_set.hpp"
@@ -100,6 +101,26 @@ TEST(Top, EventsOfOneCoreAreChangedWhileItRuns) {
     }
   }
   EXPECT_TRUE(has_changed);
+}
+
+TEST(Top, RecordingHasEachCoreAsAThread) {
+  const Said said = run_script(
+      "$LOFT top --batch --format json -n 5 -i 20 -e page-faults --record cores.data || exit 1\n"
+      "echo; $LOFT report --threads --format json cores.data\n");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const auto end = said.out.find("\n\n");
+  ASSERT_NE(end, std::string::npos) << said.out;
+  std::map<std::string, std::uint64_t> printed;
+  for (const std::string_view line : split(said.out.substr(0, end), '\n'))
+    for (const auto& core : nlohmann::json::parse(line)["cores"])
+      if (core["counts"].contains("page-faults"))
+        printed["CPU " + std::to_string(core["cpu"].get<int>())] +=
+            core["counts"]["page-faults"].get<std::uint64_t>();
+  std::map<std::string, std::uint64_t> recorded;
+  for (const auto& task : nlohmann::json::parse(said.out.substr(end))["tasks"])
+    if (task["counts"].contains("page-faults"))
+      recorded[task["comm"]] = task["counts"]["page-faults"].get<std::uint64_t>();
+  for (const auto& [cpu, count] : printed) EXPECT_EQ(recorded[cpu], count) << cpu;
 }
 
 TEST(Top, LongRunNeitherGrowsNorDrifts) {

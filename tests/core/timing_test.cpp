@@ -234,6 +234,15 @@ TEST_F(TimingTest, ASiblingTakesTurnsOfUnitsButNotOfWaiting) {
   expect_near(per_run(), 2 * alone);
 }
 
+TEST_F(TimingTest, MoreUnitsTakeNoTurnsFromASibling) {
+  const auto link =
+      builder.add({.op = Op::int_alu, .sources = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(link);
+  core.core_share = {0.5, Origin::measured};
+  expect_near(per_run(), 2);
+  expect_near(per_run(Cause::int_ports), 2);
+}
+
 TEST_F(TimingTest, AChainHardlyNoticesASibling) {
   const auto link =
       builder.add({.op = Op::fp_fma, .sources = vector_reg(0), .destinations = vector_reg(0)});

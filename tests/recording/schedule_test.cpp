@@ -103,6 +103,15 @@ TEST(Schedule, RunsFromInToOut) {
               ElementsAre(RunSlice{7, 2, 100, 150}, RunSlice{7, 3, 200, 230}));
 }
 
+// A program of which only the exec was told has lost its CPU when another one gets it.
+TEST(Schedule, ACpuHasOneThreadAtATime) {
+  EXPECT_THAT(Switches().exec(8, 2, 100).in(7, 2, 130).out(7, 2, 150).in(9, 2, 400).read(),
+              ElementsAre(RunSlice{8, 2, 100, 130}, RunSlice{7, 2, 130, 150}));
+  EXPECT_THAT(Switches().in(8, 2, 100).in(7, 3, 130).out(7, 3, 150).out(8, 2, 200).read(),
+              ElementsAre(RunSlice{7, 3, 130, 150}, RunSlice{8, 2, 100, 200}))
+      << "another CPU takes nothing away";
+}
+
 // 'loft record' names what was there before it, at no time at all.
 TEST(Schedule, RecordsWithoutATimeAreNotItsBeginning) {
   EXPECT_THAT(Switches().sample(7, 0, 0).sample(8, 0, 100).out(7, 0, 150).read(),

@@ -58,6 +58,19 @@ void ScheduleReader::take_exec(const RawRecord& record, std::uint64_t time) {
   thread.is_running = true;
   thread.since = time;
   thread.cpu = recording_.events().layout(*event).read_tail(record).cpu;
+  take_cpu(comm->tid, thread.cpu, time);
+}
+
+// Whoever had the CPU has left it, whether that was reported or not.
+void ScheduleReader::take_cpu(std::uint32_t tid, std::optional<std::uint32_t> cpu,
+                              std::uint64_t time) {
+  if (!cpu) return;
+  const auto [other, is_first] = running_on_.try_emplace(*cpu, tid);
+  if (is_first || other->second == tid) return;
+  Thread& before = threads_[other->second];
+  if (before.is_running && before.cpu == cpu)
+    end_run(other->second, before, before.exited.value_or(time));
+  other->second = tid;
 }
 
 void ScheduleReader::take_switch(const TaskSwitch& change) {
@@ -69,6 +82,7 @@ void ScheduleReader::take_switch(const TaskSwitch& change) {
     thread.is_running = true;
     thread.cpu = change.cpu;
     thread.since = change.time;
+    take_cpu(change.tid, change.cpu, change.time);
   } else if (thread.is_running) {
     if (thread.cpu == change.cpu) end_run(change.tid, thread, change.time, change.is_preempted);
   } else if (!thread.was_switched && !thread.exited) {

@@ -32,7 +32,8 @@ struct TaskSwitch {
 //   different CPUs, records in between are missing, and the slice is left out.
 // - A thread whose first switch is away from its CPU ran since its birth, since its exec, or since
 //   the recording began, whichever came last, but not before the last other switch on that CPU.
-// - A thread that was never switched away ran until its exit, or until the recording ended.
+// - A thread that was never switched away ran until another one got its CPU, until its exit, or
+//   until the recording ended.
 // - The idle task is no thread. Recordings without switches have no schedule.
 class ScheduleReader {
  public:
@@ -58,6 +59,7 @@ class ScheduleReader {
   void take_fork(std::uint32_t tid, std::uint64_t time);
   void take_exec(const RawRecord& record, std::uint64_t time);
   void take_switch(const TaskSwitch& change);
+  void take_cpu(std::uint32_t tid, std::optional<std::uint32_t> cpu, std::uint64_t time);
   [[nodiscard]] std::uint64_t unseen_start(const Thread& thread, const TaskSwitch& change) const;
   void end_run(std::uint32_t tid, Thread& thread, std::uint64_t time, bool was_preempted = false);
 
@@ -65,6 +67,7 @@ class ScheduleReader {
   OnRun on_run_;
   std::unordered_map<std::uint32_t, Thread> threads_;                // by tid
   std::unordered_map<std::uint32_t, std::uint64_t> last_switch_on_;  // by CPU
+  std::unordered_map<std::uint32_t, std::uint32_t> running_on_;      // by CPU: the last tid there
   bool has_switches_ = false;
   std::uint64_t first_ = 0;
   std::uint64_t last_ = 0;

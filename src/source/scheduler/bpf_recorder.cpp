@@ -83,13 +83,16 @@ class BpfRecorder final : public Recorder {
       LOFT_CHECK(probe_->follow_process(pid));
       ours_.add(pid, tasks_of(pid).size());
     }
-    if (plan.whole_machine) {
-      LOFT_CHECK(probe_->follow_machine());
-      is_of_machine_ = true;
-      std::map<pid_t, std::size_t> threads;
-      for (const LivingTask& task : living_tasks()) ++threads[task.pid];
-      for (const auto& [pid, count] : threads) ours_.add(pid, count);
-    }
+    is_of_machine_ = plan.whole_machine;
+    return {};
+  }
+
+  Result<void> start() override {
+    if (!is_of_machine_) return {};
+    LOFT_CHECK(probe_->follow_machine());
+    std::map<pid_t, std::size_t> threads;
+    for (const LivingTask& task : living_tasks()) ++threads[task.pid];
+    for (const auto& [pid, count] : threads) ours_.add(pid, count);
     return {};
   }
 

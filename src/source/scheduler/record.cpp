@@ -57,6 +57,7 @@ class RecordedRun {
     LOFT_CHECK(open_recorder());
     LOFT_CHECK(open_samplers());
     LOFT_CHECK(create_file());
+    LOFT_CHECK(watch_machine());
     // Before Linux 5.19 who may not load programs may not run one either, which each turn does.
     if (!plan_.sets.take_turns()) drop_capabilities();
     std::function<void(int)> pass_on;
@@ -153,6 +154,15 @@ class RecordedRun {
     return opened;
   }
 
+  // Last of all, so that it is not what loft itself does before that is recorded.
+  Result<void> watch_machine() {
+    if (!request_.whole_machine) return {};
+    start_ = now();
+    auto started = recorder_->start();
+    if (!started) file_->discard();
+    return started;
+  }
+
   // Call stacks and energy, which every recorder has beside it.
   Result<void> open_samplers() {
     if (request_.types.epc) {
@@ -241,7 +251,6 @@ class RecordedRun {
   Result<void> let_go() {
     if (stacks_) LOFT_CHECK(stacks_->start());
     if (!child_) return {};
-    // What runs already is recorded since the recorder was opened.
     if (!request_.whole_machine) start_ = now();
     auto started = child_->start();
     if (!started) file_->discard();

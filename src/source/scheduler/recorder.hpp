@@ -43,6 +43,10 @@ class Recorder {
   // What this recorder cannot record.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
+  // With the whole machine: begins to watch what runs. Everything else is watched since it was
+  // opened.
+  [[nodiscard]] virtual Result<void> start() { return {}; }
+
   // The events as they are counted.
   [[nodiscard]] virtual const EventSets& counters() const = 0;
   // How many of kSliceEvents its slices have.
