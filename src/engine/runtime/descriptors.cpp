@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include <cerrno>
+#include <cstddef>
 
 #include "engine/runtime/kernel.hpp"
 
@@ -21,8 +21,7 @@ std::uint32_t& number_of(Own which) {
   return engine_own_descriptors[static_cast<std::uint32_t>(which)];
 }
 
-// Calls whose first argument is a descriptor that must be open. Those that take a folder and a path
-// are not among them: with an absolute path they do not look at it.
+// Calls whose first argument is a descriptor that must be open.
 constexpr int kFirst[] = {SYS_read,
                           SYS_write,
                           SYS_fstat,
@@ -89,10 +88,23 @@ constexpr int kFirst[] = {SYS_read,
                           SYS_timerfd_settime,
                           SYS_timerfd_gettime};
 
-bool is_first(long number) {
-  for (const int known : kFirst)
-    if (known == number) return true;
+// Calls of a folder, unless the path behind it is absolute.
+constexpr int kFolder[] = {SYS_openat,    SYS_mkdirat,    SYS_mknodat,          SYS_fchownat,
+                           SYS_futimesat, SYS_newfstatat, SYS_unlinkat,         SYS_renameat,
+                           SYS_renameat2, SYS_linkat,     SYS_readlinkat,       SYS_fchmodat,
+                           SYS_faccessat, SYS_faccessat2, SYS_utimensat,        SYS_statx,
+                           SYS_openat2,   SYS_execveat,   SYS_name_to_handle_at};
+
+template <std::size_t N>
+bool is_among(const int (&known)[N], long number) {
+  for (const int one : known)
+    if (one == number) return true;
   return false;
+}
+
+bool is_absolute(std::uint64_t path) {
+  char first = 0;
+  return engine_safe_copy(&first, reinterpret_cast<const void*>(path), 1) == 1 && first == '/';
 }
 
 // The other argument of a call that is a descriptor, or none.
@@ -128,7 +140,10 @@ bool is_own_descriptor(std::uint64_t descriptor) {
 }
 
 bool uses_own_descriptor(long number, const std::uint64_t* arguments) {
-  if (is_own_descriptor(arguments[0]) && is_first(number)) return true;
+  if (is_own_descriptor(arguments[0])) {
+    if (is_among(kFirst, number)) return true;
+    if (is_among(kFolder, number)) return !is_absolute(arguments[1]);
+  }
   const int second = second_place(number);
   if (second < 0 || !is_own_descriptor(arguments[second])) return false;
   return number != SYS_mmap || (arguments[3] & MAP_ANONYMOUS) == 0;

@@ -3,6 +3,8 @@
 // fail with EBADF, and when it takes one for itself (dup2), the engine moves away.
 #pragma once
 
+#include <sys/syscall.h>
+
 #include <cstdint>
 
 namespace loft::engine::runtime {
@@ -13,6 +15,10 @@ inline constexpr std::uint32_t kOwnDescriptors = 2;
 void set_own_descriptors(std::uint32_t memory, std::uint32_t polls);
 std::uint32_t own_descriptor(Own which);
 bool is_own_descriptor(std::uint64_t descriptor);
+
+// Calls that take a second descriptor behind their first argument. The engine must see them.
+inline constexpr int kWithSecond[] = {SYS_sendfile, SYS_epoll_ctl, SYS_splice, SYS_tee,
+                                      SYS_copy_file_range};
 
 // Whether a call names one of them where it takes a descriptor.
 bool uses_own_descriptor(long number, const std::uint64_t* arguments);

@@ -253,6 +253,8 @@ bool runs_in_place(const Call& call) {
     default:
       break;
   }
+  for (const int number : kWithSecond)
+    if (number == call.number) return true;
   const std::uint64_t* in_place = g_sees_all ? g_in_place : engine_harmless_syscalls;
   return call.number >= 0 && call.number < 512 &&
          (in_place[call.number / 64] & bit_of_call(call.number)) != 0;
@@ -290,6 +292,8 @@ std::uint64_t place_behind(Context* context) {
 void open_syscalls() {
   std::memset(engine_harmless_syscalls, 0xFF, sizeof engine_harmless_syscalls);
   for (const int number : kSeen) engine_harmless_syscalls[number / 64] &= ~bit_of_call(number);
+  for (const int number : kWithSecond)
+    engine_harmless_syscalls[number / 64] &= ~bit_of_call(number);
   for (const int number : kWithPath) engine_path_syscalls[number / 64] |= bit_of_call(number);
 }
 
