@@ -34,6 +34,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_report,
     add_compare,
     add_roof,
+    add_annotate,
     add_top,
     add_upc,
     add_completion,

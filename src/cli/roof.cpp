@@ -33,6 +33,7 @@ struct RoofFlags {
   std::vector<pid_t> pids;
   std::string runs = "1";
   std::string machine;
+  std::string other_machine;
   SourceFlag source;
   std::string model = "cache";
   std::string ops = "auto";
@@ -43,6 +44,7 @@ struct RoofFlags {
   bool by_thread = false;
   bool once = false;
   bool loops = false;
+  bool what_if = false;
   OutputFlags output;
 };
 
@@ -55,13 +57,6 @@ std::string runs_problem(const std::string& text) {
   const auto number = parse_u64(text);
   if (text == "auto" || (number && *number >= 1 && *number <= source::kMostRuns)) return {};
   return fmt::format("a number from 1 to {} or auto was expected", source::kMostRuns);
-}
-
-roof::Wanted wanted_of(const RoofFlags& flags) {
-  roof::Wanted wanted{.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
-  if (flags.ops == "flops") wanted.ops = model::RoofKind::flops;
-  if (flags.ops == "instructions") wanted.ops = model::RoofKind::instructions;
-  return wanted;
 }
 
 // What is shown, and what it refers to.
@@ -86,6 +81,7 @@ struct Reports {
 // What a form needs.
 constexpr unsigned kBesideText = 1;   // the text is shown on the terminal as well
 constexpr unsigned kIsRecording = 2;  // written while the program runs
+constexpr unsigned kShowsCode = 4;    // the code of functions as well
 
 std::string text(const Reports& reports) { return view::roof_text(reports.runs); }
 std::string json(const Reports& reports) { return view::roof_json(reports.runs); }
@@ -102,9 +98,20 @@ const std::vector<Output<Reports>> kOutputs{
     {{"csv", {".csv"}}, whole<csv>},
     {{"svg", {".svg"}, kBesideText}, whole<svg>},
     {{"png", {".png"}, kBesideText}, whole<png>},
-    {{"html", {".html"}, kBesideText}, whole<html>},
+    {{"html", {".html"}, kBesideText | kShowsCode}, whole<html>},
     {{"recording", {".data"}, kBesideText | kIsRecording}, {}},
 };
+
+roof::Wanted wanted_of(const RoofFlags& flags) {
+  roof::Wanted wanted{.functions = flags.functions, .threads = flags.by_thread, .top = flags.top};
+  wanted.all_loops = flags.loops;
+  wanted.what_if = flags.what_if;
+  const auto output = choose_output(kOutputs, flags.output);
+  wanted.code = output && ((*output)->needs & kShowsCode) != 0;
+  if (flags.ops == "flops") wanted.ops = model::RoofKind::flops;
+  if (flags.ops == "instructions") wanted.ops = model::RoofKind::instructions;
+  return wanted;
+}
 
 Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Stream stream,
                            Terminal& terminal) {
@@ -158,9 +165,14 @@ Result<void> check(const RoofFlags& flags) {
     return usage(is_virtual ? "the virtual PMU counts everything in one run"
                             : "only a program that loft starts can be repeated",
                  "leave out --runs");
-  if (flags.loops && (flags.once || is_native || !flags.pids.empty() || !flags.recordings.empty()))
+  if (flags.loops && (flags.once || is_native || !flags.pids.empty()))
     return usage("loops are found by the virtual PMU, in the second run of a program",
-                 "leave out --loops, or --once, --source perf_events, -p and recordings");
+                 "leave out --loops, or --once, --source perf_events and -p");
+  const bool needs_counters = is_native || is_dram || !flags.pids.empty();
+  if (!flags.other_machine.empty() && (needs_counters || flags.once || !flags.recordings.empty()))
+    return usage(
+        "another machine is modelled with the virtual PMU, in further runs of a program",
+        "leave out --on, or --once, --model dram, --source perf_events, -p and recordings");
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
     return usage("a recording needs a file", "name it with -o");
@@ -189,7 +201,6 @@ roof::Target target_of(const RoofFlags& flags) {
   return {.command = flags.command,
           .pids = flags.pids,
           .most_runs = most_runs(flags),
-          .with_loops = flags.loops,
           .keep_going = flags.keep_going,
           .file = is_recording_wanted(flags) ? flags.output.file : std::string()};
 }
@@ -211,7 +222,21 @@ Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags
   return std::nullopt;
 }
 
+// How it would run on another machine, by what the virtual PMU and a model say.
+Result<int> run_for_another(const RoofFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const model::Machine other, machine::load(flags.other_machine));
+  LOFT_TRY(const model::Machine machine, machine_at_hand(flags.machine, terminal));
+  auto measured = std::make_unique<roof::Measured>();
+  LOFT_TRY(*measured, roof::measure_twice(target_of(flags), machine, &other));
+  model::RoofReport report = roof::report_elsewhere(*measured, machine, other, wanted_of(flags));
+  Reports reports;
+  reports.add(std::move(report), std::move(measured));
+  LOFT_CHECK(write_reports(reports, flags, Stream::notes, terminal));
+  return reports.runs.front().exit_status;
+}
+
 Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
+  if (!flags.other_machine.empty()) return run_for_another(flags, terminal);
   LOFT_TRY(const auto counters, choose_counters(flags, terminal));
   LOFT_TRY(model::Machine machine, machine_at_hand(flags.machine, terminal));
   if (flags.model == "dram") machine = roof::roofs_of_memory(std::move(machine));
@@ -255,6 +280,7 @@ Result<void> add_recording(const std::string& path, const RoofFlags& flags, Repo
   auto measured = std::make_unique<roof::Measured>();
   LOFT_TRY(measured->native, roof::profile_of(std::move(kept.native), std::move(recording)));
   measured->counted = std::move(kept.counted);
+  measured->kept = std::move(kept.analysis);
   model::RoofReport report = roof::report_of(*measured, kept.machine, wanted);
   reports.add(std::move(report), std::move(measured));
   return {};
@@ -285,6 +311,8 @@ void add_roof(Command& app, Action& action) {
       app.add_subcommand("roof", "Show how close a program comes to the machine's roofs");
   command->add_option("--machine", flags->machine,
                       "the machine file to use (default: this machine's)");
+  command->add_option("--on", flags->other_machine,
+                      "show how it would run on the machine of this file, by a model");
   add_source_flag(*command, flags->source,
                   "who counts operations and bytes (default: the first that can)");
   command
@@ -306,7 +334,9 @@ void add_roof(Command& app, Action& action) {
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));
-  command->add_flag("--loops", flags->loops, "also show the loops of functions");
+  command->add_flag("--loops", flags->loops, "also show loops that take little of the time");
+  command->add_flag("--what-if", flags->what_if,
+                    "also show how much faster it would be without each cause");
   command->add_flag("--per-thread", flags->by_thread, "also show each thread");
   command->add_flag("--threads", flags->by_thread, "")->hide();
   command->add_option("-p,--pid", flags->pids, "watch these running processes, with counters")

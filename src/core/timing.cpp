@@ -34,7 +34,9 @@ Timer::Timer(const Window& window, const CoreParameters& core)
     : run_(std::make_unique<TimingRun>(window, core)) {}
 Timer::~Timer() = default;
 
-Timing Timer::run(const Scenario& scenario) { return run_->run(scenario); }
+Timing Timer::run(const Scenario& scenario, std::vector<Moments>* moments) {
+  return run_->run(scenario, moments);
+}
 
 Result<Timing> time_window(const Window& window, const CoreParameters& core,
                            const Scenario& scenario) {

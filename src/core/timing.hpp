@@ -38,6 +38,16 @@ struct Timing {
   std::vector<std::uint64_t> by_block;
 };
 
+// In which cycles one execution passed its stations; core/critical_path.hpp follows them.
+struct Moments {
+  std::int64_t issued = 0;
+  std::int64_t addressed = 0;  // the registers of its addresses were there
+  std::int64_t loaded = 0;     // so were its loads
+  std::int64_t started = 0;    // a unit took it
+  std::int64_t finished = 0;
+  std::int64_t left = 0;
+};
+
 // Fails for a window or parameters that do not pass their check().
 [[nodiscard]] Result<Timing> time_window(const Window& window, const CoreParameters& core,
                                          const Scenario& scenario = {});
@@ -70,7 +80,8 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  [[nodiscard]] Timing run(const Scenario& scenario);
+  // `moments` gets an element for each execution.
+  [[nodiscard]] Timing run(const Scenario& scenario, std::vector<Moments>* moments = nullptr);
 
  private:
   std::unique_ptr<TimingRun> run_;

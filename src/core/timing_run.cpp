@@ -28,8 +28,9 @@ TimingRun::TimingRun(const Window& window, const CoreParameters& core)
       granules_(kGranules),
       filled_(kFilled) {}
 
-Timing TimingRun::run(const Scenario& scenario) {
+Timing TimingRun::run(const Scenario& scenario, std::vector<Moments>* moments) {
   prepare(scenario);
+  moments_ = moments;
   for (const Execution& execution : window_.executions)
     execute(window_.instructions[execution.instruction], execution);
   timing_.cycles = static_cast<std::uint64_t>(last_leave_);
@@ -179,6 +180,8 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
     for (const WindowAccess& access : accesses)
       if (access.is_store) keep_store(instruction, access, finish, line);
   }
+  if (moments_ != nullptr)
+    moments_->push_back({now_, addressed, loaded, started_, finish, last_leave_});
   if (execution.is_mispredicted && has_mispredictions_) {
     restart_ = finish + mispredict_penalty_;
     restarting_block_ = instruction.block;
@@ -279,13 +282,14 @@ Cycle TimingRun::start_on(Unit unit, Cluster cluster, Cycle at, int cycles) {
 }
 
 Cycle TimingRun::operate(const Instruction& instruction, Cycle at) {
+  started_ = at;
   if (instruction.op == Op::none) return at;
   OpTable& op = ops_[static_cast<std::size_t>(instruction.op)];
   if (instruction.op == Op::system) at = std::max(at, last_leave_);
   auto cycles = static_cast<int>(op.occupancy.next());
   if (op.is_wide && instruction.vector_bits > vector_width_)
     cycles *= instruction.vector_bits / vector_width_;
-  at = start_on(op.unit, op.cluster, at, std::max(1, cycles));
+  at = started_ = start_on(op.unit, op.cluster, at, std::max(1, cycles));
   return at + op.latency.next();
 }
 

@@ -12,7 +12,7 @@ namespace loft::core {
 class TimingRun {
  public:
   TimingRun(const Window& window, const CoreParameters& core);
-  Timing run(const Scenario& scenario);
+  Timing run(const Scenario& scenario, std::vector<Moments>* moments = nullptr);
 
  private:
   // A number of cycles that need not be whole: rounded so that the sum over all uses is right.
@@ -136,6 +136,8 @@ class TimingRun {
   std::vector<Granule> granules_;
   std::vector<Filled> filled_;
   std::int64_t restarting_block_ = -1;
+  Cycle started_ = 0;                        // the instruction at hand
+  std::vector<Moments>* moments_ = nullptr;  // of all executions, where somebody asks
   Timing timing_;
 };
 

@@ -38,9 +38,10 @@ inline constexpr std::string_view kFromWattsPrefix = "from watts: ";
 }
 
 // Header sections with numbers that perf does not use, so that it skips them.
-inline constexpr std::uint32_t kFactsSection = 200;    // lines of "key=value"
-inline constexpr std::uint32_t kWorkSection = 240;     // what a roofline counted in its second run
-inline constexpr std::uint32_t kMachineSection = 241;  // the machine file of the roofline
+inline constexpr std::uint32_t kFactsSection = 200;     // lines of "key=value"
+inline constexpr std::uint32_t kWorkSection = 240;      // what a roofline counted in its second run
+inline constexpr std::uint32_t kMachineSection = 241;   // the machine file of the roofline
+inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts and code
 
 // Keys of the facts.
 namespace fact {

@@ -146,7 +146,7 @@ core::CoreParameters under(const Conditions& met, const core::CoreParameters& co
   raise(then.l3_latency, met.l3_latency);
   // What misses L3 waits for memory: L3 cannot be farther away.
   then.l3_latency.value = std::min(then.l3_latency.value, then.dram_latency.value);
-  lower(then.dram_bandwidth, met.dram_bandwidth);
+  if (met.dram_share) lower(then.dram_bandwidth, *met.dram_share * core.dram_bandwidth.value);
   if (met.core_share && *met.core_share < kAlone)
     lower(then.core_share, std::max(kLeastShare, *met.core_share));
   return then;
@@ -163,9 +163,8 @@ std::string describe(const Conditions& met, const core::CoreParameters& core) {
   if (is_worse(met.dram_latency, core.dram_latency.value))
     parts.push_back(fmt::format("memory took {:.0f} cycles instead of {:.0f}", *met.dram_latency,
                                 core.dram_latency.value));
-  if (met.dram_bandwidth && is_worse(core.dram_bandwidth.value, *met.dram_bandwidth))
-    parts.push_back(fmt::format("memory gave {:.2g} bytes a cycle instead of {:.2g}",
-                                *met.dram_bandwidth, core.dram_bandwidth.value));
+  if (met.dram_share && is_worse(1, *met.dram_share))
+    parts.push_back(fmt::format("memory gave {:.0f} % of its bandwidth", *met.dram_share * 100));
   if (met.core_share && *met.core_share < kAlone)
     parts.push_back(fmt::format("siblings took {:.0f} % of the core", (1 - *met.core_share) * 100));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -177,6 +176,9 @@ Result<ConditionsProbe> ConditionsProbe::make(const model::Machine& machine) {
   const model::Constant* adds = model::find_core_parameter(machine, "int_add_per_cycle");
   if (adds != nullptr && adds->verdict != model::Verdict::unavailable)
     probe.adds_per_cycle_ = adds->value;
+  const model::Constant* stream = model::find_core_parameter(machine, kStreamProbe);
+  if (stream != nullptr && stream->verdict != model::Verdict::unavailable)
+    probe.stream_ = stream->value;
   const std::uint64_t l2 = bytes_of_level(machine, 2);
   const std::uint64_t l3 = bytes_of_level(machine, 3);
   // Just beyond L2: the less of L3 it needs, the sooner it comes back to each line.
@@ -235,8 +237,10 @@ void ConditionsProbe::look_at_memory() {
     dram_latency_.count += kMemoryNodes;
     start = thread_seconds();
     read_all(streamed, kStreamed);
-    dram_bytes_.cycles += (thread_seconds() - start) * frequency_;
+    const double cycles = (thread_seconds() - start) * frequency_;
+    dram_bytes_.cycles += cycles;
     dram_bytes_.count += kStreamed;
+    if (cycles > 0) best_stream_ = std::max(best_stream_, kStreamed / cycles);
   }
   // For the next look.
   if (flush(memory_.data(), kMemory)) in_memory_ = memory_.data();
@@ -246,7 +250,8 @@ Conditions ConditionsProbe::conditions() const {
   Conditions met;
   met.l3_latency = l3_latency_.cycles_each();
   met.dram_latency = dram_latency_.cycles_each();
-  if (const auto each = dram_bytes_.cycles_each()) met.dram_bandwidth = 1 / *each;
+  if (const auto each = dram_bytes_.cycles_each(); each && stream_ > 0)
+    met.dram_share = std::min(1.0, 1 / *each / stream_);
   if (const auto each = adds_.cycles_each(); each && adds_per_cycle_ > 0)
     met.core_share = std::min(1.0, 1 / *each / adds_per_cycle_);
   return met;

@@ -20,11 +20,14 @@
 
 namespace loft::machine {
 
+// The parameter of a machine file that has best_stream() of a measurement.
+inline constexpr const char* kStreamProbe = "stream_probe_bytes_per_cycle";
+
 // In cycles of the core. Nothing: not known.
 struct Conditions {
   std::optional<double> l3_latency, dram_latency;
-  std::optional<double> dram_bandwidth;  // bytes a cycle, of one stream
-  // Of the additions that the core can do in a cycle, those that it did.
+  // Of what a short stream from memory, and additions, can reach, that which they did.
+  std::optional<double> dram_share;
   std::optional<double> core_share;
 };
 
@@ -46,6 +49,8 @@ class ConditionsProbe {
 
   // The mean of all looks.
   [[nodiscard]] Conditions conditions() const;
+  // What the quickest of its streams from memory reached, in bytes a cycle; 0: there was none.
+  [[nodiscard]] double best_stream() const { return best_stream_; }
 
  private:
   // A sum of times of this thread, so that being preempted does not count.
@@ -63,7 +68,9 @@ class ConditionsProbe {
 
   double frequency_ = 0;
   double adds_per_cycle_ = 0;  // of a core alone; 0: not known
-  std::size_t l3_nodes_ = 0;   // 0: there is no L3
+  double stream_ = 0;          // bytes a cycle of a stream on a quiet machine; 0: not known
+  double best_stream_ = 0;
+  std::size_t l3_nodes_ = 0;  // 0: there is no L3
   Buffer l3_, memory_;
   const std::byte* in_memory_ = nullptr;  // where the walk through memory goes on
   unsigned looks_ = 0;

@@ -1,6 +1,7 @@
 #include "machine/measure.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -8,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/units.hpp"
+#include "machine/conditions.hpp"
 #include "machine/core_parameters.hpp"
 #include "machine/core_probes.hpp"
 #include "machine/cpu_identity.hpp"
@@ -57,6 +59,7 @@ class Session {
   void collect_constants();
   void collect_transfers();
   void collect_notes();
+  void collect_stream_probe();
 
   void progress(double share, std::string_view doing) const {
     if (options_.progress) options_.progress(share, doing);
@@ -345,6 +348,22 @@ void Session::collect_notes() {
   note("Instr_L1_lat and Instr_TLB_lat are not measured: give them in the file of constants");
 }
 
+// What the probe of conditions reaches when nobody disturbs it: the best of many.
+void Session::collect_stream_probe() {
+  constexpr int kLooks = 200;
+  auto probe = ConditionsProbe::make(machine_);
+  if (!probe) return;
+  for (int i = 0; i < kLooks; ++i) probe->look_beside(::getpid());
+  if (!(probe->best_stream() > 0)) return;
+  model::Constant constant;
+  constant.name = kStreamProbe;
+  constant.unit = "bytes_per_cycle";
+  constant.value = constant.median = probe->best_stream();
+  constant.verdict = model::Verdict::stable;
+  constant.origin = "measured: the best of many short streams from memory";
+  machine_.core.push_back(std::move(constant));
+}
+
 Result<void> Session::run() {
   progress(0, "topology");
   LOFT_CHECK(describe());
@@ -360,6 +379,7 @@ Result<void> Session::run() {
   collect_transfers();
   collect_notes();
   machine_.core = core_parameters(plan_, *bench_, machine_, extra_by_pages_);
+  collect_stream_probe();
   return {};
 }
 

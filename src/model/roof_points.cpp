@@ -229,6 +229,10 @@ RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size
   return chart;
 }
 
+std::string name_of(const LoopFacts& loop) {
+  return loop.lines.empty() ? fmt::format("+{:#x}", loop.offset) : loop.lines;
+}
+
 const char* to_string(Scope scope) {
   constexpr std::array kNames{"run", "thread", "function", "slice", "loop"};
   return kNames[static_cast<std::size_t>(scope)];

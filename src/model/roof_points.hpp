@@ -58,7 +58,16 @@ struct LoopFacts {
   int depth = 1;              // 1: in no other loop of the function
   double iterations = 0;
   std::optional<double> trips;  // iterations per entry; nothing where entries are not all known
+  // That most of its floating-point and vector instructions have; 64: one number at a time. Nothing
+  // where it has none.
+  std::optional<int> vector_bits;
+  std::optional<double> masked_share;  // of its vector instructions, those under a mask
+  bool is_remainder = false;           // does what is left over from a wider loop of the same lines
+  std::optional<double> cycles;        // of one iteration, by the sampled time
 };
+
+// "triad.c:12-15", or where it is in its function: "+0x1f".
+[[nodiscard]] std::string name_of(const LoopFacts& loop);
 
 struct Subject {
   Scope scope = Scope::run;

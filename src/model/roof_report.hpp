@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/annotation.hpp"
 #include "model/roof_points.hpp"
 #include "sample/counting.hpp"
 #include "sample/run_slice.hpp"
@@ -32,12 +33,16 @@ struct RoofReport {
   std::size_t threads = 0;
   std::string counts_from;         // "virtual PMU, exact"
   bool time_is_estimated = false;  // else measured, in a native run
+  double least_loop = 0.1;         // loops that take a smaller share of the time are left out
+                                   // where room is short
   std::string machine_identity;
   std::vector<sample::EnergyUsed> energy;       // of the whole machine, while the native run lasted
   std::vector<FunctionEnergy> function_energy;  // most of the first meter first
   std::vector<std::string> notes;               // what a reader of the numbers must know
   RoofChart chart;
-  std::string advice;  // what the numbers prove; empty where they prove nothing
+  bool shows_what_if = false;           // the table of gains was asked for
+  std::vector<AnnotatedFunction> code;  // of functions that take much of the time; where asked for
+  std::string advice;                   // what the numbers prove; empty where they prove nothing
   // When each thread ran, by a clock that showed `start_time` when the run began.
   std::vector<sample::RunSlice> schedule;
   std::uint64_t start_time = 0;

@@ -34,10 +34,17 @@ struct FunctionWork {
   std::optional<model::Work> work;
 };
 
+// Code from its first byte to behind its last, in a binary.
+struct CodeRange {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
 struct LoopWork {
   FunctionKey function;
   model::LoopFacts facts;
   model::Work work;
+  std::vector<CodeRange> code;  // its blocks, those of inner loops included, rising
 };
 
 enum class CountedBy {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "roof/work_events.hpp"
@@ -14,6 +15,44 @@ namespace {
 struct FunctionBlocks {
   std::vector<RunBlock> blocks;
   std::vector<model::Work> works;  // of the blocks
+  std::vector<const std::vector<sample::BlockInstruction>*> codes;
+};
+
+// Instructions on vectors and floating-point numbers, by their width.
+class VectorUse {
+ public:
+  void add(const std::vector<sample::BlockInstruction>& code, double count) {
+    for (const sample::BlockInstruction& each : code) {
+      if (each.vector_bits == 0) continue;
+      const int width = std::max<int>(kOneNumber, each.vector_bits);
+      (each.computes ? computing_ : moving_)[width] += count;
+      if (width == kOneNumber) continue;
+      vectors_ += count;
+      if (each.is_masked) masked_ += count;
+    }
+  }
+  // The widest that half of those that compute have, they or wider ones; of those that move, where
+  // none computes.
+  [[nodiscard]] std::optional<int> width() const {
+    const auto& widths = computing_.empty() ? moving_ : computing_;
+    double all = 0;
+    for (const auto& [width, count] : widths) all += count;
+    double wider = 0;
+    for (auto each = widths.rbegin(); each != widths.rend(); ++each) {
+      wider += each->second;
+      if (wider * 2 >= all) return each->first;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> masked_share() const {
+    return vectors_ > 0 ? std::optional(masked_ / vectors_) : std::nullopt;
+  }
+
+ private:
+  static constexpr int kOneNumber = 64;
+  std::map<int, double> computing_, moving_;
+  double vectors_ = 0;
+  double masked_ = 0;
 };
 
 class BlockReader {
@@ -42,6 +81,7 @@ class BlockReader {
     run.goes_on = block.goes_on;
     to.blocks.push_back(run);
     to.works.push_back(*work);
+    to.codes.push_back(&block.instructions);
   }
 
  private:
@@ -86,14 +126,35 @@ void add_loops(const FunctionKey& key, const FunctionBlocks& function, double le
     found.facts.iterations = static_cast<double>(loop.iterations);
     found.facts.trips = trips_of(loop, graph, function.blocks);
     found.facts.start = found.facts.offset;
+    VectorUse vectors;
     for (const std::size_t block : loop.blocks) {
       found.work += function.works[block];
       found.facts.start = std::min(found.facts.start, function.blocks[block].offset);
+      found.code.push_back({graph.blocks[block].address, graph.blocks[block].end});
+      vectors.add(*function.codes[block], static_cast<double>(graph.blocks[block].count));
     }
+    std::ranges::sort(found.code, {}, &CodeRange::start);
+    found.facts.vector_bits = vectors.width();
+    found.facts.masked_share = vectors.masked_share();
     if (line_at && found.work.instructions.value_or(0) >= least)
       found.facts.lines = lines_of(loop, graph, key.binary, line_at);
     loops.push_back(std::move(found));
   }
+}
+
+// What a loop of the same lines, with wider instructions, left over: fewer trips than one of its
+// vectors has bytes.
+bool is_remainder_of(const LoopWork& loop, const LoopWork& wider) {
+  return !loop.facts.lines.empty() && loop.facts.lines == wider.facts.lines &&
+         loop.facts.depth == wider.facts.depth && loop.facts.trips && wider.facts.vector_bits &&
+         loop.facts.vector_bits < wider.facts.vector_bits &&
+         *loop.facts.trips < *wider.facts.vector_bits / 8;
+}
+
+void mark_remainders(std::span<LoopWork> of_function) {
+  for (LoopWork& loop : of_function)
+    loop.facts.is_remainder = std::ranges::any_of(
+        of_function, [&](const LoopWork& other) { return is_remainder_of(loop, other); });
 }
 
 }  // namespace
@@ -145,8 +206,11 @@ std::vector<LoopWork> loops_of(const sample::RunCounts& counted, const LineAt& l
   double all = 0;
   for (const auto& [key, function] : functions)
     for (const model::Work& work : function.works) all += work.instructions.value_or(0);
-  for (const auto& [key, function] : functions)
+  for (const auto& [key, function] : functions) {
+    const std::size_t before = loops.size();
     add_loops(key, function, kWorthLines * all, line_at, loops);
+    mark_remainders(std::span(loops).subspan(before));
+  }
   return loops;
 }
 

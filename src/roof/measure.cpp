@@ -8,9 +8,12 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "machine/core_of.hpp"
 #include "machine/geometry.hpp"
+#include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
 #include "roof/repeat_streams.hpp"
+#include "roof/report.hpp"
 #include "roof/run_file.hpp"
 #include "roof/work_events.hpp"
 #include "source/perf_events/counting.hpp"
@@ -75,7 +78,7 @@ Result<sample::RunCounts> run_counted(const Target& target, StandardStreams stre
   source::CountRequest request;
   LOFT_TRY(request.events, virtual_events(work_event_names() + "," + std::string(kTakenEvent)));
   request.command = target.command;
-  request.with_blocks = target.with_loops;
+  request.with_blocks = true;
   request.streams = streams;
   request.split = source::Split::thread_functions;
   request.windows = &windows;
@@ -100,7 +103,7 @@ CountedWork not_counted(sample::RunCounts& native, std::string why) {
 // What the program did, by its second run.
 Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
                                  source::virtual_pmu::WindowKeeper& windows,
-                                 sample::RunCounts& native) {
+                                 sample::RunCounts& native, CodeByFunction& code) {
   if (was_ended(native.exit_status))
     return not_counted(native,
                        "it was interrupted before its second run, under the virtual PMU: what it "
@@ -112,14 +115,34 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
         native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
   LOFT_CHECK(check_second(native, counts, streams, target));
   CountedWork work = counted_work(counts);
-  if (target.with_loops) {
-    source::virtual_pmu::LineFinder lines;
-    work.loops = loops_of(counts, [&](const std::string& binary, std::uint64_t address) {
-      auto found = lines.find(binary, address);
-      return CodeLine{std::move(found.file), found.line};
-    });
-  }
+  source::virtual_pmu::LineFinder lines;
+  work.loops = loops_of(counts, [&](const std::string& binary, std::uint64_t address) {
+    auto found = lines.find(binary, address);
+    return CodeLine{std::move(found.file), found.line};
+  });
+  code = code_of(counts);
   return work;
+}
+
+// What a model says about the time of functions, loops and instructions.
+Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
+                        const model::Machine& machine, const loft::machine::Conditions& met,
+                        Measured& measured) {
+  const KeptWindows kept{keeper.windows(), keeper.functions()};
+  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine, met));
+  LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, met, *measured.account));
+  LOFT_TRY(const loft::machine::MeasuredCore core, loft::machine::core_of(machine));
+  const core::CoreParameters then = loft::machine::under(met, core.parameters);
+  measured.phases = phases_of(kept.windows, then);
+  return add_waits(kept, then, measured.code);
+}
+
+Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
+                                  const model::Machine& other) {
+  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(other));
+  LOFT_TRY(const auto again, streams.second());
+  LOFT_CHECK(run_counted(target, again, windows));
+  return account_of(windows.windows(), windows.functions(), other);
 }
 
 Result<NativeProfile> finish(NativeRun& run) {
@@ -127,8 +150,11 @@ Result<NativeProfile> finish(NativeRun& run) {
   return profile_of(std::move(run.counts), std::move(recording));
 }
 
-Result<void> keep(NativeRun& run, const Measured& measured, const model::Machine& machine) {
-  return run.run->keep(features_of(measured.native.counts, measured.counted, machine));
+Result<void> keep(NativeRun& run, const Target& target, const Measured& measured,
+                  const model::Machine& machine) {
+  if (target.file.empty()) return {};
+  return run.run->keep(features_of(measured.native.counts, measured.counted, machine,
+                                   analysis_of(measured, machine)));
 }
 
 }  // namespace
@@ -156,11 +182,12 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
   Measured measured;
   LOFT_TRY(measured.native, finish(run));
   measured.counted = counters.counted_in(measured.native);
-  LOFT_CHECK(keep(run, measured, machine));
+  LOFT_CHECK(keep(run, target, measured, machine));
   return measured;
 }
 
-Result<Measured> measure_twice(const Target& target, const model::Machine& machine) {
+Result<Measured> measure_twice(const Target& target, const model::Machine& machine,
+                               const model::Machine* other) {
   LOFT_TRY(auto streams, RepeatStreams::prepare());
   // What cannot be probed is taken to be as the machine file has it.
   auto probe = loft::machine::ConditionsProbe::make(machine);
@@ -175,19 +202,20 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   const auto met = probe ? probe->conditions() : loft::machine::Conditions{};
   Measured measured;
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine));
-  LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts));
-  if (auto account = account_of(windows.windows(), windows.functions(), machine, met))
-    measured.account = std::move(*account);
-  else
-    run.counts.notes.push_back("why it takes its time is not modelled: " + account.error().why);
+  LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts, measured.code));
+  if (const auto modelled = model_time(windows, machine, met, measured); !modelled)
+    run.counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
   if (measured.account && !measured.account->slowed.empty())
     run.counts.notes.push_back("others used the machine meanwhile: " + measured.account->slowed +
                                "; verdicts reckon with that");
+  if (other != nullptr) {
+    LOFT_TRY(measured.elsewhere, account_elsewhere(target, streams, *other));
+  }
   if (target.most_runs > 1)
     run.counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");
   LOFT_TRY(measured.native, finish(run));
-  LOFT_CHECK(keep(run, measured, machine));
+  LOFT_CHECK(keep(run, target, measured, machine));
   return measured;
 }
 

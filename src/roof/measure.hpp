@@ -11,8 +11,11 @@
 
 #include "base/result.hpp"
 #include "model/machine_model.hpp"
+#include "roof/code.hpp"
 #include "roof/counters.hpp"
+#include "roof/kept_analysis.hpp"
 #include "roof/native.hpp"
+#include "roof/phases.hpp"
 #include "roof/why.hpp"
 
 namespace loft::roof {
@@ -21,7 +24,6 @@ struct Target {
   std::vector<std::string> command;
   std::vector<pid_t> pids;  // these instead, which run already; the command only says how long
   unsigned most_runs = 1;   // so many runs at most, so that events need not share counters
-  bool with_loops = false;  // find its loops; the virtual PMU alone does
   bool keep_going = false;  // even when its two runs end differently
   std::string file;         // where the recording of the native run stays; empty: nowhere
 };
@@ -29,7 +31,11 @@ struct Target {
 struct Measured {
   NativeProfile native;
   CountedWork counted;
-  std::optional<Account> account;  // of the time that a model gives its functions
+  std::optional<Account> account;    // of the time that a model gives its functions and loops
+  std::optional<Account> elsewhere;  // the same on another machine, where that was asked for
+  std::vector<Phase> phases;         // of that time, as the program went on
+  CodeByFunction code;               // that ran; nothing where the virtual PMU did not count
+  KeptAnalysis kept;                 // of a recording, in the place of account and code
 };
 
 // A program that fails, or that somebody ends, is measured up to there; what is then not known is
@@ -38,7 +44,9 @@ struct Measured {
 [[nodiscard]] Result<Measured> measure_by_counters(const Target& target,
                                                    const WorkCounters& counters,
                                                    const model::Machine& machine);
-[[nodiscard]] Result<Measured> measure_twice(const Target& target, const model::Machine& machine);
+// With `other` it runs once more, for what the caches of that machine would do.
+[[nodiscard]] Result<Measured> measure_twice(const Target& target, const model::Machine& machine,
+                                             const model::Machine* other = nullptr);
 
 // A status as a shell tells it, in words: "139 (killed by SIGSEGV)".
 [[nodiscard]] std::string status_words(int status);

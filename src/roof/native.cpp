@@ -71,8 +71,12 @@ Result<NativeProfile> profile_of(sample::RunCounts counts,
   native.start = start_of(*native.recording);
   sample::ProfileOptions options;
   options.tree = options.timeline = true;
-  LOFT_TRY(native.profile, source::profile_recording(*native.recording, options, {},
-                                                     std::thread::hardware_concurrency()));
+  const unsigned workers = std::thread::hardware_concurrency();
+  LOFT_TRY(native.profile, source::profile_recording(*native.recording, options, {}, workers));
+  sample::AddressProfile addresses(native.recording->history(), *native.profile.locations, 0);
+  native.recording->for_each_sample(workers,
+                                    [&](unsigned number) { return addresses.worker(number); });
+  native.addresses = addresses.finish();
   return native;
 }
 

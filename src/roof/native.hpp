@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "roof/join.hpp"
+#include "sample/address_profile.hpp"
 #include "sample/counting.hpp"
 #include "sample/named_profile.hpp"
 #include "source/file/profile_recording.hpp"
@@ -35,7 +36,8 @@ struct NativeProfile {
   sample::RunCounts counts;  // the first event is task-clock
   std::unique_ptr<source::Recording> recording;
   source::ProfiledRecording profile;
-  std::uint64_t start = 0;  // of the recording's clock
+  std::vector<sample::MetAddress> addresses;  // in user mode, by function
+  std::uint64_t start = 0;                    // of the recording's clock
 
   [[nodiscard]] double cpu_seconds() const;
   [[nodiscard]] FunctionKey function(std::uint32_t id) const;

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "model/roof_advice.hpp"
 #include "model/roof_caveats.hpp"
+#include "roof/annotate.hpp"
+#include "roof/elsewhere.hpp"
+#include "roof/loop_time.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -16,6 +20,11 @@ namespace {
 using model::RoofReport;
 using model::Scope;
 using model::Subject;
+
+// Functions whose code is listed, so that a page stays small.
+constexpr std::size_t kMostListed = 10;
+constexpr double kWorthListing = 0.02;  // of the time
+constexpr std::size_t kMostInstructions = 2500;
 
 void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
                  std::vector<std::string>& notes) {
@@ -34,19 +43,6 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
   if (all > 0 && count_functions() == 0)
     notes.push_back(fmt::format("of its {} functions none has '{}' in its name", all,
                                 loft::join(wanted.functions, "' or '")));
-}
-
-// How long each took is not known: samples tell functions apart, not their blocks.
-void add_loops(const CountedWork& counted, std::vector<Subject>& subjects) {
-  for (const LoopWork& loop : counted.loops) {
-    Subject subject;
-    subject.scope = Scope::loop;
-    subject.name = loop.function.name;
-    subject.binary = loop.function.binary;
-    subject.work = loop.work;
-    subject.loop = loop.facts;
-    subjects.push_back(std::move(subject));
-  }
 }
 
 // A few of them are in every program: printing a number takes some.
@@ -73,10 +69,34 @@ void place(RoofReport& report, std::vector<Subject> subjects, const model::Machi
   std::ranges::move(model::roof_caveats(report.chart), std::back_inserter(report.notes));
 }
 
-}  // namespace
+// The code of the functions that took most time, as it was counted or as a recording has it.
+std::vector<model::AnnotatedFunction> listed(const Measured& measured,
+                                             const std::vector<model::RoofPoint>& points,
+                                             const Wanted& wanted) {
+  AnnotateWanted functions{.names = wanted.functions,
+                           .top = kMostListed,
+                           .least_share = kWorthListing,
+                           .most_instructions = kMostInstructions};
+  if (measured.code.empty()) return chosen(measured.kept.code, functions);
+  SourcesAtHand sources;
+  return annotate(measured.code, addresses_of(measured.native), points, functions, sources);
+}
 
-RoofReport report_of(const Measured& measured, const model::Machine& machine,
-                     const Wanted& wanted) {
+void apply(const Verdicts& verdicts, std::vector<Subject>& subjects) {
+  for (Subject& subject : subjects) {
+    const bool is_part = subject.scope == Scope::function || subject.loop;
+    if (!is_part && subject.scope != Scope::run) continue;
+    const auto found = verdicts.find(is_part ? part_key(subject) : FunctionKey{});
+    if (found != verdicts.end()) subject.why = found->second;
+  }
+}
+
+double run_seconds(const std::vector<Subject>& subjects) {
+  const auto run = std::ranges::find(subjects, Scope::run, &Subject::scope);
+  return run == subjects.end() ? 0 : run->seconds;
+}
+
+RoofReport facts_of(const Measured& measured) {
   const NativeProfile& native = measured.native;
   RoofReport report;
   report.command = native.counts.command;
@@ -95,16 +115,64 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   report.schedule = source::read_schedule(*native.recording);
   report.start_time = native.start;
   report.thread_names = native.threads();
+  return report;
+}
+
+}  // namespace
+
+RoofReport report_of(const Measured& measured, const model::Machine& machine,
+                     const Wanted& wanted) {
+  const NativeProfile& native = measured.native;
+  RoofReport report = facts_of(measured);
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
+  if (wanted.all_loops) report.least_loop = 0.001;
+  report.shows_what_if = wanted.what_if;
+  add_loop_subjects(measured.counted.loops, addresses_of(native), machine.frequency_hz,
+                    joined.subjects);
   if (measured.account)
     explain(*measured.account,
             {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},
             joined.subjects);
-  add_loops(measured.counted, joined.subjects);
+  else
+    apply(measured.kept.verdicts, joined.subjects);
+  if (measured.counted.total)
+    explain_slices(measured.phases, measured.counted.total->instructions.value_or(0),
+                   joined.subjects);
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
+  if (wanted.code) report.code = listed(measured, report.chart.points, wanted);
+  return report;
+}
+
+RoofReport report_elsewhere(const Measured& measured, const model::Machine& machine,
+                            const model::Machine& other, const Wanted& wanted) {
+  RoofReport report = facts_of(measured);
+  report.schedule.clear();
+  report.energy.clear();
+  report.function_energy.clear();
+  report.time_is_estimated = true;
+  report.shows_what_if = wanted.what_if;
+  Joined joined = join(measured.native.times(), measured.counted);
+  std::ranges::move(joined.notes, std::back_inserter(report.notes));
+  if (!measured.account || !measured.elsewhere) {
+    report.notes.emplace_back("how it would run on the other machine could not be modelled");
+    joined.subjects.clear();
+  } else {
+    const double before = run_seconds(joined.subjects);
+    const double known =
+        move_to({machine, *measured.account}, {other, *measured.elsewhere}, joined.subjects);
+    const double factor = before > 0 ? run_seconds(joined.subjects) / before : 0;
+    report.wall_seconds *= factor;
+    report.cpu_seconds *= factor;
+    report.notes.push_back(fmt::format(
+        "modelled, as it would be on {}: it ran on {}, and each function's time is changed by what "
+        "the model says of both; that was known for {:.0f} % of the time, and the rest is taken to "
+        "change alike",
+        other.cpu, machine.cpu, known * 100));
+  }
+  place(report, std::move(joined.subjects), other, wanted);
   return report;
 }
 
@@ -120,6 +188,27 @@ RoofReport report_of(CountedRun run, const model::Machine& machine, const Wanted
   report.notes = std::move(run.notes);
   place(report, std::move(run.subjects), machine, wanted);
   return report;
+}
+
+KeptAnalysis analysis_of(const Measured& measured, const model::Machine& machine) {
+  RoofReport report = report_of(measured, machine, {.code = true});
+  KeptAnalysis analysis;
+  for (const model::RoofPoint& point : report.chart.points) {
+    const Subject& subject = point.subject;
+    if (!subject.why) continue;
+    if (subject.scope == Scope::run)
+      analysis.verdicts[FunctionKey{}] = *subject.why;
+    else if (subject.scope == Scope::function || subject.loop)
+      analysis.verdicts[part_key(subject)] = *subject.why;
+  }
+  // Loops that are no points would be none again.
+  std::set<FunctionKey> points;
+  for (const model::RoofPoint& point : report.chart.points)
+    if (point.subject.loop) points.insert(part_key(point.subject));
+  for (const LoopWork& loop : measured.counted.loops)
+    if (points.contains(loop_key(loop.function, loop.facts))) analysis.loops.push_back(loop);
+  analysis.code = std::move(report.code);
+  return analysis;
 }
 
 model::Machine roofs_of_memory(model::Machine machine) {

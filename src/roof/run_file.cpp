@@ -6,14 +6,14 @@
 #include "base/text.hpp"
 #include "event/recording_schema.hpp"
 #include "machine/file.hpp"
+#include "roof/work_json.hpp"
 
 namespace loft::roof {
 namespace {
 
+using event::recording::kAnalysisSection;
 using event::recording::kMachineSection;
 using event::recording::kWorkSection;
-using model::Work;
-using nlohmann::ordered_json;
 using sample::Origin;
 
 constexpr std::string_view kSchema = "loft.work/2";
@@ -22,95 +22,6 @@ const char* name_of(CountedBy by) {
   constexpr std::array kNames{"virtual", "perf_events", "none"};
   return kNames[static_cast<std::size_t>(by)];
 }
-
-// The numbers of a piece of work, each by its name in the file.
-template <class W, class Visit>
-void visit(W& work, const Visit& number) {
-  number("flops_sp", work.flops_sp);
-  number("flops_dp", work.flops_dp);
-  number("flops_fma", work.flops_fma);
-  number("flops_x87", work.flops_x87);
-  number("bytes", work.bytes);
-  number("scalar", work.widths.scalar);
-  number("bits128", work.widths.bits128);
-  number("bits256", work.widths.bits256);
-  number("bits512", work.widths.bits512);
-}
-
-// Those that files of older versions lack.
-template <class W, class Visit>
-void visit_later(W& work, const Visit& number) {
-  number("flops_div", work.flops_div);
-  number("flops_sqrt", work.flops_sqrt);
-}
-
-ordered_json json_of(const std::optional<Work>& work) {
-  if (!work) return nullptr;
-  ordered_json json;
-  const auto put = [&](const char* name, double value) { json[name] = value; };
-  visit(*work, put);
-  visit_later(*work, put);
-  json["instructions"] =
-      work->instructions ? ordered_json(*work->instructions) : ordered_json(nullptr);
-  return json;
-}
-
-// Reads fields of a text that anybody may have written; the first that is wrong is kept.
-class Fields {
- public:
-  explicit Fields(const ordered_json& json) : json_(json) {}
-
-  template <class T>
-  T get(const char* name) {
-    if (const ordered_json* found = find(name)) {
-      try {
-        return found->get<T>();
-      } catch (const nlohmann::json::exception&) {
-      }
-    }
-    note(name);
-    return T{};
-  }
-
-  // A number that is not below zero.
-  double amount(const char* name) {
-    const auto value = get<double>(name);
-    if (!(value >= 0)) note(name);
-    return value;
-  }
-
-  std::optional<Work> work(const char* name) {
-    const ordered_json* found = find(name);
-    if (found == nullptr) note(name);
-    if (found == nullptr || found->is_null()) return std::nullopt;
-    Fields parts(*found);
-    Work work;
-    visit(work, [&](const char* part, double& value) { value = parts.amount(part); });
-    visit_later(work, [&](const char* part, double& value) {
-      if (parts.find(part) != nullptr) value = parts.amount(part);
-    });
-    const ordered_json* instructions = parts.find("instructions");
-    work.instructions.reset();
-    if (instructions != nullptr && !instructions->is_null())
-      work.instructions = parts.amount("instructions");
-    if (!parts.wrong().empty()) note(parts.wrong());
-    return work;
-  }
-
-  [[nodiscard]] const ordered_json* find(const char* name) const {
-    const auto found = json_.is_object() ? json_.find(name) : json_.end();
-    return json_.is_object() && found != json_.end() ? &*found : nullptr;
-  }
-  [[nodiscard]] const std::string& wrong() const { return wrong_; }
-
- private:
-  void note(const std::string& name) {
-    if (wrong_.empty()) wrong_ = name;
-  }
-
-  const ordered_json& json_;
-  std::string wrong_;
-};
 
 Failure damaged(const std::string& path, const std::string& field) {
   return failure(ErrorKind::malformed, "read '" + path + "'",
@@ -159,17 +70,6 @@ void read_counted(Fields& fields, CountedWork& counted) {
   for (const auto origin : {Origin::scaled, Origin::modelled, Origin::missing})
     if (kind == to_string(origin)) counted.origin = origin;
   counted.total = fields.work("total");
-}
-
-// Each element of a list, read by `read`; the name of the first field that is wrong.
-template <class Read>
-std::string read_each(Fields& fields, const char* name, const Read& read) {
-  for (const ordered_json& each : fields.get<ordered_json>(name)) {
-    Fields part(each);
-    read(part);
-    if (!part.wrong().empty()) return part.wrong();
-  }
-  return {};
 }
 
 const std::string* find_feature(const source::Recording& recording, std::uint32_t bit) {
@@ -233,9 +133,10 @@ Result<void> read_work(const std::string& where, const std::string& text, KeptRu
 }
 
 Features features_of(const sample::RunCounts& native, const CountedWork& counted,
-                     const model::Machine& machine) {
+                     const model::Machine& machine, const KeptAnalysis& analysis) {
   return {{kWorkSection, to_bytes(work_json(native, counted))},
-          {kMachineSection, to_bytes(machine::to_json(machine))}};
+          {kMachineSection, to_bytes(machine::to_json(machine))},
+          {kAnalysisSection, to_bytes(analysis_json(analysis))}};
 }
 
 Result<KeptRun> read_run(const source::Recording& recording) {
@@ -249,6 +150,10 @@ Result<KeptRun> read_run(const source::Recording& recording) {
   KeptRun kept;
   LOFT_CHECK(read_work(path, *work, kept));
   LOFT_TRY(kept.machine, machine::from_json(*machine, path));
+  if (const std::string* analysis = find_feature(recording, kAnalysisSection)) {
+    LOFT_TRY(kept.analysis, read_analysis(path, *analysis));
+    kept.counted.loops = std::move(kept.analysis.loops);
+  }
   return kept;
 }
 

@@ -15,18 +15,21 @@
 #include "base/result.hpp"
 #include "model/machine_model.hpp"
 #include "roof/counted_work.hpp"
+#include "roof/kept_analysis.hpp"
 #include "source/file/recording.hpp"
 
 namespace loft::roof {
 
 using Features = std::map<std::uint32_t, std::vector<std::byte>>;
 [[nodiscard]] Features features_of(const sample::RunCounts& native, const CountedWork& counted,
-                                   const model::Machine& machine);
+                                   const model::Machine& machine,
+                                   const KeptAnalysis& analysis = {});
 
 struct KeptRun {
   sample::RunCounts native;
   CountedWork counted;
   model::Machine machine;
+  KeptAnalysis analysis;  // empty in files of older versions
 };
 
 // A recording that `loft roof -o FILE.data` wrote. Any other is an error that says so.

@@ -315,16 +315,26 @@ std::optional<double> able_seconds(const std::vector<sample::RunSlice>& schedule
   return static_cast<double>(able) * 1e-9;
 }
 
+FunctionKey loop_key(const FunctionKey& function, const model::LoopFacts& loop) {
+  // No name has a line break; depths tell loops of one header apart.
+  return {fmt::format("{}\n{:x}\n{}", function.name, loop.address, loop.depth), function.binary};
+}
+
+FunctionKey part_key(const model::Subject& subject) {
+  const FunctionKey function{subject.name, subject.binary};
+  return subject.loop ? loop_key(function, *subject.loop) : function;
+}
+
 void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects) {
   double in_kernel = 0;
   for (model::Subject& subject : subjects) {
-    if (subject.scope != model::Scope::function) continue;
+    if (subject.scope != model::Scope::function && !subject.loop) continue;
     if (subject.name == kKernel) {
       in_kernel += subject.share_of_time;
       subject.why = model::judge_system(subject.share_of_time);
       continue;
     }
-    const auto found = account.functions.find({subject.name, subject.binary});
+    const auto found = account.functions.find(part_key(subject));
     if (!subject.work || found == account.functions.end()) continue;
     model::MeasuredPart measured;
     const auto instructions = subject.work->instructions;

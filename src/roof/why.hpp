@@ -25,7 +25,7 @@
 
 namespace loft::roof {
 
-// What the timing model says, by function.
+// What the timing model says, by function, and by loop where roof/loop_why.hpp added them.
 struct Account {
   std::map<FunctionKey, model::TimedPart> functions;
   // The same with data that the warm-up did not see as near as they can be; empty where there are
@@ -46,6 +46,10 @@ void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CorePar
                 std::vector<model::TimedPart>& by_function,
                 core::Unknown unknown = core::Unknown::as_modelled);
 
+// By what the account knows a function or a loop.
+[[nodiscard]] FunctionKey part_key(const model::Subject& subject);
+[[nodiscard]] FunctionKey loop_key(const FunctionKey& function, const model::LoopFacts& loop);
+
 struct Clock {
   double frequency_hz = 0;  // of the core
   double wall_seconds = 0;  // of the run
@@ -55,8 +59,8 @@ struct Clock {
 // How long one thread at least was on a CPU, or had lost it to somebody else. Nothing without a
 // schedule.
 [[nodiscard]] std::optional<double> able_seconds(const std::vector<sample::RunSlice>& schedule);
-// Judges every function among the subjects that has a time and instructions, the kernel, and a run
-// that hardly runs or hardly leaves the kernel.
+// Judges every function and loop among the subjects that has a time and instructions, the kernel,
+// and a run that hardly runs or hardly leaves the kernel.
 void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects);
 
 }  // namespace loft::roof

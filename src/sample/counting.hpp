@@ -33,6 +33,13 @@ struct FunctionCounts {
   std::vector<Count> counts;
 };
 
+struct BlockInstruction {
+  std::uint8_t length = 0;        // bytes
+  std::uint16_t vector_bits = 0;  // 0: no floating point, no vectors; at most 64: one number
+  bool computes = false;          // on them, and does not just move them
+  bool is_masked = false;
+};
+
 // A basic block: instructions that are always run together.
 struct BlockCounts {
   std::string function;
@@ -44,6 +51,7 @@ struct BlockCounts {
   std::uint64_t end = 0;                // behind its last instruction, in the binary
   std::optional<std::uint64_t> target;  // in the binary, where it ends in a direct jump
   bool goes_on = true;                  // control may go on behind its end: no jump, no return
+  std::vector<BlockInstruction> instructions;  // as many as `code` has
 };
 
 // What one thread did in one function; both are indices into the lists of the same run.

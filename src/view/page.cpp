@@ -54,6 +54,17 @@ bool is_consistent(const PageTable& table) {
   });
 }
 
+bool is_consistent(const PageCode& code) {
+  const auto are_rows = [&](const std::vector<std::uint32_t>& rows) {
+    return std::ranges::all_of(
+        rows, [&](auto row) { return row == PageCode::kNoRow || row < code.text.size(); });
+  };
+  return same_length(code.text.size(), code.place, code.wait, code.from, code.target, code.offset,
+                     code.count, code.share, code.waited) &&
+         all_below(code.text, code.texts.all().size()) &&
+         all_below(code.place, code.places.size()) && are_rows(code.from) && are_rows(code.target);
+}
+
 Result<void> check(const PageData& page) {
   const auto wrong = [](const std::string& part) {
     return failure(ErrorKind::internal, kWhat, "the data of its " + part + " do not fit together");
@@ -69,6 +80,8 @@ Result<void> check(const PageData& page) {
     if (!is_consistent(flame)) return wrong("flame graph '" + flame.title + "'");
   for (const auto& table : page.tables)
     if (!is_consistent(table)) return wrong("table '" + table.title + "'");
+  for (const auto& code : page.codes)
+    if (!is_consistent(code)) return wrong("code of '" + code.name + "'");
   return {};
 }
 

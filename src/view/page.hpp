@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/annotation.hpp"
 #include "model/roof_points.hpp"
 #include "sample/call_tree.hpp"
 #include "sample/count.hpp"
@@ -156,6 +157,30 @@ struct PageTable {
   std::string left_out = {};  // "37 others, 1.2 %": what the table does not show
 };
 
+// The code of a function by column, one row for each instruction.
+struct PageCode {
+  static constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
+  struct Place {
+    std::string where;  // "triad.c:14 in dot"
+    std::string text;   // of the line
+  };
+
+  std::string name;     // of the function
+  std::string head;     // its binary, its share of the time
+  std::string verdict;  // what holds it back; may be empty
+  std::vector<Place> places;
+  PageTexts texts;                    // of the instructions
+  std::vector<std::uint32_t> text;    // of `texts`
+  std::vector<std::uint32_t> place;   // of `places`
+  std::vector<std::uint8_t> wait;     // core::Wait: what of it is waited for
+  std::vector<std::uint32_t> from;    // the row that it waits for, or kNoRow
+  std::vector<std::uint32_t> target;  // the row that it branches to, or kNoRow
+  std::vector<double> offset, count;  // in the function; how often it ran
+  std::vector<float> share;           // of the function's time, by samples
+  std::vector<float> waited;          // of its modelled time; NaN: not modelled
+};
+[[nodiscard]] PageCode page_code(const model::AnnotatedFunction& function);
+
 struct PageData {
   std::string title;                       // "solver"
   std::string command;                     // as it was started
@@ -171,6 +196,7 @@ struct PageData {
   std::optional<PageSchedule> schedule;
   std::vector<PageFlame> flames;
   std::vector<PageTable> tables;
+  std::vector<PageCode> codes;  // functions that take most time first
   std::vector<PageFacts> facts;
 };
 

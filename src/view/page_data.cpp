@@ -25,14 +25,16 @@ void PagePoints::add(const model::RoofPoint& point, std::uint32_t of_run) {
     return static_cast<float>(value.value_or(kNotKnown));
   };
   const bool is_slice = subject.scope == model::Scope::slice;
-  const bool has_function = is_slice || subject.scope == model::Scope::function;
+  const bool has_function = is_slice || subject.scope == model::Scope::function || subject.loop;
   const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
   // Without a sample in it, how long it took is not known.
   const bool has_time = subject.seconds > 0;
   scope.push_back(static_cast<std::uint8_t>(subject.scope));
   origin.push_back(static_cast<std::uint8_t>(subject.origin));
   run.push_back(of_run);
-  name.push_back(texts.of(subject.scope == model::Scope::run ? "whole run" : subject.name));
+  name.push_back(texts.of(subject.scope == model::Scope::run ? "whole run"
+                          : subject.loop                     ? "loop " + name_of(*subject.loop)
+                                                             : subject.name));
   tid.push_back(subject.tid != 0 ? static_cast<std::uint32_t>(subject.tid) : kNoThread);
   function.push_back(texts.of(has_function ? std::string_view(subject.name) : ""));
   bound_by.push_back(texts.of(point.limit ? std::string_view(point.limit->name) : ""));

@@ -151,6 +151,8 @@ class Packer {
     for (const auto& flame : page.flames) head["flames"].push_back(flame_graph(flame));
     head["tables"] = json::array();
     for (const auto& table : page.tables) head["tables"].push_back(table_of(table));
+    head["codes"] = json::array();
+    for (const auto& code : page.codes) head["codes"].push_back(code_of(code));
     head["facts"] = facts(page);
     return head;
   }
@@ -218,6 +220,23 @@ class Packer {
             {"texts", texts_of(flame.texts.all())}, {"parent", column(flame.parent)},
             {"name", column(flame.name)},           {"self", column(flame.self)},
             {"total", column(flame.total)},         {"is_kernel", column(flame.is_kernel)}};
+  }
+
+  json code_of(const PageCode& code) {
+    json places = json::array();
+    for (const auto& place : code.places)
+      places.push_back({{"where", printable(place.where)}, {"text", printable(place.text)}});
+    json waits = json::array();
+    for (std::size_t i = 0; i < core::kWaits; ++i)
+      waits.push_back(model::words_of(static_cast<core::Wait>(i)));
+    return {{"name", printable(code.name)},        {"head", printable(code.head)},
+            {"verdict", printable(code.verdict)},  {"places", std::move(places)},
+            {"texts", texts_of(code.texts.all())}, {"waits", std::move(waits)},
+            {"text", column(code.text)},           {"place", column(code.place)},
+            {"wait", column(code.wait)},           {"from", column(code.from)},
+            {"target", column(code.target)},       {"offset", column(code.offset)},
+            {"count", column(code.count)},         {"share", column(code.share)},
+            {"waited", column(code.waited)}};
   }
 
   json table_of(const PageTable& table) {

@@ -2,8 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/what_if.hpp"
 #include "view/csv.hpp"
 #include "view/roof.hpp"
+#include "view/roof_json.hpp"
 #include "view/roofline_svg.hpp"
 
 namespace loft::view {
@@ -13,12 +15,16 @@ using model::RoofPoint;
 using model::Scope;
 using nlohmann::ordered_json;
 
-ordered_json or_null(std::optional<double> value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
 std::optional<double> giga(std::optional<double> value) {
   return value ? std::optional(*value * 1e-9) : value;
+}
+
+// Gains of the whole program; those of functions stand in their points.
+ordered_json what_if_json(const model::WhatIf& what_if) {
+  ordered_json gains = ordered_json::object();
+  for (const auto& [cause, gain] : what_if.whole) gains[std::string(to_string(cause))] = gain;
+  return {
+      {"gains", std::move(gains)}, {"explained_share", what_if.explained}, {"kind", "modelled"}};
 }
 
 // The whole machine's joules, by samples of the functions.
@@ -41,6 +47,7 @@ ordered_json run_json(const RoofReport& report) {
                     {"counts", report.counts_from},  {"time", report.time_from()},
                     {"notes", report.notes},         {"advice", report.advice}};
   json["ops"] = ops_name(report.chart.roofline.work);
+  json["what_if"] = what_if_json(what_if_of(report.chart.points));
   if (!report.label.empty()) json["run"] = report.label;
   for (const sample::EnergyUsed& used : report.energy) {
     ordered_json over_time = ordered_json::array();
@@ -53,24 +60,6 @@ ordered_json run_json(const RoofReport& report) {
                               {"gpu", used.is_gpu}});
   }
   add_function_energy(report, json);
-  return json;
-}
-
-ordered_json why_json(const model::Why& why) {
-  const std::string_view id = id_of(why);
-  ordered_json json{
-      {"limit", id.empty() || id == "unknown" ? ordered_json(nullptr) : ordered_json(id)}};
-  json["outcome"] = to_string(why.outcome);
-  json["gain"] = or_null(why.gain);
-  json["second"] = why.second ? ordered_json(to_string(*why.second)) : ordered_json(nullptr);
-  json["model_cycles"] = or_null(why.model_cycles);
-  json["measured_cycles"] = or_null(why.measured_cycles);
-  json["explains"] = or_null(why.explains);
-  json["evidence"] = why.evidence;
-  json["kind"] = "modelled";
-  ordered_json gains = ordered_json::object();
-  for (const auto& [cause, gain] : why.what_if) gains[std::string(to_string(cause))] = gain;
-  json["what_if"] = gains;
   return json;
 }
 
@@ -90,7 +79,11 @@ ordered_json loop_json(const model::Subject& subject) {
   if (subject.work)
     json["per_iteration"] = {{"instructions", each(subject.work->instructions)},
                              {"bytes", each(subject.work->bytes)},
-                             {"flops", each(subject.work->flops())}};
+                             {"flops", each(subject.work->flops())},
+                             {"cycles", or_null(loop.cycles)}};
+  json["vector_bits"] = loop.vector_bits ? ordered_json(*loop.vector_bits) : ordered_json(nullptr);
+  json["masked_share"] = or_null(loop.masked_share);
+  json["remainder"] = loop.is_remainder;
   return json;
 }
 
@@ -162,6 +155,24 @@ std::string csv_row(const RoofPoint& point, const RoofReport& report) {
 
 }  // namespace
 
+ordered_json why_json(const model::Why& why) {
+  const std::string_view id = id_of(why);
+  ordered_json json{
+      {"limit", id.empty() || id == "unknown" ? ordered_json(nullptr) : ordered_json(id)}};
+  json["outcome"] = to_string(why.outcome);
+  json["gain"] = or_null(why.gain);
+  json["second"] = why.second ? ordered_json(to_string(*why.second)) : ordered_json(nullptr);
+  json["model_cycles"] = or_null(why.model_cycles);
+  json["measured_cycles"] = or_null(why.measured_cycles);
+  json["explains"] = or_null(why.explains);
+  json["evidence"] = why.evidence;
+  json["kind"] = "modelled";
+  ordered_json gains = ordered_json::object();
+  for (const auto& [cause, gain] : why.what_if) gains[std::string(to_string(cause))] = gain;
+  json["what_if"] = gains;
+  return json;
+}
+
 // The fields of one run; with several, each is an element of "runs".
 std::string roof_json(std::span<const RoofReport> runs) {
   ordered_json json{{"schema", "loft.roof/1"}};
@@ -195,6 +206,9 @@ std::string roof_svg(std::span<const RoofReport> runs) {
       if (point.subject.scope == Scope::run) points.points.push_back(&point);
     for (const std::size_t index : run.chart.shown)
       points.points.push_back(&run.chart.points[index]);
+    for (const RoofPoint& point : run.chart.points)
+      if (point.subject.loop && point.subject.share_of_time >= run.least_loop)
+        points.points.push_back(&point);
   }
   // The highest of them, so that no run stands above the roofs.
   const auto top_of = [](const RoofReport& run) {

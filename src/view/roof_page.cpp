@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/page.hpp"
 #include "view/roof.hpp"
+#include "view/roof_page_tables.hpp"
 
 namespace loft::view {
 namespace {
@@ -29,8 +33,7 @@ double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
   for (const RoofPoint& point : chart.points)
-    if (point.intensity && point.ops_per_second && point.subject.scope != Scope::loop)
-      page.points.add(point, run);
+    if (point.intensity && point.ops_per_second) page.points.add(point, run);
 }
 
 void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
@@ -48,6 +51,45 @@ void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t
   if (ops.value.empty()) return;
   page.time_lines.push_back(std::move(ops));
   page.time_lines.push_back(std::move(bytes));
+}
+
+// How much of the modelled time would be saved without each of the causes that matter most.
+void add_cause_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
+  constexpr std::size_t kMost = 4;
+  constexpr double kWorthALane = 0.05;  // of the time of all slices
+  std::map<core::Cause, double> saved;
+  double slices = 0;
+  const auto share_of = [](const model::Why& why, core::Cause cause) {
+    const auto found =
+        std::ranges::find(why.what_if, cause, &std::pair<core::Cause, double>::first);
+    return found == why.what_if.end() ? 0 : 1 - 1 / found->second;
+  };
+  for (const RoofPoint& point : chart.points) {
+    if (point.subject.scope != Scope::slice || !point.subject.why) continue;
+    slices += 1;
+    for (const auto& [cause, gain] : point.subject.why->what_if) saved[cause] += 1 - 1 / gain;
+  }
+  std::vector<std::pair<double, core::Cause>> order;
+  for (const auto& [cause, sum] : saved)
+    if (sum >= kWorthALane * slices) order.emplace_back(sum, cause);
+  std::ranges::sort(order, std::ranges::greater());
+  if (order.size() > kMost) order.resize(kMost);
+  for (const auto& [sum, cause] : order) {
+    PageTimeLine line{fmt::format("lost to: {}", model::words_of(cause)),
+                      "%",
+                      run,
+                      sample::Origin::modelled,
+                      {},
+                      {},
+                      {}};
+    for (const RoofPoint& point : chart.points) {
+      if (point.subject.scope != Scope::slice || !point.subject.why) continue;
+      line.start_s.push_back(point.subject.start);
+      line.end_s.push_back(point.subject.end);
+      line.value.push_back(100 * share_of(*point.subject.why, cause));
+    }
+    page.time_lines.push_back(std::move(line));
+  }
 }
 
 // Power between two looks at a meter. What is left at the end, shorter than the steps of some
@@ -260,6 +302,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
       page.warnings.push_back({WarningKind::note, label + note});
     add_points(page, report.chart, run);
     add_time_lines(page, report.chart, run);
+    add_cause_lines(page, report.chart, run);
     add_power_lines(page, report, run);
     if (i < profiles.size()) add_flames(page, profiles[i], label);
     page.facts.push_back({label.empty() ? "Run" : "Run " + report.label, facts_of(report)});
@@ -280,6 +323,11 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
          "the work of a slice of time is modelled: each function's work is spread evenly over its "
          "own time"});
   page.tables = {table_of("Functions", Scope::function, runs)};
+  for (auto& table : {loops_table(runs), what_if_table(runs)})
+    if (table) page.tables.push_back(*table);
+  for (const RoofReport& run : runs)
+    for (const model::AnnotatedFunction& function : run.code)
+      page.codes.push_back(page_code(function));
   if (PageTable threads = table_of("Threads", Scope::thread, runs);
       !threads.columns.front().texts.empty())
     page.tables.push_back(std::move(threads));

@@ -4,8 +4,10 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "model/what_if.hpp"
 #include "view/roof.hpp"
 #include "view/short_name.hpp"
+#include "view/why_text.hpp"
 
 namespace loft::view {
 namespace {
@@ -62,16 +64,44 @@ std::string row(const std::string& name, const RoofPoint& point, model::RoofKind
                      printable(limit), share, time, error);
 }
 
-// The loops of a function that do most of its work; how long each took is not known.
+bool is_of(const model::Subject& loop, const model::Subject& function) {
+  return loop.loop && loop.name == function.name && loop.binary == function.binary;
+}
+
+// What one iteration does: "12 instructions, 8.31 cycles, 32 B, 2 FLOP, 256 bits wide".
+std::string iteration(const model::Subject& subject) {
+  const model::LoopFacts& loop = *subject.loop;
+  std::string text;
+  const auto add = [&](std::optional<double> amount, std::string_view mark, std::string_view unit) {
+    if (amount)
+      text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", mark, number(amount), unit);
+  };
+  const auto each = [&](std::optional<double> amount) {
+    return amount && loop.iterations > 0 ? std::optional(*amount / loop.iterations) : std::nullopt;
+  };
+  if (subject.work) add(each(subject.work->instructions), "", "instructions");
+  add(loop.cycles, "~", "cycles");
+  if (subject.work) add(each(subject.work->bytes), "", "B");
+  if (subject.work && subject.work->flops() > 0) add(each(subject.work->flops()), "", "FLOP");
+  if (loop.vector_bits)
+    text += *loop.vector_bits <= 64 ? ", scalar" : fmt::format(", {} bits wide", *loop.vector_bits);
+  if (loop.masked_share.value_or(0) >= 0.01)
+    text += fmt::format(", {:.0f} % under a mask", *loop.masked_share * 100);
+  if (loop.is_remainder) text += ", remainder of a wider loop";
+  return text;
+}
+
+// The loops of a function that take most of its time, or do most of its work where samples were too
+// few to tell.
 std::string loop_rows(const RoofReport& report, const model::Subject& function) {
   constexpr std::size_t kMost = 4;
   std::vector<const RoofPoint*> loops;
   for (const RoofPoint& point : report.chart.points)
-    if (point.subject.loop && point.subject.work && point.subject.name == function.name &&
-        point.subject.binary == function.binary)
+    if (is_of(point.subject, function) && point.subject.work &&
+        point.subject.share_of_time >= report.least_loop)
       loops.push_back(&point);
   std::ranges::stable_sort(loops, std::ranges::greater(), [](const RoofPoint* point) {
-    return point->subject.work->instructions.value_or(0);
+    return std::pair(point->subject.share_of_time, point->subject.work->instructions.value_or(0));
   });
   if (loops.size() > kMost) loops.resize(kMost);
   std::ranges::stable_sort(loops, {}, [](const RoofPoint* point) {
@@ -80,19 +110,15 @@ std::string loop_rows(const RoofReport& report, const model::Subject& function) 
   std::string text;
   for (const RoofPoint* point : loops) {
     const model::LoopFacts& loop = *point->subject.loop;
-    const model::Work& work = *point->subject.work;
-    const auto each = [&](std::optional<double> amount) {
-      return number(amount ? std::optional(*amount / loop.iterations) : amount);
-    };
-    const std::string name =
-        fmt::format("{:>{}}loop {}", "", 2 + 2 * loop.depth,
-                    loop.lines.empty() ? fmt::format("+{:#x}", loop.offset) : loop.lines);
-    text += fmt::format(
-        "{:<{}} {:>9} {:>9}   {} iterations, {} per entry; each {} instr, {} B, {} FLOP\n",
-        short_name(printable(name), kNameWidth), kNameWidth, "-", number(point->intensity),
-        with_si_prefix(loop.iterations, ""),
-        loop.trips ? with_si_prefix(*loop.trips, "") : std::string("?"), each(work.instructions),
-        each(work.bytes), each(work.flops()));
+    const int indent = 2 + 2 * loop.depth;
+    text += row(fmt::format("{:>{}}loop {}", "", indent, name_of(loop)), *point,
+                report.chart.roofline.work);
+    text += fmt::format("{:>{}}{} × {}\n", "", indent + 2, with_si_prefix(loop.iterations, ""),
+                        iteration(point->subject));
+    if (loop.trips) {
+      text.pop_back();
+      text += fmt::format("; {} per entry\n", with_si_prefix(*loop.trips, ""));
+    }
   }
   return text;
 }
@@ -109,15 +135,9 @@ std::string head(const RoofReport& report) {
 std::string why_lines(const RoofReport& report) {
   std::string text;
   const auto add = [&](const std::string& name, const model::Why& why) {
-    if (why.outcome == model::Outcome::not_seen) return;
-    std::string line =
-        fmt::format("{}: {}", short_name(printable(name), kNameWidth), words_of(why));
-    if (why.gain && *why.gain >= model::kLeastGain)
-      line += fmt::format(" (without {} {:.1f} × faster)",
-                          why.gain_is_of_both ? "both"
-                          : why.second        ? "the first"
-                                              : "it",
-                          *why.gain);
+    const std::string words = verdict_text(why);
+    if (words.empty()) return;
+    std::string line = fmt::format("{}: {}", short_name(printable(name), kNameWidth), words);
     // What speaks for it goes to a line of its own where both do not fit into one.
     if (!why.evidence.empty())
       line += (line.size() + why.evidence.size() + 2 > kWhyWidth ? ":\n  " : ": ") + why.evidence;
@@ -128,7 +148,45 @@ std::string why_lines(const RoofReport& report) {
       add("whole run", *point.subject.why);
   for (const std::size_t index : report.chart.shown) {
     const model::Subject& subject = report.chart.points[index].subject;
-    if (subject.why && subject.share_of_time >= kWorthALine) add(subject.name, *subject.why);
+    if (!subject.why || subject.share_of_time < kWorthALine) continue;
+    add(subject.name, *subject.why);
+    // A loop that is held back by something else than its function.
+    for (const RoofPoint& point : report.chart.points)
+      if (is_of(point.subject, subject) && point.subject.why && point.subject.why->limit &&
+          point.subject.share_of_time >= report.least_loop &&
+          words_of(*point.subject.why) != words_of(*subject.why))
+        add("  loop " + name_of(*point.subject.loop), *point.subject.why);
+  }
+  return text;
+}
+
+// What each cause costs: the whole program, and the functions that would gain most.
+std::string what_if_lines(const RoofReport& report) {
+  constexpr std::size_t kMostCauses = 8;
+  constexpr std::size_t kMostFunctions = 3;
+  constexpr double kWorthNaming = 1.05;
+  if (!report.shows_what_if) return {};
+  const model::WhatIf what_if = what_if_of(report.chart.points);
+  if (what_if.whole.empty())
+    return "what if: no cause is known whose removal would gain anything\n";
+  std::string text =
+      fmt::format("{:<{}} {:>9}   {}\n",
+                  fmt::format("what if, of {:.0f} % of the time:", what_if.explained * 100),
+                  kNameWidth, "whole run", "functions, ~ all modelled");
+  for (std::size_t i = 0; i < std::min(kMostCauses, what_if.whole.size()); ++i) {
+    const auto& [cause, gain] = what_if.whole[i];
+    std::string functions;
+    std::size_t named = 0;
+    for (const model::WhatIf::Function& function : what_if.functions)
+      for (const auto& [of, much] : function.gains)
+        if (of == cause && much >= kWorthNaming && named < kMostFunctions) {
+          functions += fmt::format("{}{} {:.2f} ×", named > 0 ? ", " : "",
+                                   short_name(printable(function.name), kNameWidth), much);
+          ++named;
+        }
+    text +=
+        fmt::format("{:<{}} {:>7} ×   {}\n", fmt::format("  without: {}", model::words_of(cause)),
+                    kNameWidth, fmt::format("~{:.2f}", gain), functions);
   }
   return text;
 }
@@ -190,6 +248,7 @@ std::string run_text(const RoofReport& report) {
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
   text += why_lines(report);
+  text += what_if_lines(report);
   text += energy_lines(report) + function_energy_line(report);
   if (!report.advice.empty()) text += printable(report.advice) + "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";

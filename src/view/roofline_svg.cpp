@@ -55,7 +55,8 @@ std::vector<Mark> marks_of(std::span<const PointSeries> series) {
     for (const model::RoofPoint* point : series[i].points) {
       if (!point->intensity || !point->ops_per_second) continue;
       const bool is_run = point->subject.scope == model::Scope::run;
-      const std::string name = is_run ? "whole run" : point->subject.name;
+      std::string name = is_run ? "whole run" : point->subject.name;
+      if (point->subject.loop) name += ", loop " + name_of(*point->subject.loop);
       const std::string& label = series[i].label;
       marks.push_back({*point, label.empty() ? name : label + ": " + name, i});
     }

@@ -150,23 +150,63 @@ TEST_F(RoofCommand, SaysWhatLimitsTheProgramInAFewLines) {
   EXPECT_THAT(said.notes, HasSubstr("counts: virtual PMU, exact   time: native run"));
 }
 
-TEST_F(RoofCommand, LoopsStandUnderTheirFunctionWithExactCountsAndNoTime) {
+TEST_F(RoofCommand, LoopsStandUnderTheirFunctionWithExactCountsAndSampledTime) {
   const Said said =
       roof_of(std::string("--loops --format json -- ") + LOFT_TEST_KERNELS + " triad 120000");
   const json report = json::parse(said.notes, nullptr, false);
   ASSERT_TRUE(report.is_object()) << said.notes;
   double flops = 0;
+  double seconds = 0;
   double in_loops = 0;
+  double seconds_in_loops = 0;
   for (const json& each : report["points"]) {
     if (each["name"] != "triad_kernel") continue;
-    if (each["scope"] == "function") flops = each["flops"].get<double>();
+    if (each["scope"] == "function") {
+      flops = each["flops"].get<double>();
+      seconds = each["seconds"].get<double>();
+    }
     if (each["scope"] != "loop" || each["depth"] != 1) continue;
     in_loops += each["flops"].get<double>();
-    EXPECT_TRUE(each["seconds"].is_null());
     EXPECT_GT(each["iterations"].get<double>(), 0);
+    EXPECT_EQ(each["seconds"].is_null(), each["per_iteration"]["cycles"].is_null());
+    if (!each["seconds"].is_null()) seconds_in_loops += each["seconds"].get<double>();
   }
   EXPECT_GT(flops, 0);
+  EXPECT_GT(seconds_in_loops, 0.5 * seconds) << "and spends its time there";
+  EXPECT_LE(seconds_in_loops, 1.0001 * seconds);
   EXPECT_NEAR(in_loops, flops, 0.01 * flops) << "a triad computes in its loops";
+}
+
+// What a recording keeps of the code is what the run showed.
+TEST_F(RoofCommand, TheCodeOfAFunctionIsShownLiveAndFromARecording) {
+  const std::string file = home_ + "/kept.data";
+  const Said made = roof_of("-o " + file + " -- " + LOFT_TEST_KERNELS + " triad 120000");
+  ASSERT_EQ(made.status, 0) << made.notes;
+  const Said kept = run_loft("annotate --format json triad_kernel " + file, home_);
+  const json annotated = json::parse(kept.out, nullptr, false);
+  ASSERT_TRUE(annotated.is_object()) << kept.notes;
+  const json& function = annotated["functions"][0];
+  EXPECT_EQ(function["name"], "triad_kernel");
+  double executed = 0;
+  double share = 0;
+  for (const json& each : function["instructions"]) {
+    executed += each["count"].get<double>();
+    share += each["share_of_time"].get<double>();
+  }
+  EXPECT_NEAR(share, 1, 1e-6);
+  const json report = points_of(file);
+  EXPECT_EQ(executed, point(report, "function", "triad_kernel")["instructions"].get<double>());
+  EXPECT_FALSE(point(report, "loop", "triad_kernel").is_null()) << "it keeps loops";
+  EXPECT_THAT(run_loft("annotate " + file, home_).out, HasSubstr("triad_kernel"));
+  const Said nobody = run_loft("annotate no_such_function " + file, home_);
+  EXPECT_EQ(nobody.status, 125);
+  EXPECT_THAT(nobody.notes, HasSubstr("no_such_function"));
+}
+
+TEST_F(RoofCommand, AnnotateNeedsAProgramOrARecording) {
+  const Said said = run_loft("annotate main", home_);
+  EXPECT_EQ(said.status, 125);
+  EXPECT_THAT(said.notes, HasSubstr("after --"));
 }
 
 TEST_F(RoofCommand, TheProgramIsHeardOnceAndItsStatusIsLoftsOwn) {

@@ -206,6 +206,26 @@ test("the table is searched and sorted, unknown values last", () => withPage("fu
   assert.equal(await rows(page).count(), 126);
 }));
 
+test("the code of a function follows the function that is picked", () => withPage("full", async (page) => {
+  const lines = () => page.locator("#code tbody tr").allTextContents();
+  assert.match(await page.locator("#code .note").first().textContent(), /solver: ~61\.0 % of the time/);
+  const before = await lines();
+  assert.match(before[0], /8 instructions that took no time/);
+  assert.match(before[1], /fock\.h:3 in product.*return a \* b;/);
+  assert.match(before[2], /1,000,000\+20vmovsd xmm1/);
+  assert.match(before[3], /~100\.0 %fock\.c:12.*f\[i\] \+= product\(a, b\);/);
+  assert.match(before[4], /~90\.0 %1,000,000\+24vaddsd xmm0, xmm0, xmm1★ ~80\.0 % its result, which waits for \+20/);
+  assert.equal(await page.locator("#code tr.held").count(), 1);
+  await page.locator("#code .quiet button").focus();
+  await page.keyboard.press("Enter");
+  assert.equal((await lines()).length, 13);
+  await page.locator("#code tr.held .goto").click();
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /\+20vmovsd/);
+  await page.locator("#table-0 tbody tr", { hasText: "reduce" }).click();
+  assert.equal(await page.locator('#code [aria-pressed="true"]').textContent(), "reduce");
+  assert.match((await lines())[0], /8 instructions/);
+}));
+
 test("the flame graph zooms and finds", () => withPage("full", async (page) => {
   const [left, top] = await corner(page, "#flame");
   const [x, y] = await page.evaluate(() => loft.flame.placeOf("solve(Matrix const&)"));
@@ -251,6 +271,7 @@ test("hostile names stay text", () => withPage("hostile", async (page) => {
   assert.ok(names.includes("\\u202egnp.elif"), "a turned direction is written out");
   assert.ok(names.includes("שלום"), "letters of other scripts stay letters");
   assert.ok(names.some((text) => text.includes("\\x1b[31mred")) && names.some((text) => text.includes("\\xff\\xfe")));
+  assert.ok((await page.locator("#code code").allTextContents()).includes(evil), "so do lines of source");
   assert.equal(await page.evaluate(() => ({}).polluted ?? Object.keys(Object.prototype).length), 0);
   const [left, top] = await corner(page, "#roofline");
   const [x, y] = await page.evaluate(() => loft.roofline.placeOf(0.1, 1e9));
@@ -293,11 +314,11 @@ test("everything can be reached and used with the keyboard", () => withPage("ful
   await page.locator("h1").click();
   assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), "auto");
   const reached = new Set();
-  for (let i = 0; i < 60; ++i) {
+  for (let i = 0; i < 90; ++i) {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => `${document.activeElement.tagName} ${document.activeElement.closest("section,header")?.id}`));
   }
-  for (const wanted of ["A ", "CANVAS roofline", "CANVAS time", "CANVAS schedule", "CANVAS flame", "INPUT flame", "INPUT table-0", "BUTTON table-0"])
+  for (const wanted of ["A ", "CANVAS roofline", "CANVAS time", "CANVAS schedule", "CANVAS flame", "INPUT flame", "DIV code", "BUTTON code", "INPUT table-0", "BUTTON table-0"])
     assert.ok(reached.has(wanted), `${wanted} is reached by Tab`);
   await page.locator("#roofline canvas:not(.under)").focus();
   const span = () => page.evaluate(() => loft.roofline.axes.x.to - loft.roofline.axes.x.from);

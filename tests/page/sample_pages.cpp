@@ -175,6 +175,41 @@ PageTable functions_of(std::size_t others) {
   return table;
 }
 
+// A loop of three instructions at +20 behind eight that took no time. The last of it jumps back,
+// and the addition, which holds it back, waits for the load.
+PageCode code_of(const std::string& name, const std::string& source) {
+  model::AnnotatedFunction function;
+  function.name = name;
+  function.binary = "/usr/bin/solver";
+  function.address = 0x401000;
+  function.seconds = 3.9;
+  function.share_of_time = 0.61;
+  function.samples = 1566;
+  function.places.push_back({"/src/fock.c", 12, source, {}});
+  function.places.push_back({"/src/fock.h", 3, "return a * b;", {"product"}});
+  for (std::uint64_t i = 0; i < 11; ++i) {
+    model::AnnotatedInstruction each;
+    each.address = 0x401000 + 4 * i;
+    each.text = "nop";
+    each.count = i < 8 ? 1 : 1e6;
+    each.waited = 0;
+    function.code.push_back(each);
+  }
+  function.code[8].text = "vmovsd xmm1, qword ptr [rax]";
+  function.code[9].text = "vaddsd xmm0, xmm0, xmm1";
+  function.code[10].text = "jnz 0x401020";
+  function.code[8].place = 2;
+  function.code[9].place = function.code[10].place = 1;
+  function.code[9].samples = 1409;
+  function.code[9].share = 0.9;
+  function.code[9].waited = 0.8;
+  function.code[9].waits_for = 0x401020;
+  function.code[10].samples = 157;
+  function.code[10].share = 0.1;
+  function.code[10].target = 0x401020;
+  return page_code(function);
+}
+
 PageData full() {
   PageData page;
   page.title = "solver";
@@ -217,6 +252,7 @@ PageData full() {
   page.flames[1].title = "page-faults";
   page.flames[1].unit = "samples";
   page.tables = {functions_of(120)};
+  page.codes = {code_of("make_fock_matrix", "f[i] += product(a, b);"), code_of("reduce", "")};
   page.facts = {{"Machine", {{"CPU", "AMD EPYC 7B13"}, {"cores", "2"}, {"kernel", "Linux 6.18"}}},
                 {"Run", {{"exit status", "0"}, {"threads", "3"}, {"started", "2026-05-04 10:31"}}}};
   return page;
@@ -272,6 +308,7 @@ PageData hostile() {
   PageColumn name{.name = "function", .form = CellForm::text};
   PageColumn share{.name = script, .form = CellForm::share, .unit = script, .help = script};
   page.facts = {{script, {}}};
+  page.codes = {code_of(script, script)};
   for (const auto& text : names) {
     page.figures.push_back({text, text, text});
     page.warnings.push_back({WarningKind::note, text});

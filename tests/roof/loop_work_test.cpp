@@ -111,6 +111,40 @@ TEST(LoopWork, HasTheLinesOfItsHeadersFile) {
   EXPECT_EQ(loops_of(counted_loop())[0].facts.lines, "");
 }
 
+// Two of its three instructions that compute are 256 bits wide, one of these under a mask; loads do
+// not decide.
+TEST(LoopWork, HasTheWidthOfWhatComputesAndTheShareUnderAMask) {
+  auto run = counted_loop();
+  run.blocks[1].instructions = {
+      {4, 256, true, false}, {4, 256, true, true}, {4, 64, true, false}, {4, 512, false, false}};
+  const auto loops = loops_of(run);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].facts.vector_bits, 256);
+  EXPECT_DOUBLE_EQ(loops[0].facts.masked_share.value(), 1.0 / 3);
+  EXPECT_FALSE(loops_of(counted_loop())[0].facts.vector_bits);
+}
+
+// A loop of whole vectors at 0x18, and one that does what is left at 0x30, of the same line.
+TEST(LoopWork, ANarrowLoopOfTheSameLinesIsTheRemainderOfAWideOne) {
+  auto run = counted_loop();
+  run.blocks[1].instructions = {{4, 256, true, false}};
+  sample::BlockCounts rest = run.blocks[1];
+  rest.address = 0x30;
+  rest.end = 0x38;
+  rest.offset = 0x20;
+  rest.target = 0x30;
+  rest.instructions = {{4, 64, true, false}};
+  run.blocks[2].goes_on = true;
+  run.blocks[2].end = 0x30;
+  run.blocks.push_back(rest);
+  const auto loops = loops_of(run, [](const std::string&, std::uint64_t) {
+    return CodeLine{"/src/sum.c", 7};
+  });
+  ASSERT_EQ(loops.size(), 2u);
+  EXPECT_FALSE(loops[0].facts.is_remainder);
+  EXPECT_TRUE(loops[1].facts.is_remainder);
+}
+
 TEST(LoopWork, WithoutCountsOfBranchesThereIsNone) {
   auto run = counted_loop();
   run.events.back().name = "branches";

@@ -99,6 +99,9 @@ TEST(RoofText, LoopsStandBelowTheirFunctionInTheOrderOfTheCode) {
     loop.subject.loop.emplace();
     loop.subject.loop->start = loop.subject.loop->offset = start;
     loop.subject.loop->iterations = 2e9;
+    loop.subject.loop->cycles = 5;
+    loop.subject.loop->vector_bits = 256;
+    loop.subject.share_of_time = 0.2;
     run.chart.points.push_back(loop);
   }
   run.chart.points.back().subject.loop->trips = 1000;
@@ -106,9 +109,12 @@ TEST(RoofText, LoopsStandBelowTheirFunctionInTheOrderOfTheCode) {
   const auto first = text.find("loop +0x10");
   ASSERT_NE(first, std::string::npos);
   EXPECT_LT(first, text.find("loop +0x40"));
-  EXPECT_THAT(text, HasSubstr("2.00 G iterations, 1.00 k per entry; each 3.00 instr, 16.0 B, 2.00 "
-                              "FLOP\n"));
-  EXPECT_THAT(text, HasSubstr("? per entry")) << "entries that are not all known";
+  const std::string each =
+      "2.00 G × 3.00 instructions, ~5.00 cycles, 16.0 B, 2.00 FLOP, 256 bits wide";
+  EXPECT_THAT(text, HasSubstr(each + "; 1.00 k per entry\n"));
+  EXPECT_THAT(text, HasSubstr(each + "\n")) << "entries that are not all known";
+  run.chart.points.back().subject.share_of_time = 0.01;
+  EXPECT_THAT(text_of(run), Not(HasSubstr("loop +0x10"))) << "it takes hardly any time";
 }
 
 TEST(RoofText, EnergyIsGivenPerOperationWhereTheCpuDidIt) {

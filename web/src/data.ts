@@ -46,6 +46,15 @@ export interface Column {
 }
 export interface Table { title: string; left_out: string; columns: Column[] }
 
+// The code of a function by instruction; rows that `from` and `target` name are 0xffffffff where there is none.
+export interface Code {
+  name: string; head: string; verdict: string;
+  places: { where: string; text: string }[];
+  texts: string[]; waits: string[];
+  text: Uint32Array; place: Uint32Array; wait: Uint8Array; from: Uint32Array; target: Uint32Array;
+  offset: Float64Array; count: Float64Array; share: Float32Array; waited: Float32Array;
+}
+
 export interface PageData {
   title: string;
   command: string;
@@ -62,10 +71,11 @@ export interface PageData {
   schedule: Schedule | null;
   flames: Flame[];
   tables: Table[];
+  codes: Code[];
   facts: { title: string; facts: { name: string; value: string }[] }[];
 }
 
-export const kScopes = ["run", "thread", "function", "slice"] as const;
+export const kScopes = ["run", "thread", "function", "slice", "loop"] as const;
 export const kSlice = 3;
 export const kFunction = 2;
 export const kOrigins = ["counted", "scaled", "modelled", "missing"];

@@ -33,7 +33,7 @@ export function plainNumber(value: number, unit: string): string {
 }
 
 export function withUnit(value: number, unit: string): string {
-  return /\/B$|\/cycle$|^CPUs$|^threads$|^$/.test(unit) && Math.abs(value) < 1e4 ? plainNumber(value, unit) : si(value, unit);
+  return /\/B$|\/cycle$|^CPUs$|^threads$|^%$|^$/.test(unit) && Math.abs(value) < 1e4 ? plainNumber(value, unit) : si(value, unit);
 }
 
 // A number beside an axis: its unit stands at the axis.

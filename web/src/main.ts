@@ -8,6 +8,7 @@ import { rooflineName } from "./roofs";
 import { TimeLinesPanel } from "./timelines";
 import { SchedulePanel } from "./schedule";
 import { FlamePanel } from "./flame";
+import { CodePanel } from "./code";
 import { TableView } from "./table";
 import { factsPart, summary } from "./summary";
 import { choice, h, name, search, section } from "./dom";
@@ -16,7 +17,7 @@ import { onTheme, redrawAll } from "./panel";
 import { count, seconds, share } from "./format";
 import { inside } from "./state";
 
-const kWords = { run: "whole run", thread: "threads", function: "functions", slice: "slices of time" };
+const kWords = { run: "whole run", thread: "threads", function: "functions", slice: "slices of time", loop: "loops" };
 
 function legend(state: State, groups: Groups): HTMLElement {
   const box = h("div", { class: "legend", "aria-label": "colours" });
@@ -83,7 +84,7 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
   const tools = h("div", { class: "tools" });
   if (offered.length > 1)
     tools.append(choice("colour", offered, state.choices.colour, (value) => state.set({ colour: value as ColourBy })));
-  const scopes = [0, 1, 2, 3].filter((scope) => points.scope.includes(scope));
+  const scopes = [0, 1, 2, 4, 3].filter((scope) => points.scope.includes(scope));
   if (scopes.length > 1)
     tools.append(h("div", { class: "choice", role: "group", "aria-label": "show" }, h("span", {}, "show"),
       ...scopes.map((scope) => {
@@ -195,6 +196,11 @@ async function start(): Promise<void> {
     const [part, panel] = flamePart(state);
     parts.push(part);
     panels.flame = panel;
+  }
+  if (data.codes.length) {
+    const panel = new CodePanel(state);
+    parts.push(panel.element);
+    panels.code = panel;
   }
   data.tables.forEach((table, i) => parts.push(new TableView(table, state, `table-${i}`).element));
   const facts = factsPart(data);

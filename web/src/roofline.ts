@@ -28,7 +28,7 @@ export class RooflinePanel extends Panel {
   private readonly group: Uint8Array;
   private readonly sliceCount: number;
   private readonly marks: number[] = [];  // what is no slice, heaviest first
-  readonly scopes = new Set<number>([0, 1, 2, 3]);
+  readonly scopes = new Set<number>([0, 1, 2, 3, 4]);
   readonly notPlaced: number;
   readonly outside: number;  // of the first view: too few operations to be seen beside the others
   private colours = new Uint32Array(0);

@@ -10,6 +10,7 @@ export interface Choices {
   brush: Span | null;   // seconds that are looked at
   view: Span;           // seconds that the time axes show
   picked: string | null;  // a function
+  at: number | null;      // an offset in it: where a loop starts
   roofline: number;
 }
 
@@ -23,7 +24,7 @@ export class State {
     const sliced = data.points.scope.includes(kSlice);
     this.choices = {
       colour: data.runs.length > 1 && !sliced ? "run" : "function",
-      brush: null, view: this.extent, picked: null, roofline: 0,
+      brush: null, view: this.extent, picked: null, at: null, roofline: 0,
     };
   }
 

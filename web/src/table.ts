@@ -107,9 +107,19 @@ export class TableView {
     const isPicked = subject === this.state.choices.picked;
     line.setAttribute("aria-selected", String(isPicked));
     line.addEventListener("click", () => {
-      if (String(getSelection()) === "") this.state.set({ picked: isPicked ? null : subject });
+      if (String(getSelection()) === "") this.pick(row, isPicked ? null : subject);
+    });
+    line.tabIndex = 0;
+    line.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.pick(row, isPicked ? null : subject);
     });
     return line;
+  }
+
+  // A row of a loop says where it starts: "+1f".
+  private pick(row: number, picked: string | null): void {
+    const at = this.table.columns.find((column) => column.name === "at")?.texts?.[row];
+    this.state.set({ picked, at: at === undefined || picked === null ? null : parseInt(at.slice(1), 16) });
   }
 
   private cell(column: Column, row: number): HTMLElement {

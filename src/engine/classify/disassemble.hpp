@@ -16,7 +16,10 @@ struct DisassembledInstruction {
   std::uint8_t length = 0;
   std::string text;  // "vaddps zmm1 {k1}, zmm2, zmmword ptr [rax]"; "(bad)" where nothing decodes
   BranchKind branch = BranchKind::none;
-  std::uint64_t target = 0;  // of a direct branch
+  std::uint64_t target = 0;       // of a direct branch
+  std::uint16_t vector_bits = 0;  // 0: no floating point, no vectors; at most 64: one number
+  bool computes = false;          // on them, and does not just move them
+  bool is_masked = false;
 };
 
 // All instructions of `bytes`, which stand at `address`. Bytes that do not decode are listed one

@@ -394,6 +394,7 @@ void VirtualRun::show_block(const engine::PartTally::Row& row, Reading& reading)
   shown.counts = placed(row.counts);
   for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address)) {
     shown.code.push_back(std::move(line.text));
+    shown.instructions.push_back({line.length, line.vector_bits, line.computes, line.is_masked});
     const bool is_jump = line.branch == BranchKind::conditional ||
                          line.branch == BranchKind::loop || line.branch == BranchKind::jump;
     shown.target = is_jump ? std::optional(line.target) : std::nullopt;

@@ -22,6 +22,10 @@ class ModelFeed {
       : models_(models), shared_(shared) {}
 
   static std::uint32_t core_of(std::uint32_t slot) { return slot % kMostCores; }
+  // Of an address that the models were given.
+  static std::uint64_t address_in_process(std::uint64_t address) {
+    return address & ((std::uint64_t{1} << kProcessShift) - 1);
+  }
 
   // Programs of a run have addresses of their own: the upper bits, which no address has, tell them
   // apart. Those of a thread's program.

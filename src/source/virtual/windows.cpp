@@ -7,6 +7,7 @@
 
 #include "core/models.hpp"
 #include "engine/stream.hpp"
+#include "engine/tally.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/model_feed.hpp"
 #include "source/virtual/shared_lines.hpp"
@@ -20,6 +21,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
   void attach(engine::Shared& shared) {
     shared_ = &shared;
     feed_.emplace(models_, shared);
+    tally_.emplace(shared);
     shared.ask_for_stream(engine::StreamMode::windows);
     reader_.emplace(shared, *this, engine::WindowSchedule(plan_.stream));
   }
@@ -32,8 +34,11 @@ class WindowKeeper::Listener : public engine::StreamListener {
     keep_pending();
     std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by those of the finder
     for (KeptWindow& kept : windows_) {
+      std::vector<std::uint64_t>
+          shifts;  // by block: from where it ran to where it is in the binary
       for (const std::uint64_t number : kept.window.blocks) {
         const engine::BlockEntry block = shared.block(static_cast<std::uint32_t>(number));
+        shifts.push_back(finder.address_in_binary(block, block.address) - block.address);
         const std::uint32_t found = finder.find(block, block.address);
         const auto [place, is_new] =
             numbers.try_emplace(found, static_cast<std::uint32_t>(functions_.size()));
@@ -41,6 +46,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
           functions_.push_back({finder.functions()[found].name, finder.functions()[found].binary});
         kept.functions.push_back(place->second);
       }
+      for (const core::Instruction& each : kept.window.instructions)
+        kept.addresses.push_back(ModelFeed::address_in_process(each.address) + shifts[each.block]);
     }
   }
 
@@ -50,6 +57,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
       keep_pending();
       window_ = ran.window;
       threads_.clear();
+      executed_ = executed_so_far();
       has_threads_ = shared_->joined() > 1;
       models_.start_warm_up(core::Cache::Keep::as_guess);
     }
@@ -72,6 +80,13 @@ class WindowKeeper::Listener : public engine::StreamListener {
     std::uint64_t next = 0;  // when its next window begins, by `seen`; 0: after the warm-up
   };
 
+  // Where the program is, for whoever wants to know when a window was.
+  std::uint64_t executed_so_far() {
+    static const auto instructions = engine::find_event("instructions");
+    const auto counts = tally_->of_all();
+    return counts && instructions ? (*counts)[*instructions] : 0;
+  }
+
   // A window ends when it is full, when another thread's buffer is read, and with the stream's.
   void keep_or_pause(std::uint32_t slot, Thread& thread) {
     if (thread.next == 0) thread.next = plan_.warm_up;
@@ -81,6 +96,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
     recording_ = true;
     recorded_slot_ = slot;
     current_ = {};
+    current_.executed_before = executed_ + thread.seen;
     models_.record(&current_.window, ModelFeed::core_of(slot));
     thread.next = thread.seen + plan_.length + plan_.gap;
   }
@@ -123,6 +139,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
   std::vector<Thread> threads_;  // by slot
   std::mt19937_64 random_{1};
   std::uint64_t finished_ = 0;
+  std::optional<engine::Tally> tally_;
+  std::uint64_t executed_ = 0;  // by the whole program, before the stream's window
   std::uint32_t window_ = 0;
   bool recording_ = false;
   std::uint32_t recorded_slot_ = 0;

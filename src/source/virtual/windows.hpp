@@ -40,6 +40,8 @@ struct WindowPlan {
 struct KeptWindow {
   core::Window window;
   std::vector<std::uint32_t> functions;  // of each of the window's blocks: in WindowKeeper's list
+  std::vector<std::uint64_t> addresses;  // of its instructions, as their binary's tables have them
+  std::uint64_t executed_before = 0;     // instructions of the whole program
 };
 
 class WindowKeeper {

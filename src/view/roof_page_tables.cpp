@@ -1,0 +1,136 @@
+#include "view/roof_page_tables.hpp"
+
+#include <fmt/format.h>
+
+#include "model/what_if.hpp"
+
+namespace loft::view {
+namespace {
+
+using model::RoofPoint;
+
+constexpr const char* kNoVector = "";
+
+std::string width_text(const model::LoopFacts& loop) {
+  if (!loop.vector_bits) return kNoVector;
+  std::string text = *loop.vector_bits <= 64 ? "scalar" : fmt::format("{} bits", *loop.vector_bits);
+  if (loop.masked_share.value_or(0) >= 0.01)
+    text += fmt::format(", {:.0f} % under a mask", *loop.masked_share * 100);
+  return loop.is_remainder ? text + ", remainder" : text;
+}
+
+double each(std::optional<double> amount, double iterations) {
+  return amount && iterations > 0 ? *amount / iterations : kNotKnown;
+}
+
+double known(std::optional<double> value) { return value.value_or(kNotKnown); }
+
+class LoopColumns {
+ public:
+  void add(const RoofPoint& point, const std::string& label) {
+    const model::Subject& subject = point.subject;
+    const model::LoopFacts& loop = *subject.loop;
+    run_.texts.push_back(label);
+    name_.texts.push_back(name_of(loop));
+    function_.texts.push_back(subject.name);
+    at_.texts.push_back(fmt::format("+{:x}", loop.start));
+    const bool has_time = subject.seconds > 0;
+    time_.numbers.push_back(has_time ? subject.share_of_time : kNotKnown);
+    time_.origins.push_back(subject.origin);
+    iterations_.numbers.push_back(loop.iterations);
+    trips_.numbers.push_back(known(loop.trips));
+    cycles_.numbers.push_back(known(loop.cycles));
+    cycles_.origins.push_back(subject.origin);
+    const auto& work = subject.work;
+    instructions_.numbers.push_back(
+        each(work ? work->instructions : std::nullopt, loop.iterations));
+    bytes_.numbers.push_back(
+        each(work ? std::optional(work->bytes) : std::nullopt, loop.iterations));
+    flops_.numbers.push_back(
+        each(work ? std::optional(work->flops()) : std::nullopt, loop.iterations));
+    width_.texts.push_back(width_text(loop));
+    const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
+    why_.texts.push_back(is_explained ? words_of(*subject.why) : "");
+    gain_.numbers.push_back(is_explained ? known(subject.why->gain) : kNotKnown);
+    gain_.origins.push_back(sample::Origin::modelled);
+    evidence_.texts.push_back(is_explained ? subject.why->evidence : "");
+  }
+
+  [[nodiscard]] PageTable table(bool with_runs) const {
+    PageTable table{"Loops", {}, {}};
+    if (with_runs) table.columns.push_back(run_);
+    for (const PageColumn* column :
+         {&name_, &function_, &at_, &time_, &iterations_, &trips_, &cycles_, &instructions_,
+          &bytes_, &flops_, &width_, &why_, &gain_, &evidence_})
+      table.columns.push_back(*column);
+    return table;
+  }
+  [[nodiscard]] bool is_empty() const { return name_.texts.empty(); }
+
+ private:
+  PageColumn run_{.name = "run", .form = CellForm::text};
+  PageColumn name_{.name = "loop", .form = CellForm::text, .help = "its source lines"};
+  PageColumn function_{.name = "function", .form = CellForm::text};
+  PageColumn at_{.name = "at", .form = CellForm::text, .help = "offset in the function"};
+  PageColumn time_{.name = "time", .form = CellForm::share, .help = "share of the run's time"};
+  PageColumn iterations_{.name = "iterations", .form = CellForm::count};
+  PageColumn trips_{.name = "per entry", .form = CellForm::number};
+  PageColumn cycles_{.name = "cycles", .form = CellForm::number, .help = "of one iteration"};
+  PageColumn instructions_{
+      .name = "instructions", .form = CellForm::number, .help = "of one iteration"};
+  PageColumn bytes_{
+      .name = "bytes", .form = CellForm::number, .help = "loads and stores of one iteration"};
+  PageColumn flops_{.name = "FLOP", .form = CellForm::number, .help = "of one iteration"};
+  PageColumn width_{.name = "vectors", .form = CellForm::text, .help = "width of what computes"};
+  PageColumn why_{.name = "limited by", .form = CellForm::text, .help = "by a model of the core"};
+  PageColumn gain_{.name = "without it",
+                   .form = CellForm::number,
+                   .unit = "× faster",
+                   .help = "as the model computes it"};
+  PageColumn evidence_{.name = "evidence", .form = CellForm::text};
+};
+
+}  // namespace
+
+std::optional<PageTable> loops_table(std::span<const RoofReport> runs) {
+  LoopColumns columns;
+  for (const RoofReport& report : runs)
+    for (const RoofPoint& point : report.chart.points)
+      if (point.subject.loop) columns.add(point, report.label);
+  if (columns.is_empty()) return std::nullopt;
+  return columns.table(runs.size() > 1);
+}
+
+std::optional<PageTable> what_if_table(std::span<const RoofReport> runs) {
+  PageColumn run{.name = "run", .form = CellForm::text};
+  PageColumn cause{.name = "without", .form = CellForm::text};
+  PageColumn who{.name = "function", .form = CellForm::text, .help = "empty: the whole program"};
+  PageColumn gain{.name = "faster",
+                  .form = CellForm::number,
+                  .unit = "×",
+                  .help =
+                      "of the whole program: the gains of its functions, weighted with their "
+                      "time; what the model does not explain gains nothing"};
+  const auto add = [&](const std::string& label, core::Cause of, const std::string& name,
+                       double much) {
+    run.texts.push_back(label);
+    cause.texts.emplace_back(model::words_of(of));
+    who.texts.push_back(name);
+    gain.numbers.push_back(much);
+    gain.origins.push_back(sample::Origin::modelled);
+  };
+  for (const RoofReport& report : runs) {
+    const model::WhatIf what_if = what_if_of(report.chart.points);
+    for (const auto& [of, much] : what_if.whole) add(report.label, of, "", much);
+    for (const model::WhatIf::Function& function : what_if.functions)
+      for (const auto& [of, much] : function.gains)
+        if (much >= model::kLeastGain) add(report.label, of, function.name, much);
+  }
+  if (cause.texts.empty()) return std::nullopt;
+  PageTable table{"What if", {}, {}};
+  if (runs.size() > 1) table.columns.push_back(run);
+  for (const PageColumn* column : {&cause, &who, &gain}) table.columns.push_back(*column);
+  return table;
+}
+
+}  // namespace loft::view

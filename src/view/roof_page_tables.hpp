@@ -1,0 +1,17 @@
+// Tables of the roofline's page beside those of functions and threads.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "view/page.hpp"
+#include "view/roof.hpp"
+
+namespace loft::view {
+
+// Loops of all runs; nothing where none was found.
+[[nodiscard]] std::optional<PageTable> loops_table(std::span<const RoofReport> runs);
+// What each cause costs the whole program and its functions; nothing where no cause is known.
+[[nodiscard]] std::optional<PageTable> what_if_table(std::span<const RoofReport> runs);
+
+}  // namespace loft::view
