@@ -1,3 +1,4 @@
+#ifdef LOFT_HAS_ENGINE
 #include "source/virtual/run_thresholds.hpp"
 
 #include <fmt/format.h>
@@ -118,3 +119,4 @@ std::vector<std::string> RunThresholds::notes() const {
 }
 
 }  // namespace loft::source::virtual_pmu
+#endif

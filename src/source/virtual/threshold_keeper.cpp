@@ -1,3 +1,4 @@
+#ifdef LOFT_HAS_ENGINE
 #include "source/virtual/threshold_keeper.hpp"
 
 #include <algorithm>
@@ -161,3 +162,4 @@ std::uint64_t ThresholdKeeper::part_of(std::size_t watched, std::uint64_t free) 
 }
 
 }  // namespace loft::source::virtual_pmu
+#endif

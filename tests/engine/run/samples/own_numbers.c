@@ -79,7 +79,6 @@ int main(int argc, char** argv) {
   waitpid(child, &status, 0);
   show("child", 0, status);
   for (int number = kFirst; number <= kLast; ++number) show("leave", number, close(number));
-  for (int number = kFirst; number <= kLast; ++number)
-    show("left", number, write(number, "x", 1));
+  for (int number = kFirst; number <= kLast; ++number) show("left", number, write(number, "x", 1));
   return 0;
 }
