@@ -1,11 +1,15 @@
 """Programs natively, under loft's engine, with its address stream, and under valgrind, in turns; ratios and geometric means.
 
 compare.py BUILD_FOLDER [ROUNDS] [PROGRAM...]
+compare.py BUILD_FOLDER models [PROGRAM...]     the models of caches and branches, beside cachegrind
 
 A round runs each program once in each way, in an order that rotates. What is compared is CPU time,
 user and system, of the program and its children: on a machine that others use, wall time measures
 the others. A ratio is the median over the rounds. Valgrind is slow and is run in the first round only.
 Every way must print the same. Two threads on two cores are in wall time.
+
+Models run once in each way, on inputs of a tenth: all instructions simulated (full) beside cachegrind
+with its caches and branches. Sampled models are for long runs: beside counting alone, on whole inputs.
 """
 
 import math
@@ -20,10 +24,14 @@ import time
 
 RESULT = os.path.join(tempfile.gettempdir(), "loft-bench-engine-%d" % os.getpid())
 WAYS = ("native", "engine", "stream", "valgrind")
+MODEL_WAYS = ("native", "full", "cachegrind")
+SAMPLED_WAYS = ("native", "engine", "sampled")
+SLOW_WAYS = ("valgrind", "cachegrind", "full")
+MODELLED = "l1i_misses,l1d_misses,l2_misses,l3_misses,branch_misses"
 
 
-def prepare(folder):
-    """The input of the programs: the same bytes on every machine."""
+def prepare(folder, part=1):
+    """The input of the programs, or a part of it: the same bytes on every machine."""
     text = os.path.join(folder, "text")
     seed = 1
     words = []
@@ -31,20 +39,20 @@ def prepare(folder):
         seed = (seed * 1103515245 + 12345) % 2**31
         words.append("%x" % (seed >> (seed % 13)))
     with open(text, "w") as file:
-        for i in range(4500):
+        for i in range(4500 // part):
             file.write(" ".join(words[i:] + words[:i]) + "\n")
     python = os.path.join(folder, "loop.py")
     with open(python, "w") as file:
         file.write(
             "def f(n):\n    d = {}\n    for i in range(n):\n        d[i % 997] = d.get(i % 997, 0) + len(str(i))\n"
             "    return sum(d.values())\nclass C:\n    def __init__(self, v): self.v = v\n    def m(self): return self.v + 1\n"
-            "print(f(2000000), sum(C(i).m() for i in range(2000000)))\n"
+            "print(f(%d), sum(C(i).m() for i in range(%d)))\n" % (2000000 // part, 2000000 // part)
         )
     sql = os.path.join(folder, "queries.sql")
     with open(sql, "w") as file:
         file.write(
             "create table t(a integer, b text);\n"
-            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 500000)\n"
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < %d)\n" % (500000 // part) +
             "insert into t select i, 'name' || (i * 7919 % 10007) from n;\n"
             "create index x on t(b);\n"
             "select count(*), sum(a) from t where b like 'name12%';\n"
@@ -62,8 +70,8 @@ def prepare(folder):
     return text, python, sql, source
 
 
-def programs(build, folder):
-    text, python, sql, source = prepare(folder)
+def programs(build, folder, part=1):
+    text, python, sql, source = prepare(folder, part)
     kernels = os.path.join(build, "bench", "engine_kernels")
     interpreter = os.path.realpath("/usr/bin/python3")
     return {
@@ -71,9 +79,9 @@ def programs(build, folder):
         "xz": ["xz", "-c", "-1", "-T1", text],
         "sqlite3": ["sqlite3", ":memory:", ".read " + sql],
         "python3": [interpreter, "-S", python],
-        "threads": [kernels, "threads", "900", "2"],
-        "dgemm": [kernels, "dgemm", "400"],
-        "triad": [kernels, "triad", "800000"],
+        "threads": [kernels, "threads", str(900 // part), "2"],
+        "dgemm": [kernels, "dgemm", str(400 // part)],
+        "triad": [kernels, "triad", str(800000 // part)],
         "g++": ["g++", "-std=c++20", "-O1", "-S", "-o", "-", source],
     }
 
@@ -86,6 +94,13 @@ def command_in(way, build, command):
         events = "instructions,flops,load_bytes,store_bytes"
         return [loft, "stat", "--source", "virtual", "--by", "function", "-e", events, "-o", RESULT,
                 "--format", "json", "--"] + command
+    if way in ("sampled", "full"):
+        loft = os.path.join(build, "loft")
+        return [loft, "stat", "--source", "virtual", "--by", "function", "--model", way, "-e", MODELLED, "-o",
+                RESULT, "--format", "json", "--"] + command
+    if way == "cachegrind":
+        return ["valgrind", "--tool=cachegrind", "-q", "--cache-sim=yes", "--branch-sim=yes",
+                "--cachegrind-out-file=/dev/null", "--trace-children=yes"] + command
     if way == "stream":
         return [os.path.join(build, "bench", "engine_stream")] + command
     return ["valgrind", "--tool=none", "-q", "--trace-children=yes"] + command
@@ -110,7 +125,7 @@ def compare(build, name, command, rounds, ways):
     for number in range(rounds):
         order = [ways[(number + turn) % len(ways)] for turn in range(len(ways))]
         for way in order:
-            if way == "valgrind" and number > 0:
+            if way in SLOW_WAYS and number > 0:
                 continue
             cpu, _, output = run(command_in(way, build, command))
             times[way].append(cpu)
@@ -154,19 +169,37 @@ def start_up(build, rounds):
     return tuple(1e3 * value for value in (statistics.median(cpu), statistics.median(wall), min(wall)))
 
 
+def table(build, ways, rounds, wanted, part=1):
+    """The programs in each way, and the geometric means."""
+    print("| program | native CPU time | " + " | ".join(way + " / native" for way in ways[1:]) + " |")
+    print("|---|---|" + "---|" * (len(ways) - 1))
+    with tempfile.TemporaryDirectory() as folder:
+        all_programs = programs(build, folder, part)
+        results = [compare(build, name, all_programs[name], rounds, ways) for name in wanted or all_programs]
+    means = {way: geometric_mean([result[way] for result in results]) for way in ways[1:]}
+    for way, mean in means.items():
+        print("geometric mean, %s: %.2f" % (way, mean))
+    return means
+
+
+def models(build, wanted):
+    print("load: %.1f %.1f %.1f on %d cores" % (*os.getloadavg(), os.cpu_count()))
+    if shutil.which("valgrind"):
+        means = table(build, MODEL_WAYS, 1, wanted, part=10)
+        print("full / cachegrind: %.2f" % (means["full"] / means["cachegrind"]))
+    means = table(build, SAMPLED_WAYS, 3, wanted)
+    print("sampled / engine: %.2f" % (means["sampled"] / means["engine"]))
+    print("load: %.1f %.1f %.1f" % os.getloadavg())
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
+    if sys.argv[2:3] == ["models"]:
+        return models(build, sys.argv[3:])
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     ways = [way for way in WAYS if way != "valgrind" or shutil.which("valgrind")]
     print("load: %.1f %.1f %.1f on %d cores" % (*os.getloadavg(), os.cpu_count()))
-    with tempfile.TemporaryDirectory() as folder:
-        all_programs = programs(build, folder)
-        chosen = sys.argv[3:] or list(all_programs)
-        print("| program | native CPU time | " + " | ".join(way + " / native" for way in ways[1:]) + " |")
-        print("|---|---|" + "---|" * (len(ways) - 1))
-        results = [compare(build, name, all_programs[name], rounds, ways) for name in chosen]
-    for way in ways[1:]:
-        print("geometric mean, %s: %.2f" % (way, geometric_mean([result[way] for result in results])))
+    table(build, ways, rounds, sys.argv[3:])
     gains = scaling(build, rounds)
     print("two threads are done sooner: %.2f times natively, %.2f times under the engine" %
           (gains["native"], gains["engine"]))

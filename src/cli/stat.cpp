@@ -20,6 +20,7 @@
 #include "source/choice/count.hpp"
 #include "source/groups.hpp"
 #include "source/repeat.hpp"
+#include "source/virtual/counting.hpp"
 #include "view/stat.hpp"
 
 namespace loft::cli {
@@ -49,7 +50,7 @@ struct StatFlags {
   std::string region;
   std::vector<std::string> thresholds;
   std::string by;     // "function" or "block"
-  std::string model;  // "full", or empty: no modelled events
+  std::string model;  // of modelled events: "full", or sampled
   machine::GeometryTexts machine;
   MetricFlags metrics;
   OutputFlags output;
@@ -93,10 +94,6 @@ Result<void> check(const StatFlags& flags) {
   if (!flags.by.empty() && (flags.per_core || flags.interval_ms > 0 || repeated))
     return usage("--by shows the parts of one whole run",
                  "leave out --per-core, -I and -r, or --by");
-  const bool has_machine = !flags.machine.caches.empty() || !flags.machine.tlb.empty() ||
-                           !flags.machine.predictor.empty();
-  if (has_machine && flags.model.empty())
-    return usage("--cache, --tlb and --predictor are of models, and none runs", "add --model full");
   if (!flags.thresholds.empty() && repeated)
     return usage("--threshold is about one run", "leave out -r, or --threshold");
   if (!flags.thresholds.empty() && flags.source.asked() == sample::Source::perf_events)
@@ -110,6 +107,22 @@ Result<void> check(const StatFlags& flags) {
 std::optional<sample::Source> asked_source(const StatFlags& flags) {
   if (!flags.thresholds.empty()) return sample::Source::virtual_pmu;
   return flags.source.asked();
+}
+
+// Of the virtual PMU's events, those that models compute.
+Result<bool> asks_for_models(const StatFlags& flags, const std::vector<event::Event>& events) {
+  const auto& names = source::virtual_pmu::event_names();
+  const bool asks = std::ranges::any_of(events, [&](const event::Event& event) {
+    return event.encoding.is_virtual() && event.encoding.config < names.size() &&
+           names[event.encoding.config].kind == event::VirtualKind::modelled;
+  });
+  const bool has_machine = !flags.machine.caches.empty() || !flags.machine.tlb.empty() ||
+                           !flags.machine.predictor.empty() || !flags.model.empty();
+  if (has_machine && !asks)
+    return usage(
+        "--model, --cache, --tlb and --predictor are of modelled events, and none is asked for",
+        "give one with -e, such as l1d_misses, and --source virtual");
+  return asks;
 }
 
 // Functions, blocks and regions are the virtual PMU's alone.
@@ -282,9 +295,11 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(auto request, make_request(flags, names.events));
   request.thresholds = read.thresholds;
   std::optional<core::MachineGeometry> modelled;
-  if (!flags.model.empty()) {
+  LOFT_TRY(const bool has_models, asks_for_models(flags, names.events));
+  if (has_models) {
     LOFT_TRY(modelled, machine::chosen_geometry(flags.machine));
     request.model = &*modelled;
+    request.model_is_sampled = flags.model != "full";
   }
   const source::RepeatPolicy policy = repeat_policy(flags);
   Counter counter(flags, names, format, terminal);
@@ -346,9 +361,9 @@ void add_stat(Command& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option("--model", flags->model,
-                   "full: simulate caches, TLBs and branches with every instruction, for modelled "
-                   "events (virtual PMU)")
-      ->check(one_of({"full"}));
+                   "modelled events (virtual PMU): sampled, in windows of the run, estimates with "
+                   "95 % intervals; full, with every instruction")
+      ->check(one_of({"sampled", "full"}));
   command->add_option("--cache", flags->machine.caches,
                       "caches of the model: a machine (zen3) or L1D=48k,12:L2=1m,8");
   command->add_option("--tlb", flags->machine.tlb, "TLBs of the model: DTLB=64:STLB=2048,16");

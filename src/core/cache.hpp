@@ -126,6 +126,10 @@ class Cache {
   Evicted fill(std::uint64_t line, LineState state = {});
 
   [[nodiscard]] bool contains(std::uint64_t line) const { return find(line) >= 0; }
+  // Whether the line, if it is not held, is surely not held by the real cache either.
+  [[nodiscard]] bool knows(std::uint64_t line) const {
+    return is_primed(&words_[set_of(line) * ways_]);
+  }
   // Each does nothing and says false where the line is not held. Recency stays as it is.
   bool mark_dirty(std::uint64_t line);
   bool mark_shared(std::uint64_t line);

@@ -79,8 +79,10 @@ void Hierarchy::add_cores(std::uint32_t thread) {
     cores_[0]->l1d.for_each(hold);
     if (cores_[0]->l2) cores_[0]->l2->for_each(hold);
   }
-  while (cores_.size() <= thread)
+  while (cores_.size() <= thread) {
     cores_.push_back(std::make_unique<Core>(geometry_, static_cast<std::uint32_t>(cores_.size())));
+    if (was_warmed_up_) start_warm_up(*cores_.back(), Cache::Keep::nothing);
+  }
 }
 
 Access Hierarchy::data_lines(Core& core, std::uint64_t address, std::uint64_t size,
@@ -108,6 +110,7 @@ Access Hierarchy::data_line(Core& core, std::uint64_t line, std::uint64_t ip, bo
     use_prefetched(core, access, found, line);
     if (!is_alone && (found.is_shared || (is_store && !found.was_dirty)))
       share(core, address, size, is_store, access);
+    if (!found.is_known) note_reach(core.data_reach, access);
     if (found.prefetched_from != Level::l1) run_prefetchers(core, line, ip);
     return access;
   }
@@ -118,6 +121,7 @@ Access Hierarchy::data_line(Core& core, std::uint64_t line, std::uint64_t ip, bo
   access.nearest = found.is_known ? access.nearest : Level::l1;
   fill_l1(core, core.l1d, line,
           {.is_dirty = is_store || request.is_dirty, .is_shared = sharing.is_shared}, access);
+  note_reach(core.data_reach, access);
   run_prefetchers(core, line, ip);
   return access;
 }
@@ -143,6 +147,7 @@ Access Hierarchy::fetch(std::uint32_t thread, std::uint64_t address, std::uint64
         if (!found.is_known) access.nearest = Level::l1;
         fill_l1(core, core.l1i, line, {}, access);
       }
+      if (!found.is_hit || !found.is_known) note_reach(core.code_reach, access);
     }
     deepen(all, access);
     if (line == last) return all;
@@ -173,12 +178,15 @@ void Hierarchy::prefetch(std::uint32_t thread, std::uint64_t address) {
   bring(core_of(thread), address >> line_shift_, Level::l1);
 }
 
+void Hierarchy::start_warm_up(Core& core, Cache::Keep keep) {
+  core.l1i.start_warm_up(keep);
+  core.l1d.start_warm_up(keep);
+  if (core.l2) core.l2->start_warm_up(keep);
+}
+
 void Hierarchy::start_warm_up(Cache::Keep keep) {
-  for (const auto& core : cores_) {
-    core->l1i.start_warm_up(keep);
-    core->l1d.start_warm_up(keep);
-    if (core->l2) core->l2->start_warm_up(keep);
-  }
+  was_warmed_up_ = true;
+  for (const auto& core : cores_) start_warm_up(*core, keep);
   if (l3_) l3_->start_warm_up(keep);
   if (keep == Cache::Keep::nothing) coherence_ = Coherence(geometry_.l1d.line);
 }
@@ -189,9 +197,11 @@ void Hierarchy::reset_counts() {
     core->l1d.reset_counts();
     if (core->l2) core->l2->reset_counts();
     core->code_misses = {};
+    core->data_reach = core->code_reach = {};
   }
   if (l3_) l3_->reset_counts();
   traffic_ = {};
+  moved_ = {};
   prefetches_ = {};
 }
 
@@ -212,6 +222,14 @@ const CacheCounts& Hierarchy::l3() const { return l3_ ? l3_->counts() : kNoCount
 
 const CodeMisses& Hierarchy::code_misses(std::uint32_t thread) const {
   return cores_.at(thread)->code_misses;
+}
+
+const Reach& Hierarchy::data_reach(std::uint32_t thread) const {
+  return cores_.at(thread)->data_reach;
+}
+
+const Reach& Hierarchy::code_reach(std::uint32_t thread) const {
+  return cores_.at(thread)->code_reach;
 }
 
 std::string_view to_string(Inclusion inclusion) {

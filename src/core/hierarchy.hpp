@@ -74,6 +74,18 @@ struct CodeMisses {
   std::uint64_t l3 = 0;
 };
 
+// Lines by how far they were asked for. After a warm-up not every answer is known: what surely
+// happened, and what may have happened.
+struct Reach {
+  struct Bounds {
+    std::uint64_t surely = 0;
+    std::uint64_t perhaps = 0;  // all that is in `surely` too
+  };
+  std::array<Bounds, 3> beyond;   // L1, L2, L3: they did not have the line
+  std::array<Bounds, 3> served;   // L1 (not counted), L2, L3: it had the line
+  std::uint64_t transferred = 0;  // of those beyond L2: another thread had the line
+};
+
 struct PrefetchCounts {
   std::array<std::uint64_t, static_cast<std::size_t>(PrefetchKind::count_)> issued{};
   std::uint64_t useful = 0;  // used before they left
@@ -129,6 +141,10 @@ class Hierarchy {
   [[nodiscard]] const CacheCounts& l2(std::uint32_t thread) const;
   [[nodiscard]] const CacheCounts& l3() const;
   [[nodiscard]] const CodeMisses& code_misses(std::uint32_t thread) const;
+  // Of demand accesses of a thread for data and for code; of all threads and prefetchers.
+  [[nodiscard]] const Reach& data_reach(std::uint32_t thread) const;
+  [[nodiscard]] const Reach& code_reach(std::uint32_t thread) const;
+  [[nodiscard]] const Reach& moved() const { return moved_; }
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] const PrefetchCounts& prefetches() const { return prefetches_; }
   [[nodiscard]] const Coherence& coherence() const { return coherence_; }
@@ -146,6 +162,7 @@ class Hierarchy {
     };
     std::vector<Recent> recent;
     CodeMisses code_misses;
+    Reach data_reach, code_reach;
     std::uint64_t data_accesses = 0;
   };
   // One line on its way up.
@@ -171,10 +188,13 @@ class Hierarchy {
     return *cores_[thread];
   }
   void add_cores(std::uint32_t thread);
+  static void start_warm_up(Core& core, Cache::Keep keep);
   Access data_lines(Core& core, std::uint64_t address, std::uint64_t size, std::uint64_t ip,
                     bool is_store);
   Access data_line(Core& core, std::uint64_t line, std::uint64_t ip, bool is_store,
                    std::uint64_t address, std::uint32_t size);
+  // Of an access that L1 may not have served.
+  void note_reach(Reach& reach, const Access& access);
   void use_prefetched(Core& core, Access& access, const Lookup& found, std::uint64_t line);
   // The levels below, from L2 down; each leaves the line at its own level.
   void from_l2(Core& core, Request& request, Access& access);
@@ -198,6 +218,8 @@ class Hierarchy {
   std::unique_ptr<Cache> l3_;
   Coherence coherence_;
   Traffic traffic_;
+  Reach moved_;
+  bool was_warmed_up_ = false;  // until then everything is known
   PrefetchCounts prefetches_;
 };
 

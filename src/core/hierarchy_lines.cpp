@@ -5,6 +5,34 @@
 
 namespace loft::core {
 
+namespace {
+
+void add_beyond(Reach& reach, const Access& access, Level level) {
+  Reach::Bounds& beyond = reach.beyond[static_cast<std::size_t>(level)];
+  beyond.surely += access.nearest > level;
+  beyond.perhaps += access.farthest > level;
+}
+
+void add_served(Reach& reach, const Access& access, Level level) {
+  Reach::Bounds& served = reach.served[static_cast<std::size_t>(level)];
+  served.surely += access.nearest == level && access.farthest == level;
+  served.perhaps += access.nearest <= level && access.farthest >= level;
+}
+
+}  // namespace
+
+void Hierarchy::note_reach(Reach& reach, const Access& access) {
+  for (const Level level : {Level::l1, Level::l2, Level::l3}) {
+    add_beyond(reach, access, level);
+    add_beyond(moved_, access, level);
+  }
+  add_served(reach, access, Level::l2);
+  if (access.is_transfer)
+    ++reach.transferred;
+  else
+    add_served(reach, access, Level::l3);
+}
+
 void Hierarchy::use_prefetched(Core& core, Access& access, const Lookup& found,
                                std::uint64_t line) {
   access.prefetched_from = found.prefetched_from;
@@ -138,6 +166,7 @@ bool Hierarchy::bring(Core& core, std::uint64_t line, Level into) {
   if (!core.l2) into = Level::l1;
   if (core.l1d.contains(line)) return false;
   if (into == Level::l2 && core.l2->contains(line)) return false;
+  const bool is_surely_far = into == Level::l1 || core.l2->knows(line);
   if (cores_.size() > 1) {
     // The owner keeps what it works on: a prefetch does not take a line away from another thread.
     if (coherence_.is_held_by_others(core.number, line << line_shift_)) return false;
@@ -150,10 +179,14 @@ bool Hierarchy::bring(Core& core, std::uint64_t line, Level into) {
     const Level origin = std::max(access.level, access.prefetched_from);
     fill_l1(core, core.l1d, line, {.is_dirty = request.is_dirty, .prefetched_from = origin},
             access);
+    add_beyond(moved_, access, Level::l1);
   } else {
     from_l3(core, request, access);
+    if (!is_surely_far) access.nearest = Level::l2;
     fill_l2(core, line, {.is_dirty = request.is_dirty, .prefetched_from = access.level}, access);
   }
+  add_beyond(moved_, access, Level::l2);
+  add_beyond(moved_, access, Level::l3);
   core.recent[line % core.recent.size()] = {line, core.data_accesses};
   return true;
 }

@@ -16,19 +16,26 @@
 
 namespace loft::core {
 
-// What one thread's models count; L3, bytes, prefetches and sharing are those of all threads.
+// What one thread's models count; L3, lines moved, bytes, prefetches and sharing are those of all
+// threads.
 struct ModelView {
   const CacheCounts* l1i = nullptr;
   const CacheCounts* l1d = nullptr;
   const CacheCounts* l2 = nullptr;
   const CacheCounts* l3 = nullptr;
   const CodeMisses* code = nullptr;
+  const Reach* data_reach = nullptr;
+  const Reach* code_reach = nullptr;
+  const Reach* moved = nullptr;
+  std::uint64_t line_bytes = 64;
   const Traffic* traffic = nullptr;
   const PrefetchCounts* prefetches = nullptr;
   const SharingCounts* sharing = nullptr;
   const Tlb* tlb = nullptr;
   const BranchCounts* branches = nullptr;
 };
+
+using CountReader = std::uint64_t (*)(const ModelView&);
 
 // What a modelled machine may lack.
 enum class ModelPart : std::uint8_t { always, l2, l3, prefetchers };
@@ -38,7 +45,7 @@ struct ModelledEvent {
   std::string_view unit;  // "B" for bytes, else empty
   std::string_view description;
   ModelPart part = ModelPart::always;
-  std::uint64_t (*read)(const ModelView&) = nullptr;
+  CountReader read = nullptr;
 };
 
 [[nodiscard]] std::span<const ModelledEvent> modelled_events();

@@ -141,7 +141,16 @@ void Models::add_to_window(const Instruction& instruction, const Step& step, boo
                            step.data.begin() + static_cast<std::ptrdiff_t>(accesses));
 }
 
+// What a thread did before it was first seen is not known, once a warm-up has begun.
+void Models::add_threads(std::uint32_t thread) {
+  while (thread >= threads_.size()) {
+    threads_.push_back(std::make_unique<Thread>(geometry_));
+    if (was_warmed_up_) threads_.back()->tlb.start_warm_up(Cache::Keep::nothing);
+  }
+}
+
 void Models::start_warm_up(Cache::Keep keep) {
+  was_warmed_up_ = true;
   caches_.start_warm_up(keep);
   for (const auto& thread : threads_) thread->tlb.start_warm_up(keep);
 }
@@ -154,6 +163,10 @@ ModelView Models::view(std::uint32_t number) {
           .l2 = &caches_.l2(number),
           .l3 = &caches_.l3(),
           .code = &caches_.code_misses(number),
+          .data_reach = &caches_.data_reach(number),
+          .code_reach = &caches_.code_reach(number),
+          .moved = &caches_.moved(),
+          .line_bytes = geometry_.caches.l1d.line,
           .traffic = &caches_.traffic(),
           .prefetches = &caches_.prefetches(),
           .sharing = &caches_.coherence().decided(),

@@ -6,9 +6,9 @@
 //
 // A block of code that always runs as a whole is given at once, which takes a fraction of the time:
 //
-//   const CodeBlock block(instructions, geometry);
-//   models.execute(thread, block, accesses.size(), [&](std::size_t i) { return accesses[i]; },
-//                  {.is_taken = true, .target = next}, observer);
+//   const CodeBlock code(instructions, geometry);
+//   models.execute(thread, code, accesses.size(), [&](std::size_t i) { return accesses[i]; },
+//                  {.is_taken = is_taken, .target = target}, BlockObserver{});
 //
 // While record() holds a window, what thread `thread` executes is added to it:
 //
@@ -152,9 +152,11 @@ class Models {
   };
 
   Thread& of(std::uint32_t thread) {
-    while (thread >= threads_.size()) threads_.push_back(std::make_unique<Thread>(geometry_));
+    if (thread >= threads_.size()) [[unlikely]]
+      add_threads(thread);
     return *threads_[thread];
   }
+  void add_threads(std::uint32_t thread);
   template <class Touch, class Observer>
   void execute_one_by_one(std::uint32_t number, const CodeBlock& block, std::size_t touches,
                           Touch&& touch, const BlockEnd& end, Observer&& observer) {
@@ -202,6 +204,7 @@ class Models {
   int line_shift_;
   Hierarchy caches_;
   std::vector<std::unique_ptr<Thread>> threads_;
+  bool was_warmed_up_ = false;  // until then everything is known
   std::vector<WindowAccess> data_;
   std::vector<Touched> touched_;
   Window* window_ = nullptr;

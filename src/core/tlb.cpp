@@ -79,7 +79,10 @@ Translated Tlb::pages_one_by_one(Cache& first, std::uint64_t address, std::uint6
 Translated Tlb::page(Cache& first, std::uint64_t key) {
   if (first.touch_recent(key, false)) return {};
   const Lookup above = first.look_up(key, false);
-  if (above.is_hit) return {};
+  if (above.is_hit) {
+    unknown_walks_ += !above.is_known;
+    return {};
+  }
   first.fill(key);
   Translated out{Translation::walk, Translation::walk};
   if (second_) {
@@ -87,6 +90,7 @@ Translated Tlb::page(Cache& first, std::uint64_t key) {
     if (!below.is_hit) second_->fill(key);
     out.served = below.is_hit ? Translation::second : Translation::walk;
     out.nearest = below.is_known ? out.served : Translation::second;
+    unknown_walks_ += below.is_hit && !below.is_known;
   }
   if (!above.is_known) out.nearest = Translation::first;
   if (out.served == Translation::walk) ++(out.is_unknown() ? unknown_walks_ : walks_);

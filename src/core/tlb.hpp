@@ -61,7 +61,7 @@ struct Translated {
 struct TlbCounts {
   CacheCounts itlb, dtlb, second;
   std::uint64_t walks = 0;
-  std::uint64_t unknown_walks = 0;  // on top of walks
+  std::uint64_t unknown_walks = 0;  // may have been walks, on top of those
 };
 
 class Tlb {
@@ -85,6 +85,7 @@ class Tlb {
   [[nodiscard]] const CacheCounts& itlb() const { return itlb_.counts(); }
   [[nodiscard]] const CacheCounts& dtlb() const { return dtlb_.counts(); }
   [[nodiscard]] std::uint64_t walks() const { return walks_; }
+  [[nodiscard]] std::uint64_t unknown_walks() const { return unknown_walks_; }
   void reset_counts();
 
  private:

@@ -22,6 +22,8 @@ StreamReader::StreamReader(Shared& shared, StreamListener& listener,
     : shared_(shared), listener_(listener), schedule_(std::move(schedule)) {
   state_->xcr0 = enabled_state();
   shared_.set_reader(true);
+  if (schedule_) keep_schedule();  // a window that is due at once begins with the program
+  opened_cpu_ = {};                // the thread that reads it has not done anything yet
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
@@ -53,27 +55,32 @@ void StreamReader::read_full_buffers() {
   }
 }
 
-// Opens windows when they are due, and closes them when every thread that joined has had its share
+// Opens windows when they are due, and closes them when every thread that joined has had its share,
 // the time is up, or nothing came for a while: a thread that sleeps, or was killed, does not keep
-// it open.
+// it open. Where one has had its share, the others are not waited for long.
 void StreamReader::keep_schedule() {
   // A program that waits for memory needs a while for its share, above all on a busy machine.
-  constexpr Nanoseconds kLongest = 1s;
+  constexpr Nanoseconds kLongest = 10s;
   constexpr Nanoseconds kQuiet = 150ms;
+  constexpr Nanoseconds kQuietAfterOne = 10ms;
   const Nanoseconds time = now();
   if (!shared_.has_window()) {
     if (!schedule_->is_due(time)) return;
     joined_before_ = shared_.joined();
+    left_before_ = shared_.left();
     opened_ = time;
-    if (shared_.open_window(schedule_->bytes())) ++totals_.windows;
+    opened_cpu_ = now(CLOCK_THREAD_CPUTIME_ID);
+    if (shared_.open_window(listener_.window_bytes(schedule_->bytes()))) ++totals_.windows;
     return;
   }
   const std::uint32_t joined = shared_.joined();
   const bool is_over = joined != joined_before_ && joined == shared_.left();
-  const bool is_quiet = time - std::max(opened_, last_read_) > kQuiet;
+  const bool has_one_left = shared_.left() != left_before_;
+  const bool is_quiet =
+      time - std::max(opened_, last_read_) > (has_one_left ? kQuietAfterOne : kQuiet);
   if (!is_over && !is_quiet && time - opened_ < kLongest) return;
   shared_.close_window();
-  schedule_->add_cost(time, time - opened_);
+  schedule_->add_cost(time, time - opened_, now(CLOCK_THREAD_CPUTIME_ID) - opened_cpu_);
 }
 
 void StreamReader::finish() {

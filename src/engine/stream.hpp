@@ -58,6 +58,8 @@ class StreamListener {
   StreamListener(const StreamListener&) = delete;
   StreamListener& operator=(const StreamListener&) = delete;
   virtual void on_block(const StreamedBlock& ran) = 0;
+  // How many bytes of each thread the next window is to have; the schedule has planned so many.
+  [[nodiscard]] virtual std::uint64_t window_bytes(std::uint64_t planned) { return planned; }
 };
 
 struct StreamTotals {
@@ -107,8 +109,10 @@ class StreamReader {
   std::unique_ptr<RegisterState> state_ = std::make_unique<RegisterState>();
   std::vector<StreamTouch> touches_;
   StreamTotals totals_;
-  std::uint32_t joined_before_ = 0;
+  std::uint32_t joined_before_ = 0;  // when the window was opened
+  std::uint32_t left_before_ = 0;
   Nanoseconds opened_{};
+  Nanoseconds opened_cpu_{};  // of the reader's thread
   Nanoseconds last_read_{};
   std::jthread thread_;
 };

@@ -10,7 +10,7 @@
 namespace loft::event {
 namespace {
 
-constexpr std::string_view kFamilies[] = {"any", "intel", "zen", "arm"};
+constexpr std::string_view kFamilies[] = {"any", "intel", "zen", "arm", "virtual"};
 constexpr std::string_view kOperators[] = {" + ", " - ", " * ", " / "};
 
 bool is_formula(std::string_view text) {
@@ -27,7 +27,7 @@ Result<PresetMapping> parse_mapping(std::string_view line, std::size_t number,
   if (std::find(std::begin(kFamilies), std::end(kFamilies), family) == std::end(kFamilies))
     return malformed_at(path, number, column_of(line, body),
                         in_quotes(family) + " is no family of CPUs",
-                        "the families are any, intel, zen and arm");
+                        "the families are any, intel, zen, arm and virtual");
   const std::string_view value =
       equals == std::string_view::npos ? std::string_view() : trim(body.substr(equals + 1));
   if (value.empty()) return malformed_at(path, number, line.size() + 1, "no event follows '='");

@@ -19,7 +19,7 @@
 namespace loft::event {
 
 struct PresetMapping {
-  std::string family;                     // "any", "intel", "zen", "arm"
+  std::string family;                     // "any", "intel", "zen", "arm", "virtual"
   std::vector<std::string> alternatives;  // single events, best first; empty for a formula
   std::string formula;                    // over event names, operators between blanks
 };

@@ -76,6 +76,7 @@ Result<Resolver::Events> Resolver::own_name(std::string_view name) {
 
 // What the presets call the CPU of this machine; empty when they do not know it.
 std::string Resolver::cpu_family() {
+  if (options_.plain_names == PlainNames::virtual_first) return "virtual";
   if (!options_.pretended_pmu.empty()) return family_of_pfm(options_.pretended_pmu);
   for (const std::string& core : pmus_.core_names())
     if (core.starts_with("armv8_") || core.starts_with("armv9_")) return "arm";

@@ -1,6 +1,8 @@
 #include "metric/run_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "metric/unit.hpp"
@@ -49,11 +51,19 @@ class BoundCounts {
     return all;
   }
 
-  [[nodiscard]] std::vector<Value> evaluate() const {
-    std::vector<Value> values;
-    for (std::size_t p = 0; p < request_.programs.size(); ++p)
-      values.push_back(request_.programs[p].evaluate(operands(p)));
-    return values;
+  // The names are those of the run's events.
+  [[nodiscard]] Value evaluate(std::size_t program, const sample::RunCounts& run,
+                               std::span<const GroupEstimate> groups) const {
+    const auto known = operands(program);
+    Value value = request_.programs[program].evaluate(known);
+    if (groups.empty()) return value;
+    std::vector<std::vector<std::string>> rest_on;
+    for (const Operand& operand : request_.operands[program]) {
+      rest_on.emplace_back();
+      for (const std::size_t event : operand.events)
+        rest_on.back().push_back(run.events[event].name);
+    }
+    return with_interval(request_.programs[program], known, rest_on, std::move(value), groups);
   }
 
  private:
@@ -93,24 +103,32 @@ BoundCounts bound_totals(const Request& request, const sample::RunCounts& run) {
   return {request, std::move(events), total_time_of(run)};
 }
 
+// Counts that were modelled from windows bring their range along: each is a group of its own.
+std::vector<GroupEstimate> groups_of_ranges(const sample::RunCounts& run,
+                                            std::span<const sample::Count> counts) {
+  constexpr double kNormalPoint = 1.959964;
+  constexpr std::size_t kMany = 1'000'000;  // few windows have widened the range already
+  std::vector<GroupEstimate> groups;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i].is_available() || !counts[i].range) continue;
+    const double value = counts[i].value();
+    const double half = std::max(counts[i].range->high - value, value - counts[i].range->low) *
+                        base_scale(run.events[i]);
+    groups.push_back({.events = {run.events[i].name},
+                      .totals = {value * base_scale(run.events[i])},
+                      .covariance = {half * half / (kNormalPoint * kNormalPoint)},
+                      .rare = {false},
+                      .windows = kMany});
+  }
+  return groups;
+}
+
 std::vector<Evaluated> evaluate_totals(const Request& request, const sample::RunCounts& run,
                                        std::span<const GroupEstimate> groups) {
   const BoundCounts counts = bound_totals(request, run);
   std::vector<Evaluated> all;
-  for (std::size_t p = 0; p < request.programs.size(); ++p) {
-    const auto operands = counts.operands(p);
-    Value value = request.programs[p].evaluate(operands);
-    if (!groups.empty()) {
-      std::vector<std::vector<std::string>> rest_on;
-      for (const Operand& operand : request.operands[p]) {
-        rest_on.emplace_back();
-        for (const std::size_t event : operand.events)
-          rest_on.back().push_back(run.events[event].name);
-      }
-      value = with_interval(request.programs[p], operands, rest_on, std::move(value), groups);
-    }
-    all.push_back(evaluated(request.programs[p], std::move(value)));
-  }
+  for (std::size_t p = 0; p < request.programs.size(); ++p)
+    all.push_back(evaluated(request.programs[p], counts.evaluate(p, run, groups)));
   return all;
 }
 
@@ -120,8 +138,13 @@ std::vector<std::vector<Value>> evaluate_parts(const Request& request, const sam
                                                const Quantity& time) {
   std::vector<std::vector<Value>> values;
   if (request.programs.empty()) return values;
-  for (const Part& part : parts)
-    values.push_back(bound(request, run, part.counts, time).evaluate());
+  for (const Part& part : parts) {
+    const BoundCounts counts = bound(request, run, part.counts, time);
+    const auto groups = groups_of_ranges(run, part.counts);
+    auto& of_part = values.emplace_back();
+    for (std::size_t p = 0; p < request.programs.size(); ++p)
+      of_part.push_back(counts.evaluate(p, run, groups));
+  }
   return values;
 }
 
@@ -130,6 +153,9 @@ std::vector<std::optional<Interval>> event_intervals(const sample::RunCounts& ru
   std::vector<std::optional<Interval>> intervals(run.events.size());
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const sample::CountedEvent& event = run.events[i];
+    if (event.total.range)
+      intervals[i] =
+          Interval{event.total.range->low * event.scale, event.total.range->high * event.scale};
     for (const GroupEstimate& group : groups) {
       const auto half = half_width(group, event.name);
       if (!half || event.total.origin != sample::Origin::scaled) continue;
@@ -190,7 +216,10 @@ std::vector<GroupWindows> windows_of(const sample::RunCounts& run) {
 
 RunMetrics evaluate_run(const Request& request, const sample::RunCounts& run) {
   RunMetrics metrics;
-  const auto groups = estimate_groups(windows_of(run));
+  auto groups = estimate_groups(windows_of(run));
+  std::vector<sample::Count> totals;
+  for (const sample::CountedEvent& event : run.events) totals.push_back(event.total);
+  std::ranges::move(groups_of_ranges(run, totals), std::back_inserter(groups));
   metrics.total = evaluate_totals(request, run, groups);
   metrics.events = event_intervals(run, groups);
   const Quantity wall = time_of(run, to_seconds(run.wall));
@@ -206,9 +235,12 @@ RunMetrics evaluate_run(const Request& request, const sample::RunCounts& run) {
 
 std::vector<Value> evaluate_interval(const Request& request, const sample::RunCounts& frame,
                                      const sample::IntervalCounts& interval) {
-  return bound(request, frame, interval.counts,
-               time_of(frame, to_seconds(interval.end - interval.start)))
-      .evaluate();
+  const BoundCounts counts = bound(request, frame, interval.counts,
+                                   time_of(frame, to_seconds(interval.end - interval.start)));
+  std::vector<Value> values;
+  for (std::size_t p = 0; p < request.programs.size(); ++p)
+    values.push_back(counts.evaluate(p, frame, {}));
+  return values;
 }
 
 std::vector<std::string> uncertain(const sample::RunCounts& run, const RunMetrics& metrics,

@@ -5,21 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/student.hpp"
+
 namespace loft::metric {
 namespace {
 
 Failure bad_windows(std::string why) {
   return failure(ErrorKind::invalid_input, "estimate multiplexed counts", std::move(why));
-}
-
-// The 97.5 % point of Student's distribution: few windows know their own spread badly.
-// Peizer and Pratt's approximation by the normal point; within 1 % from 3 degrees on.
-double student_point(double degrees) {
-  constexpr double z = 1.959964;
-  const double g1 = (std::pow(z, 3) + z) / 4;
-  const double g2 = (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / 96;
-  const double g3 = (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / 384;
-  return z + g1 / degrees + g2 / (degrees * degrees) + g3 / (degrees * degrees * degrees);
 }
 
 bool is_rare(const GroupWindows& group, std::size_t event, double total) {

@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace loft::sample {
+namespace {
+
+// Both may be off to the same side: the ends are added.
+std::optional<Range> sum_of_ranges(const Count& a, const Count& b) {
+  if (!a.range && !b.range) return std::nullopt;
+  const auto of = [](const Count& count) {
+    return count.range.value_or(Range{count.value(), count.value(), 0});
+  };
+  const Range first = of(a), second = of(b);
+  return Range{first.low + second.low, first.high + second.high,
+               std::max(first.unknown, second.unknown)};
+}
+
+}  // namespace
 
 const char* to_string(Origin origin) {
   switch (origin) {
@@ -58,6 +72,7 @@ Count& Count::operator+=(const Count& other) {
     return *this;
   }
   if (other.origin == Origin::modelled) origin = Origin::modelled;
+  range = sum_of_ranges(*this, other);
   raw += other.raw;
   enabled += other.enabled;
   running += other.running;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/clock.hpp"
@@ -16,12 +17,20 @@ enum class Origin { counted, scaled, modelled, missing };
 // The words of the JSON output: "counted", "scaled", "modelled", "missing".
 const char* to_string(Origin origin);
 
+// Where an extrapolated count lies, with 95 %.
+struct Range {
+  double low = 0;
+  double high = 0;
+  double unknown = 0;  // share of the count that depends on what could not be seen, 0 to 1
+};
+
 struct Count {
   Origin origin = Origin::missing;
-  std::uint64_t raw = 0;   // as the counter read; meaningless when missing
-  Nanoseconds enabled{0};  // how long the event should have counted
-  Nanoseconds running{0};  // how long it did; less than enabled when counters are shared
-  std::string why;         // only when missing: "no such counter on this machine"
+  std::uint64_t raw = 0;            // as the counter read; meaningless when missing
+  Nanoseconds enabled{0};           // how long the event should have counted
+  Nanoseconds running{0};           // how long it did; less than enabled when counters are shared
+  std::string why;                  // only when missing: "no such counter on this machine"
+  std::optional<Range> range = {};  // of a count that was modelled from windows of the run
 
   // A value as the kernel reports it: missing when it never ran, scaled when it ran in part.
   static Count of_reading(std::uint64_t raw, Nanoseconds enabled, Nanoseconds running);

@@ -81,9 +81,10 @@ struct CountRequest {
   bool with_blocks = false;
   // The virtual PMU alone: keeps windows of the run for a timing model; null for none.
   virtual_pmu::WindowKeeper* windows = nullptr;
-  // The virtual PMU alone: the machine whose caches, TLBs and predictor are simulated with every
-  // instruction, for modelled events; null: these are missing.
+  // The virtual PMU alone: the machine whose caches, TLBs and predictor are simulated, for modelled
+  // events; null: these are missing.
   const core::MachineGeometry* model = nullptr;
+  bool model_is_sampled = false;  // in windows of the run, not with every instruction
 };
 
 // Counts as of one moment, aligned with the request's events.

@@ -13,7 +13,9 @@ using sample::CountedEvent;
 // An unknown value is an empty field, never 0.
 std::string row(std::string_view scope, std::string_view part, const CountedEvent& event,
                 const Count& count, std::string_view binary = {},
-                const std::optional<metric::Interval>& interval = {}) {
+                std::optional<metric::Interval> interval = {}) {
+  if (count.range)
+    interval = metric::Interval{count.range->low * event.scale, count.range->high * event.scale};
   std::string value;
   if (count.is_available())
     value = count.origin == sample::Origin::counted && event.scale == 1 && !event.spread

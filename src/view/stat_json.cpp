@@ -21,6 +21,17 @@ ordered_json value_of(const Count& count, double scale) {
   return count.value() * scale;
 }
 
+// The value of a part with all that is to be known of it.
+ordered_json with_value(ordered_json part, const Count& count, double scale) {
+  part["value"] = value_of(count, scale);
+  part["kind"] = to_string(count.origin);
+  if (count.range) {
+    part["ci95"] = {count.range->low * scale, count.range->high * scale};
+    part["unknown"] = count.range->unknown;
+  }
+  return part;
+}
+
 ordered_json value_of(const metric::Value& value, const metric::Unit& unit) {
   if (!value.number) return nullptr;
   return value.number->as_double() / unit.factor;
@@ -39,37 +50,31 @@ ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics,
   if (event.whole_machine) json["scope"] = run.watched_cpus.empty() ? "machine" : "cpus";
   if (const auto interval = interval_of(event, metrics, i))
     json["ci95"] = {interval->low, interval->high};
+  if (event.total.range) json["unknown"] = event.total.range->unknown;
   if (event.spread && event.total.is_available()) {
     json["deviation"] = event.spread->deviation * event.scale;
     json["runs"] = event.spread->runs;
   }
+  const auto add = [&](const char* parts, ordered_json part, const Count& count) {
+    json[parts].push_back(with_value(std::move(part), count, event.scale));
+  };
   for (const auto& part : run.threads)
-    json["threads"].push_back({{"tid", part.tid},
-                               {"pid", part.pid},
-                               {"comm", part.comm},
-                               {"value", value_of(part.counts[i], event.scale)},
-                               {"kind", to_string(part.counts[i].origin)}});
-  for (const auto& part : run.cpus)
-    json["cpus"].push_back({{"cpu", part.cpu},
-                            {"value", value_of(part.counts[i], event.scale)},
-                            {"kind", to_string(part.counts[i].origin)}});
+    add("threads", {{"tid", part.tid}, {"pid", part.pid}, {"comm", part.comm}}, part.counts[i]);
+  for (const auto& part : run.cpus) add("cpus", {{"cpu", part.cpu}}, part.counts[i]);
   for (const auto& part : run.functions)
-    json["functions"].push_back({{"name", part.name},
-                                 {"binary", part.binary},
-                                 {"value", value_of(part.counts[i], event.scale)},
-                                 {"kind", to_string(part.counts[i].origin)}});
+    add("functions", {{"name", part.name}, {"binary", part.binary}}, part.counts[i]);
   for (const auto& part : run.blocks)
-    json["blocks"].push_back({{"function", part.function},
-                              {"offset", part.offset},
-                              {"binary", part.binary},
-                              {"address", part.address},
-                              {"value", value_of(part.counts[i], event.scale)},
-                              {"kind", to_string(part.counts[i].origin)}});
+    add("blocks",
+        {{"function", part.function},
+         {"offset", part.offset},
+         {"binary", part.binary},
+         {"address", part.address}},
+        part.counts[i]);
   for (const auto& part : run.thread_functions)
     json["threads"][part.thread]["functions"].push_back(
-        {{"name", run.functions[part.function].name},
-         {"binary", run.functions[part.function].binary},
-         {"value", value_of(part.counts[i], event.scale)}});
+        with_value({{"name", run.functions[part.function].name},
+                    {"binary", run.functions[part.function].binary}},
+                   part.counts[i], event.scale));
   return json;
 }
 
@@ -94,6 +99,8 @@ ordered_json metric_json(const RunCounts& run, const metric::RunMetrics& metrics
   const auto add = [&](const char* parts, ordered_json part, const metric::Value& value) {
     part["value"] = value_of(value, metric.unit);
     part["kind"] = to_string(value.kind);
+    if (value.ci95)
+      part["ci95"] = {value.ci95->low / metric.unit.factor, value.ci95->high / metric.unit.factor};
     if (!value.number) part["why"] = value.why;
     json[parts].push_back(std::move(part));
   };

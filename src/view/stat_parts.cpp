@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -36,6 +37,12 @@ std::vector<std::size_t> counted_events(const RunCounts& run) {
   return columns;
 }
 
+// Characters, not bytes.
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
 // Names of code are long: the numbers come first. `label` writes what follows them.
 template <class Row, class Label>
 std::string code_table(const RunCounts& run, const std::vector<Row>& parts, std::size_t shown,
@@ -45,31 +52,61 @@ std::string code_table(const RunCounts& run, const std::vector<Row>& parts, std:
   std::vector<const Row*> rows;
   for (const Row& row : parts) rows.push_back(&row);
   const std::size_t first = columns.front();
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row* a, const Row* b) {
-    return a->counts[first].value() > b->counts[first].value();
-  });
+  const auto size = [&](const Row* row) {  // what is not known goes last
+    return row->counts[first].is_available() ? row->counts[first].value() : -1;
+  };
+  std::ranges::stable_sort(rows, std::greater<>(), size);
+  const auto cell = [&](std::size_t k, std::size_t i) {
+    return count_text(rows[k]->counts[i], run.events[i]);
+  };
+  std::vector<std::size_t> widths;  // intervals need more room
+  for (const std::size_t i : columns) {
+    std::size_t widest = 18;
+    for (std::size_t k = 0; k < rows.size() && k < shown; ++k)
+      widest = std::max(widest, display_width(cell(k, i)));
+    widths.push_back(widest);
+  }
   std::string text = "\n";
-  for (const std::size_t i : columns)
-    text += fmt::format("{:>18}  ", printable(run.events[i].name));
+  const auto add = [&](std::size_t column, const std::string& value) {
+    text += fmt::format("{:>{}}  ", value, widths[column]);
+  };
+  for (std::size_t c = 0; c < columns.size(); ++c) add(c, printable(run.events[columns[c]].name));
   text += fmt::format("{}\n", title);
   for (std::size_t k = 0; k < rows.size() && k < shown; ++k) {
-    for (const std::size_t i : columns)
-      text += fmt::format("{:>18}  ", count_text(rows[k]->counts[i], run.events[i]));
+    for (std::size_t c = 0; c < columns.size(); ++c) add(c, cell(k, columns[c]));
     text += label(*rows[k]);
   }
   if (rows.size() <= shown) return text;
-  for (const std::size_t i : columns) {
-    Count rest = rows[shown]->counts[i];
-    for (std::size_t k = shown + 1; k < rows.size(); ++k) rest += rows[k]->counts[i];
-    text += fmt::format("{:>18}  ", count_text(rest, run.events[i]));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    Count rest = rows[shown]->counts[columns[c]];
+    for (std::size_t k = shown + 1; k < rows.size(); ++k) rest += rows[k]->counts[columns[c]];
+    add(c, count_text(rest, run.events[columns[c]]));
   }
   return text + fmt::format("({} others)\n", rows.size() - shown);
 }
 
 }  // namespace
 
+// " ±3 %"; where the two sides differ " -1/+20 %"; where it is wide " (0 to 1,200)".
+std::string range_text(const Count& count, double scale) {
+  if (!count.range) return {};
+  const double value = count.value();
+  const double below = value > 0 ? 100 * (value - count.range->low) / value : 100;
+  const double above = value > 0 ? 100 * (count.range->high - value) / value : 100;
+  const auto whole = [&](double end) {
+    return with_separators(static_cast<std::uint64_t>(std::llround(end * scale)));
+  };
+  if (std::max(below, above) > 50)
+    return fmt::format(" ({} to {})", whole(count.range->low), whole(count.range->high));
+  if (above <= 1.5 * below && below <= 1.5 * above)
+    return fmt::format(" ±{:.2g} %", std::max(below, above));
+  return fmt::format(" -{:.2g}/+{:.2g} %", below, above);
+}
+
 std::string count_text(const Count& count, const sample::CountedEvent& event) {
-  return count.is_available() ? number(count, event.unit, event.scale) : "not counted";
+  return count.is_available()
+             ? number(count, event.unit, event.scale) + range_text(count, event.scale)
+             : "not counted";
 }
 
 std::string function_table(const RunCounts& run) {

@@ -35,7 +35,7 @@ std::string ratio_text(const sample::Ratio& ratio) {
 std::string remark(const RunCounts& run, const CountedEvent& event,
                    const std::optional<metric::Interval>& interval) {
   std::vector<std::string> parts;
-  if (!event.spread && interval && event.value() != 0)
+  if (!event.spread && !event.total.range && interval && event.value() != 0)
     parts.push_back(fmt::format("± {:.2g} %",
                                 50 * (interval->high - interval->low) / std::fabs(event.value())));
   if (event.spread && event.spread->mean != 0)
@@ -46,7 +46,10 @@ std::string remark(const RunCounts& run, const CountedEvent& event,
         event.total.running < event.total.enabled
             ? fmt::format("counted {:.1f} % of the time", 100 * event.total.running_share())
             : "of another run");
-  if (event.total.origin == Origin::modelled) parts.emplace_back("modelled");
+  if (event.total.origin == Origin::modelled)
+    parts.emplace_back(event.total.range ? "modelled, sampled" : "modelled");
+  if (event.total.range && event.total.range->unknown >= 0.005)
+    parts.push_back(fmt::format("{:.2g} % not known", 100 * event.total.range->unknown));
   // The heading says which CPUs were watched; what counts a package counts more than these.
   const bool is_of_cpus =
       !run.watched_cpus.empty() && event.id.encoding.kind() != event::PmuKind::device;

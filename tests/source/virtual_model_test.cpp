@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 
@@ -26,6 +29,7 @@ struct Asked {
   std::string predictor;
   bool has_model = true;
   std::string region;
+  bool is_sampled = false;
 };
 
 Result<sample::RunCounts> count(const std::string& program, const char* events, Asked asked = {}) {
@@ -44,6 +48,7 @@ Result<sample::RunCounts> count(const std::string& program, const char* events, 
     LOFT_TRY(machine.branches, core::parse_predictor(asked.predictor, machine.branches));
   }
   if (asked.has_model) request.model = &machine;
+  request.model_is_sampled = asked.is_sampled;
   LOFT_TRY(const auto run, virtual_pmu::prepare(request));
   return watch(*run, request, {});
 }
@@ -56,6 +61,78 @@ std::map<std::string, std::uint64_t> of(const sample::RunCounts& run, const std:
       for (std::size_t i = 0; i < run.events.size(); ++i)
         counts[run.events[i].name] = each.counts[i].raw;
   return counts;
+}
+
+// The program is over before its first window is, which begins with it: nothing is estimated.
+TEST(VirtualModel, SamplesAShortRunAsAWhole) {
+  const auto run = count("misses.S", "l1d_accesses,l1d_hits,l1d_misses,l2_data_misses,page_walks",
+                         {.split = Split::functions, .is_sampled = true});
+  ASSERT_TRUE(run) << to_string(run.error());
+  const auto counts = of(*run, "stream");
+  EXPECT_EQ(counts.at("l1d_accesses"), 2 * kLines);
+  EXPECT_EQ(counts.at("l1d_misses"), 2 * kLines);
+  EXPECT_EQ(counts.at("l2_data_misses"), kLines);
+  EXPECT_EQ(counts.at("page_walks"), 256u);
+  for (const auto& event : run->events) {
+    EXPECT_EQ(event.total.origin, sample::Origin::modelled) << event.name;
+    EXPECT_FALSE(event.total.range) << event.name;
+  }
+}
+
+// A loop that always does the same: its accesses are known to the last one but for the frame.
+TEST(VirtualModel, SamplesALongRunWithAnInterval) {
+  const auto run = count("windows.c", "l1d_accesses,instructions,l1d_evictions",
+                         {.split = Split::functions, .is_sampled = true});
+  ASSERT_TRUE(run) << to_string(run.error());
+  const auto sum = std::ranges::find(run->functions, "sum", &sample::FunctionCounts::name);
+  ASSERT_NE(sum, run->functions.end());
+  EXPECT_FALSE(run->events[2].total.is_available());
+  EXPECT_THAT(run->events[2].total.why, HasSubstr("--model full"));
+  if (!sum->counts[0].is_available()) GTEST_SKIP() << "too few windows: " << sum->counts[0].why;
+  // One load of 4 bytes for each of so many instructions.
+  constexpr double kRounds = 5000 * 4096.0;
+  ASSERT_TRUE(sum->counts[0].range);
+  EXPECT_NEAR(sum->counts[0].value(), kRounds, kRounds / 100);
+  EXPECT_LE(sum->counts[0].range->low, sum->counts[0].value());
+  EXPECT_GE(sum->counts[0].range->high, sum->counts[0].value());
+}
+
+// "==123== D1  misses:       49,152  (32,832 rd ..." by the words before the colon.
+std::map<std::string, std::uint64_t> run_cachegrind(const std::string& program) {
+  const std::string command =
+      "valgrind --tool=cachegrind --cache-sim=yes --I1=32768,8,64 --D1=32768,8,64 "
+      "--LL=8388608,16,64 --cachegrind-out-file=/dev/null " +
+      kSamples + "/" + program + " 2>&1";
+  std::map<std::string, std::uint64_t> counts;
+  FILE* output = ::popen(command.c_str(), "r");
+  if (output == nullptr) return counts;
+  char line[512];
+  while (std::fgets(line, sizeof line, output) != nullptr) {
+    const std::string text = line;
+    const auto mark = text.find("== "), colon = text.find(':');
+    if (mark == std::string::npos || colon == std::string::npos) continue;
+    std::uint64_t value = 0;
+    const auto first = text.find_first_not_of(' ', colon + 1);
+    for (std::size_t i = first; i < text.size() && (text[i] == ',' || std::isdigit(text[i])); ++i)
+      if (text[i] != ',') value = value * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    counts[text.substr(mark + 3, colon - mark - 3)] = value;
+  }
+  ::pclose(output);
+  return counts;
+}
+
+// A program without a C library, so that both run the same instructions.
+TEST(VirtualModel, CountsWhatCachegrindCounts) {
+  if (std::system("command -v valgrind >/dev/null") != 0)
+    GTEST_SKIP() << "valgrind is not installed";
+  auto expected = run_cachegrind("misses.S");
+  if (expected["D1  misses"] == 0) GTEST_SKIP() << "valgrind does not run here";
+  const auto run = count("misses.S", "l1i_misses,l1d_misses,l2_code_misses,l2_data_misses");
+  ASSERT_TRUE(run) << to_string(run.error());
+  EXPECT_EQ(run->events[0].total.raw, expected["I1  misses"]);
+  EXPECT_EQ(run->events[1].total.raw, expected["D1  misses"]);
+  EXPECT_EQ(run->events[2].total.raw, expected["LLi misses"]);
+  EXPECT_EQ(run->events[3].total.raw, expected["LLd misses"]);
 }
 
 TEST(VirtualModel, CountsWhatWasWorkedOutByHand) {

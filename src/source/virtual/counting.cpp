@@ -16,6 +16,8 @@
 #include "source/virtual/functions.hpp"
 #include "source/virtual/region.hpp"
 #include "source/virtual/run_thresholds.hpp"
+#include "source/virtual/sampled_counts.hpp"
+#include "source/virtual/wanted_event.hpp"
 #include "source/virtual/windows.hpp"
 #endif
 
@@ -24,32 +26,7 @@ namespace loft::source::virtual_pmu {
 #ifdef LOFT_HAS_ENGINE
 namespace {
 
-// What is asked for, as the engine knows it.
-struct Wanted {
-  std::optional<engine::EventIndex> index;
-  const core::ModelledEvent* modelled = nullptr;
-  std::string why_missing;
-
-  [[nodiscard]] bool is_available() const { return index || modelled != nullptr; }
-};
-
-Wanted look_up(const event::Event& event, const CountRequest& request) {
-  if (!event.encoding.is_virtual())
-    return {{}, nullptr, "the virtual PMU counts virtual:: events alone"};
-  const std::size_t exact = engine::event_table().size();
-  if (event.encoding.config < exact)
-    return {static_cast<engine::EventIndex>(event.encoding.config), nullptr, {}};
-  const auto modelled = core::modelled_events();
-  const std::size_t number = event.encoding.config - exact;
-  if (number >= modelled.size()) return {{}, nullptr, "the virtual PMU has no such event"};
-  if (request.model == nullptr)
-    return {{}, nullptr, "a model of caches and predictors computes it: give --model full"};
-  if (!request.region.empty())
-    return {{}, nullptr, "models need the whole run: leave out --region"};
-  const std::string_view lacking = core::missing_part(modelled[number], *request.model);
-  if (!lacking.empty()) return {{}, nullptr, std::string(lacking)};
-  return {{}, &modelled[number], {}};
-}
+constexpr std::string_view kAtTheEnd = "modelled counts are there at the end of the run";
 
 bool is_of_code(Split split) {
   return split == Split::functions || split == Split::thread_functions || split == Split::blocks;
@@ -98,10 +75,11 @@ class VirtualRun final : public CountingRun {
         blocks_(run_.shared(), functions_) {
     if (!request_.region.empty()) guide_.emplace(run_.shared(), request_.region);
     std::vector<engine::EventIndex> exact;
-    std::vector<const core::ModelledEvent*> modelled;
+    std::vector<const core::ModelledEvent*> modelled, sampled;
     for (const event::Event& event : request_.events) {
-      const Wanted& wanted = wanted_.emplace_back(look_up(event, request_));
-      if (!wanted.is_available()) continue;
+      const WantedEvent& wanted = wanted_.emplace_back(look_up(event, request_));
+      if (wanted.is_sampled()) sampled.push_back(wanted.modelled);
+      if (!wanted.is_counted()) continue;
       auto& places = wanted.index ? exact_places_ : modelled_places_;
       places.push_back(exact.size() + modelled.size());
       if (wanted.index)
@@ -112,11 +90,14 @@ class VirtualRun final : public CountingRun {
     const auto where = [this](const auto& block, auto address) { return part_of(block, address); };
     exact_ = exact;
     parts_.emplace(tally_, std::move(exact), where);
+    if (!sampled.empty()) sampled_.emplace(*request_.model, std::move(sampled));
     if (modelled.empty()) return;
     const bool by_thread =
         request_.split == Split::threads || request_.split == Split::thread_functions;
-    model_.emplace(*request_.model, std::move(modelled),
-                   ModelSums::Detail{by_thread, is_of_code(request_.split)});
+    model_.emplace(
+        *request_.model, modelled,
+        ModelSums::Detail{by_thread, is_of_code(request_.split) ? ModelSums::Code::instructions
+                                                                : ModelSums::Code::together});
   }
 
   [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
@@ -130,6 +111,7 @@ class VirtualRun final : public CountingRun {
     LOFT_CHECK(unit_->start());
     if (request_.windows != nullptr) request_.windows->attach(run_.shared());
     if (model_) model_->attach(run_.shared());
+    if (sampled_) sampled_->attach(run_.shared());
     return run_.start();
   }
   [[nodiscard]] ChildProcess* program() override { return &run_.child(); }
@@ -140,13 +122,19 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] Result<std::vector<sample::Count>> chosen(const engine::EventVector& all);
   [[nodiscard]] std::vector<sample::Count> with_modelled(
       std::span<const std::uint64_t> exact) const;
-  [[nodiscard]] std::vector<sample::Count> placed(const std::vector<std::uint64_t>& counts) const;
   [[nodiscard]] std::vector<sample::Count> placed_exact(
       std::span<const std::uint64_t> counts) const;
-  [[nodiscard]] sample::Count count_of(const Wanted& wanted, std::uint64_t value) const;
+  // Nothing as key: of what windows say nothing.
+  using Key = std::optional<SampledCounts::Key>;
+  [[nodiscard]] std::vector<sample::Count> placed(const std::vector<std::uint64_t>& counts,
+                                                  const Key& key) const;
+  [[nodiscard]] sample::Count count_of(const WantedEvent& wanted, std::uint64_t value) const;
+  [[nodiscard]] sample::Count sampled_count(const Key& key, const core::ModelledEvent& event,
+                                            std::size_t number) const;
   [[nodiscard]] Result<std::vector<engine::PartTally::Row>> rows_of(
       std::span<const std::uint32_t> slots);
   void learn_modelled();
+  [[nodiscard]] Result<void> learn_sampled();
   [[nodiscard]] Result<void> read_threads(Reading& reading);
   [[nodiscard]] Result<void> read_parts(Reading& reading);
   [[nodiscard]] Result<void> read_blocks(Reading& reading);
@@ -157,7 +145,7 @@ class VirtualRun final : public CountingRun {
   CountRequest request_;
   engine::Run run_;
   engine::Tally tally_;
-  std::vector<Wanted> wanted_;
+  std::vector<WantedEvent> wanted_;
   std::vector<engine::EventIndex> exact_;
   FunctionFinder functions_;
   BlockFinder blocks_;
@@ -165,6 +153,8 @@ class VirtualRun final : public CountingRun {
   // Where the counts of either kind stand among those of all available events.
   std::vector<std::size_t> exact_places_, modelled_places_;
   std::optional<FullModel> model_;
+  std::optional<SampledModel> sampled_;
+  std::optional<SampledCounts> sampled_counts_;  // after the end
   // What the model counted, by slot (0 where threads are not told apart) and part.
   std::map<std::uint32_t, std::map<std::uint32_t, std::vector<std::uint64_t>>> modelled_;
   std::optional<RegionGuide> guide_;
@@ -186,9 +176,9 @@ std::vector<sample::ThresholdOutcome> VirtualRun::thresholds() const {
 std::vector<sample::Count> VirtualRun::placed_exact(std::span<const std::uint64_t> counts) const {
   std::vector<sample::Count> all;
   std::size_t next = 0;
-  for (const Wanted& wanted : wanted_)
+  for (const WantedEvent& wanted : wanted_)
     all.push_back(wanted.index ? sample::Count::exact(counts[next++])
-                               : sample::Count::missing(wanted.is_available()
+                               : sample::Count::missing(wanted.modelled != nullptr
                                                             ? "models tell at the end of the run"
                                                             : wanted.why_missing));
   return all;
@@ -199,6 +189,7 @@ std::vector<std::string> VirtualRun::notes() const {
   if (thresholds_) std::ranges::move(thresholds_->notes(), std::back_inserter(notes));
   notes.insert(notes.end(), functions_.notes().begin(), functions_.notes().end());
   if (model_) std::ranges::move(model_->notes(), std::back_inserter(notes));
+  if (sampled_) std::ranges::move(sampled_->notes(), std::back_inserter(notes));
   if (request_.region.empty()) return notes;
   if (run_.shared().region_entries() == 0) return notes;
   if (tally_.slots().empty())
@@ -224,30 +215,59 @@ std::vector<sample::Count> VirtualRun::with_modelled(std::span<const std::uint64
   for (const auto& [slot, parts] : modelled_)
     for (const auto& [part, modelled] : parts)
       for (std::size_t i = 0; i < modelled.size(); ++i) counts[modelled_places_[i]] += modelled[i];
-  return placed(counts);
+  return placed(counts, SampledCounts::Key{});
 }
 
-// Counts of the available events alone, with the others put back in their places. A region that
-// is nowhere was not counted at all.
-std::vector<sample::Count> VirtualRun::placed(const std::vector<std::uint64_t>& counts) const {
+// Counts of the counted events alone, with the others put back in their places. A region that is
+// nowhere was not counted at all.
+std::vector<sample::Count> VirtualRun::placed(const std::vector<std::uint64_t>& counts,
+                                              const Key& key) const {
   std::vector<sample::Count> all;
-  std::size_t next = 0;
-  for (const Wanted& wanted : wanted_) {
+  std::size_t next = 0, sampled = 0;
+  for (const WantedEvent& wanted : wanted_) {
     if (!request_.region.empty() && run_.shared().region_entries() == 0)
       all.push_back(sample::Count::missing("no binary of the program has a function '" +
                                            request_.region + "'"));
+    else if (wanted.is_sampled())
+      all.push_back(sampled_count(key, *wanted.modelled, sampled++));
     else
-      all.push_back(count_of(wanted, wanted.is_available() ? counts[next++] : 0));
+      all.push_back(count_of(wanted, wanted.is_counted() ? counts[next++] : 0));
   }
   return all;
 }
 
-sample::Count VirtualRun::count_of(const Wanted& wanted, std::uint64_t value) const {
-  if (!wanted.is_available()) return sample::Count::missing(wanted.why_missing);
+sample::Count VirtualRun::count_of(const WantedEvent& wanted, std::uint64_t value) const {
+  if (!wanted.is_counted()) return sample::Count::missing(wanted.why_missing);
   if (wanted.index) return sample::Count::exact(value);
-  if (!model_->is_finished())
-    return sample::Count::missing("modelled counts are there at the end of the run");
-  return {sample::Origin::modelled, value, {}, {}, {}};
+  if (!model_->is_finished()) return sample::Count::missing(std::string(kAtTheEnd));
+  return {sample::Origin::modelled, value, {}, {}, {}, {}};
+}
+
+sample::Count VirtualRun::sampled_count(const Key& key, const core::ModelledEvent& event,
+                                        std::size_t number) const {
+  if (!key) return sample::Count::missing("windows say too little of single blocks");
+  if (!sampled_counts_) return sample::Count::missing(std::string(kAtTheEnd));
+  return sampled_counts_->of(*key, number, event.unit == "B" ? request_.model->caches.l1d.line : 1);
+}
+
+// After the end: what windows say of the rest of the run.
+Result<void> VirtualRun::learn_sampled() {
+  if (!sampled_ || sampled_->is_finished()) return {};
+  sampled_->finish();
+  engine::PartTally by_part(
+      tally_, {*engine::find_event("instructions")},
+      [this](const auto& block, auto address) { return part_of(block, address); });
+  std::vector<SampledCounts::Executed> executed;
+  for (const std::uint32_t slot : tally_.slots()) {
+    LOFT_TRY(const auto rows, by_part.of_slots({&slot, 1}));
+    for (const auto& row : rows) executed.push_back({slot, row.part, row.counts[0]});
+  }
+  const auto part_of_block = [this](std::uint32_t number) {
+    const engine::BlockEntry block = run_.shared().block(number);
+    return part_of(block, block.address);
+  };
+  sampled_counts_.emplace(sampled_->windows(), part_of_block, std::move(executed));
+  return {};
 }
 
 // After the end: each instruction's counts go to the part that it belongs to.
@@ -256,7 +276,7 @@ void VirtualRun::learn_modelled() {
   model_->finish();
   if (request_.split == Split::blocks) blocks_.learn();
   model_->sums().for_each(
-      [&](const ModelSums::Place& place, std::span<const std::uint64_t> counts) {
+      [&](const ModelSums::Place& place, std::uint64_t, std::span<const std::uint64_t> counts) {
         std::uint32_t part = 0;
         if (is_of_code(request_.split)) {
           const engine::BlockEntry block = run_.shared().block(place.block);
@@ -297,6 +317,7 @@ Result<Reading> VirtualRun::read() {
   reading.time = now() - run_.start_time();
   const bool has_ended = run_.pid() < 0;
   if (has_ended) learn_modelled();
+  if (has_ended) LOFT_CHECK(learn_sampled());
   if (is_of_code(request_.split)) {
     LOFT_CHECK(read_parts(reading));
   } else {
@@ -316,7 +337,7 @@ Result<void> VirtualRun::read_threads(Reading& reading) {
     LOFT_TRY(const auto rows, rows_of({&i, 1}));
     std::vector<std::uint64_t> sum(wanted_.size());
     for (const auto& row : rows) add_to(sum, row.counts);
-    reading.threads.push_back(thread_row(slots[i], placed(sum)));
+    reading.threads.push_back(thread_row(slots[i], placed(sum, SampledCounts::Key{.slot = i})));
   }
   return {};
 }
@@ -340,17 +361,20 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
   for (std::size_t first = 0; first < numbers.size(); first += step) {
     LOFT_TRY(const auto rows, rows_of(std::span(numbers).subspan(first, step)));
     std::vector<std::uint64_t> sum(wanted_.size());
+    SampledCounts::Key key{.slot = numbers[first]};
     for (const auto& row : rows) {
-      if (is_all_zero(row.counts)) continue;
+      if (!sampled_ && is_all_zero(row.counts)) continue;
       const std::size_t part = parts.add(row);
       add_to(sum, row.counts);
-      if (by_thread) reading.thread_functions.push_back({first, part, placed(row.counts)});
+      key.part = row.part;
+      if (by_thread) reading.thread_functions.push_back({first, part, placed(row.counts, key)});
     }
     add_to(total, sum);
-    if (by_thread) reading.threads.push_back(thread_row(slots[numbers[first]], placed(sum)));
+    key.part = std::nullopt;
+    if (by_thread) reading.threads.push_back(thread_row(slots[numbers[first]], placed(sum, key)));
   }
   for (const auto& row : parts.rows()) show(row, reading);
-  reading.totals = placed(total);
+  reading.totals = placed(total, SampledCounts::Key{});
   return {};
 }
 
@@ -378,7 +402,8 @@ void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const
     return;
   }
   const auto& function = functions_.functions()[row.part];
-  reading.functions.push_back({function.name, function.binary, placed(row.counts)});
+  reading.functions.push_back(
+      {function.name, function.binary, placed(row.counts, SampledCounts::Key{.part = row.part})});
 }
 
 void VirtualRun::show_block(const engine::PartTally::Row& row, Reading& reading) const {
@@ -391,7 +416,7 @@ void VirtualRun::show_block(const engine::PartTally::Row& row, Reading& reading)
   shown.binary = function.binary;
   shown.address = block.address;
   shown.end = block.address + block.code.size();
-  shown.counts = placed(row.counts);
+  shown.counts = placed(row.counts, std::nullopt);
   for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address)) {
     shown.code.push_back(std::move(line.text));
     shown.instructions.push_back({line.length, line.vector_bits, line.computes, line.is_masked});
@@ -416,8 +441,8 @@ const std::vector<event::VirtualName>& event_names() {
                        event::VirtualKind::exact});
     for (const core::ModelledEvent& modelled : core::modelled_events())
       table.push_back({std::string(modelled.name), std::string(modelled.unit),
-                       std::string(modelled.description) + " (modelled: --model full)",
-                       table.size(), event::VirtualKind::modelled});
+                       std::string(modelled.description) + " (modelled)", table.size(),
+                       event::VirtualKind::modelled});
     return table;
   }();
   return names;

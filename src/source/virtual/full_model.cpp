@@ -3,21 +3,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace loft::source::virtual_pmu {
 namespace {
 
-bool is_of_tlb(const core::ModelledEvent* event) { return core::needs_tlb(*event); }
-bool is_of_branches(const core::ModelledEvent* event) { return core::needs_branches(*event); }
+std::vector<core::CountReader> readers_of(const std::vector<const core::ModelledEvent*>& events) {
+  std::vector<core::CountReader> readers;
+  for (const core::ModelledEvent* event : events) readers.push_back(event->read);
+  return readers;
+}
 
 }  // namespace
 
 FullModel::FullModel(const core::MachineGeometry& geometry,
-                     std::vector<const core::ModelledEvent*> events, ModelSums::Detail detail)
-    : models_(geometry, {.tlb = std::ranges::any_of(events, is_of_tlb),
-                         .branches = std::ranges::any_of(events, is_of_branches)}),
-      sums_(models_, std::move(events), detail) {}
+                     const std::vector<const core::ModelledEvent*>& events,
+                     ModelSums::Detail detail)
+    : models_(geometry, parts_for(events)), sums_(models_, readers_of(events), detail) {}
 
 void FullModel::attach(engine::Shared& shared) {
   feed_.emplace(models_, shared);
@@ -34,10 +34,8 @@ void FullModel::finish() {
 }
 
 std::vector<std::string> FullModel::notes() const {
-  const core::MachineGeometry& machine = models_.geometry();
-  std::vector<std::string> notes{
-      fmt::format("modelled from every instruction, in user mode: caches {}; TLBs {}; predictor {}",
-                  to_string(machine.caches), to_string(machine.tlb), to_string(machine.branches))};
+  std::vector<std::string> notes{fmt::format("modelled from every instruction, in user mode: {}",
+                                             describe(models_.geometry()))};
   if (lost_bytes_ != 0)
     notes.push_back(fmt::format(
         "{} bytes of the stream of addresses could not be read: modelled counts lack them",

@@ -5,7 +5,7 @@
 //   model.attach(run.shared());                       // before the program starts
 //   ... the run ...
 //   model.finish();                                   // after its end
-//   model.sums().for_each([](const ModelSums::Place& place, auto counts) {});
+//   use(model.sums());                                // source/virtual/model_sums.hpp
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace loft::source::virtual_pmu {
 class FullModel : public engine::StreamListener {
  public:
   // Each part of the geometry has passed its check(); the events are of core::modelled_events().
-  FullModel(const core::MachineGeometry& geometry, std::vector<const core::ModelledEvent*> events,
-            ModelSums::Detail detail);
+  FullModel(const core::MachineGeometry& geometry,
+            const std::vector<const core::ModelledEvent*>& events, ModelSums::Detail detail);
 
   void attach(engine::Shared& shared);
   void finish();

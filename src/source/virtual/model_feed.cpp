@@ -1,11 +1,25 @@
 #ifdef LOFT_HAS_ENGINE
 #include "source/virtual/model_feed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "source/virtual/core_instruction.hpp"
 
 namespace loft::source::virtual_pmu {
+
+core::Models::Parts parts_for(const std::vector<const core::ModelledEvent*>& events) {
+  const auto any = [&](bool (*needs)(const core::ModelledEvent&)) {
+    return std::ranges::any_of(events, [&](const auto* event) { return needs(*event); });
+  };
+  return {.tlb = any(core::needs_tlb), .branches = any(core::needs_branches)};
+}
+
+std::string describe(const core::MachineGeometry& machine) {
+  return fmt::format("caches {}; TLBs {}; predictor {}", to_string(machine.caches),
+                     to_string(machine.tlb), to_string(machine.branches));
+}
 
 const core::CodeBlock& ModelFeed::new_block(const engine::StreamedBlock& ran,
                                             std::uint64_t process) {

@@ -6,12 +6,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/models.hpp"
 #include "engine/stream.hpp"
 
 namespace loft::source::virtual_pmu {
+
+// The models that these events are read from.
+[[nodiscard]] core::Models::Parts parts_for(const std::vector<const core::ModelledEvent*>& events);
+// "caches L1I=32k,8,64,lru:...; TLBs ...; predictor tage,14"
+[[nodiscard]] std::string describe(const core::MachineGeometry& machine);
 
 class ModelFeed {
  public:

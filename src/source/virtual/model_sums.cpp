@@ -6,8 +6,8 @@
 namespace loft::source::virtual_pmu {
 namespace {
 
-// What each event shows of a machine that had one hit in L1D.
-std::vector<std::uint64_t> of_one_hit(const std::vector<const core::ModelledEvent*>& events,
+// What is read of a machine that had one hit in L1D.
+std::vector<std::uint64_t> of_one_hit(const std::vector<core::CountReader>& readers,
                                       const core::MachineGeometry& geometry) {
   core::Models fresh(geometry);
   core::ModelView view = fresh.view(0);
@@ -15,33 +15,32 @@ std::vector<std::uint64_t> of_one_hit(const std::vector<const core::ModelledEven
   hit.hits = 1;
   view.l1d = &hit;
   std::vector<std::uint64_t> counts;
-  for (const core::ModelledEvent* event : events) counts.push_back(event->read(view));
+  for (const core::CountReader read : readers) counts.push_back(read(view));
   return counts;
 }
 
 }  // namespace
 
-ModelSums::ModelSums(core::Models& models, std::vector<const core::ModelledEvent*> events,
-                     Detail detail)
+ModelSums::ModelSums(core::Models& models, std::vector<core::CountReader> readers, Detail detail)
     : models_(models),
-      events_(std::move(events)),
-      per_hit_(of_one_hit(events_, models.geometry())),
+      readers_(std::move(readers)),
+      per_hit_(of_one_hit(readers_, models.geometry())),
       detail_(detail),
-      before_(events_.size()) {}
+      before_(readers_.size()) {}
 
 // Some counts are of all threads together: what another thread added meanwhile is left out.
 void ModelSums::look_at(std::uint32_t slot) {
-  settle();
+  if (slot_) settle();
   slot_ = slot;
   hits_ = 0;
   blocks_ = &rows_[detail_.by_thread ? slot : 0];
   view_ = models_.view(ModelFeed::core_of(slot));
-  for (std::size_t i = 0; i < events_.size(); ++i) before_[i] = events_[i]->read(view_);
+  for (std::size_t i = 0; i < readers_.size(); ++i) before_[i] = readers_[i](view_);
 }
 
 void ModelSums::add(std::uint64_t* counts) {
-  for (std::size_t i = 0; i < events_.size(); ++i) {
-    const std::uint64_t now = events_[i]->read(view_);
+  for (std::size_t i = 0; i < readers_.size(); ++i) {
+    const std::uint64_t now = readers_[i](view_);
     counts[i] += now - before_[i] - hits_ * per_hit_[i];
     before_[i] = now;
   }
@@ -50,10 +49,10 @@ void ModelSums::add(std::uint64_t* counts) {
 
 // Where code is not told apart, a thread's counts are added up when another one has its turn.
 void ModelSums::settle() {
-  if (!slot_ || detail_.by_code) return;
+  if (detail_.code != Code::together) return;
   if (blocks_->empty()) {
-    Row row{.offsets = {0}, .counts = {}, .hits = {0}};
-    row.counts.resize(events_.size());
+    Row row{.executions = 0, .offsets = {0}, .counts = {}, .hits = {0}};
+    row.counts.resize(readers_.size());
     blocks_->push_back(std::make_unique<Row>(std::move(row)));
   }
   add(blocks_->front()->counts.data());
@@ -63,9 +62,12 @@ ModelSums::Row& ModelSums::new_row(const engine::StreamedBlock& ran) {
   if (ran.number >= blocks_->size())
     blocks_->resize(std::max<std::size_t>(ran.number + 1u, blocks_->size() * 2));
   Row row;
-  for (const engine::StaticInstruction& each : ran.block->instructions())
-    row.offsets.push_back(each.offset);
-  row.counts.resize(row.offsets.size() * events_.size());
+  if (detail_.code == Code::blocks)
+    row.offsets.push_back(0);
+  else
+    for (const engine::StaticInstruction& each : ran.block->instructions())
+      row.offsets.push_back(each.offset);
+  row.counts.resize(row.offsets.size() * readers_.size());
   row.hits.resize(row.offsets.size());
   auto& place = (*blocks_)[ran.number];
   place = std::make_unique<Row>(std::move(row));

@@ -1,8 +1,9 @@
 // What models count, added up by thread and instruction while a stream goes through them.
 //
-//   ModelSums sums(models, events, {.by_code = true});
+//   ModelSums sums(models, readers, {.code = ModelSums::Code::blocks});
 //   sums.execute(feed, ran);                                        // for each block of the stream
-//   sums.for_each([](const ModelSums::Place& place, std::span<const std::uint64_t> counts) {});
+//   sums.for_each([](const ModelSums::Place& place, std::uint64_t executions,
+//                    std::span<const std::uint64_t> counts) {});
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,10 @@ namespace loft::source::virtual_pmu {
 
 class ModelSums {
  public:
+  enum class Code { together, blocks, instructions };  // what is told apart
   struct Detail {
     bool by_thread = false;
-    bool by_code = false;
+    Code code = Code::together;
   };
   // Where something was counted. What is not told apart is 0.
   struct Place {
@@ -32,32 +34,48 @@ class ModelSums {
     std::uint32_t offset = 0;  // of the instruction, in bytes
   };
 
-  // The events are of core::modelled_events().
-  ModelSums(core::Models& models, std::vector<const core::ModelledEvent*> events, Detail detail);
+  // What is read must be sums of counts: a hit in L1D always adds the same.
+  ModelSums(core::Models& models, std::vector<core::CountReader> readers, Detail detail);
 
   void execute(ModelFeed& feed, const engine::StreamedBlock& ran) {
     if (slot_ != ran.slot) look_at(ran.slot);
-    if (!detail_.by_code) return feed.execute(ran, core::BlockObserver{});
-    feed.execute(ran, Observer{*this, row_of(ran)});
+    if (detail_.code == Code::together) return feed.execute(ran, core::BlockObserver{});
+    Row& row = row_of(ran);
+    ++row.executions;
+    if (detail_.code == Code::instructions)
+      feed.execute(ran, ByInstruction{*this, row});
+    else
+      execute_whole(feed, ran, row);
   }
-  // Calls `visit(place, counts)` for each place; counts are aligned with the events.
+  // The models do other things, which belong to nothing here, until execute() is called again.
+  void pause() {
+    if (slot_) settle();
+    slot_.reset();
+  }
+  void clear() {
+    pause();
+    rows_.clear();
+  }
+  // Calls `visit(place, executions, counts)` for each place; counts are aligned with the readers.
   template <class F>
   void for_each(F&& visit) {
-    settle();
+    if (slot_) settle();
     for (const auto& [slot, rows] : rows_)
       for (std::uint32_t number = 0; number < rows.size(); ++number)
         if (rows[number] != nullptr) visit_row(slot, number, *rows[number], visit);
   }
 
  private:
-  // Of one block: counts of its instructions, one after the other; of a whole thread one row.
+  // Of one block: counts of its instructions, one after the other, or of all of them. Of a whole
+  // thread one row.
   struct Row {
+    std::uint64_t executions = 0;
     std::vector<std::uint32_t> offsets;
     std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> hits;  // that are in no count yet, by instruction
   };
   // Most accesses hit in L1D. They are counted here, and join the events at the end.
-  struct Observer {
+  struct ByInstruction {
     ModelSums& all;
     Row& row;
     void hit(std::uint32_t instruction) {
@@ -65,17 +83,33 @@ class ModelSums {
       ++all.hits_;
     }
     void changed(std::uint32_t instruction) {
-      all.add(row.counts.data() + instruction * all.events_.size());
+      all.add(row.counts.data() + instruction * all.readers_.size());
     }
   };
 
+  struct OfBlock {
+    std::uint64_t hits = 0;
+    bool has_changed = false;
+    void hit(std::uint32_t) { ++hits; }
+    void changed(std::uint32_t) { has_changed = true; }
+  };
+
+  void execute_whole(ModelFeed& feed, const engine::StreamedBlock& ran, Row& row) {
+    OfBlock seen;
+    feed.execute(ran, seen);
+    if (seen.has_changed) return add(row.counts.data());  // its hits are among what is read
+    row.hits[0] += seen.hits;
+    hits_ += seen.hits;
+  }
+
   template <class F>
   void visit_row(std::uint32_t slot, std::uint32_t number, const Row& row, F& visit) const {
-    std::vector<std::uint64_t> counts(events_.size());
+    std::vector<std::uint64_t> counts(readers_.size());
     for (std::size_t i = 0; i < row.offsets.size(); ++i) {
       for (std::size_t k = 0; k < counts.size(); ++k)
         counts[k] = row.counts[i * counts.size() + k] + row.hits[i] * per_hit_[k];
-      visit(Place{slot, number, row.offsets[i]}, std::span<const std::uint64_t>(counts));
+      visit(Place{slot, number, row.offsets[i]}, row.executions,
+            std::span<const std::uint64_t>(counts));
     }
   }
   Row& row_of(const engine::StreamedBlock& ran) {
@@ -90,8 +124,8 @@ class ModelSums {
   void settle();
 
   core::Models& models_;
-  std::vector<const core::ModelledEvent*> events_;
-  std::vector<std::uint64_t> per_hit_;  // what one hit in L1D adds to each event
+  std::vector<core::CountReader> readers_;
+  std::vector<std::uint64_t> per_hit_;  // what one hit in L1D adds to each
   Detail detail_;
   std::map<std::uint32_t, std::vector<std::unique_ptr<Row>>> rows_;  // by slot, then by block
   std::vector<std::unique_ptr<Row>>* blocks_ = nullptr;              // of the slot at hand

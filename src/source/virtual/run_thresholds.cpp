@@ -49,7 +49,7 @@ Result<void> check_thresholds(const CountRequest& request) {
     LOFT_CHECK(check_one(request, threshold));
     if (threshold.action == ThresholdAction::stop && request.model != nullptr)
       return refuse(request, threshold, "a model needs the whole run, and cannot be stopped",
-                    "leave out --model, or use snapshot");
+                    "leave out the modelled events, or use snapshot");
   }
   return {};
 }

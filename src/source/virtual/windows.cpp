@@ -52,6 +52,8 @@ class WindowKeeper::Listener : public engine::StreamListener {
   }
 
   void on_block(const engine::StreamedBlock& ran) override {
+    // The last block of a thread in a window is told when it writes again: that window is over.
+    if (ran.window < window_) return;
     if (ran.window != window_) {
       end_window();
       keep_pending();

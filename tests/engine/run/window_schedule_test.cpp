@@ -24,7 +24,7 @@ Played play(Nanoseconds length, Nanoseconds cost, std::uint64_t seed = 1) {
     played.times.push_back(time);
     ++played.windows;
     time += cost;
-    schedule.add_cost(time, cost);
+    schedule.add_cost(time, cost, cost);
   }
   played.spent = schedule.spent();
   return played;
@@ -51,6 +51,19 @@ TEST(WindowSchedule, NeverSpendsMoreThanItsBudget) {
 
 TEST(WindowSchedule, StillOpensWindowsLateInALongRun) {
   EXPECT_GT(play(1h, 45ms).times.back(), 20min);
+}
+
+TEST(WindowSchedule, SpendsCpuTimeNotTheTimeOfABusyMachine) {
+  WindowSchedule schedule;
+  int windows = 0;
+  for (Nanoseconds time{}; time < 10min; time += 1ms) {
+    if (!schedule.is_due(time)) continue;
+    ++windows;
+    time += 1s;
+    schedule.add_cost(time, 1s, 40ms);
+  }
+  EXPECT_GT(windows, 20);
+  EXPECT_EQ(schedule.spent(), windows * 40ms);
 }
 
 TEST(WindowSchedule, IsJitteredByItsSeed) {
