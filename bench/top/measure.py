@@ -22,14 +22,25 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
+def peak_memory(pid):
+    """In MB, of the program itself: what wait4 reports includes this one before exec."""
+    with open(f"/proc/{pid}/status") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return float("nan")
+
+
 def run(command):
-    """CPU time as a share of one CPU, and the most memory in MB; the output is thrown away by perf itself."""
+    """CPU time as a share of one CPU, and the most memory; the output is thrown away."""
     start = time.monotonic()
     with open(os.devnull, "w") as nowhere:
         child = subprocess.Popen(command, stdout=nowhere, stderr=nowhere)
+        time.sleep(SECONDS * 0.8)
+        memory = peak_memory(child.pid)
         _, _, usage = os.wait4(child.pid, 0)
     elapsed = time.monotonic() - start
-    return (usage.ru_utime + usage.ru_stime) / elapsed, usage.ru_maxrss / 1024
+    return (usage.ru_utime + usage.ru_stime) / elapsed, memory
 
 
 def samples_of_loft():

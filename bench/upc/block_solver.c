@@ -1,5 +1,5 @@
 // A block tri-diagonal solver in the manner of the NAS benchmark BT: lines of 5 x 5 blocks,
-// eliminated forwards and substituted backwards.
+// eliminated forwards and substituted backwards. All lines together are 8 MB.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,10 +8,10 @@ enum { kCells = 64, kBlock = 5, kLines = 200 };
 typedef double Block[kBlock][kBlock];
 typedef double Vector[kBlock];
 
-static Block below[kCells], on[kCells], above[kCells];
-static Vector right[kCells];
+static Block all_below[kLines][kCells], all_on[kLines][kCells], all_above[kLines][kCells];
+static Vector all_right[kLines][kCells];
 
-static void fill(unsigned line) {
+static void fill(unsigned line, Block* below, Block* on, Block* above, Vector* right) {
   for (int cell = 0; cell < kCells; ++cell)
     for (int i = 0; i < kBlock; ++i) {
       right[cell][i] = 1.0 + (cell + i + (int)line) % 7;
@@ -52,8 +52,11 @@ static void eliminate(Block factor, Block above_before, Vector right_before, Blo
 
 int main(void) {
   double sum = 0;
+  for (unsigned line = 0; line < kLines; ++line)
+    fill(line, all_below[line], all_on[line], all_above[line], all_right[line]);
   for (unsigned line = 0; line < kLines; ++line) {
-    fill(line);
+    Block *below = all_below[line], *on = all_on[line], *above = all_above[line];
+    Vector* right = all_right[line];
     solve_block(on[0], above[0], right[0]);
     for (int cell = 1; cell < kCells; ++cell) {
       eliminate(below[cell], above[cell - 1], right[cell - 1], on[cell], right[cell]);

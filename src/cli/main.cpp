@@ -1,10 +1,14 @@
 // loft: see your program under its roof. Chooses the subcommand, prints its error, exits.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 #include "base/fault_guard.hpp"
 #include "base/text.hpp"
@@ -92,14 +96,30 @@ int run(int argc, char** argv) {
 }  // namespace loft::cli
 
 // Errors are values; what is thrown all the same, by a library or for want of memory, ends in
-// words.
-int main(int argc, char** argv) {
+// words: here, and where another thread threw it.
+static void tell_thrown() {
   try {
-    return loft::cli::run(argc, argv);
+    throw;
   } catch (const std::bad_alloc&) {
     std::fputs("loft: there is not enough memory for this\n", stderr);
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "loft: the system refused: %s\n", error.what());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "loft: this must not happen: %s\nloft: please report it\n", error.what());
+  } catch (...) {
+    std::fputs("loft: this must not happen\nloft: please report it\n", stderr);
+  }
+}
+
+int main(int argc, char** argv) {
+  std::set_terminate([] {
+    if (std::current_exception()) tell_thrown();
+    ::_exit(loft::cli::kLoftFailed);
+  });
+  try {
+    return loft::cli::run(argc, argv);
+  } catch (...) {
+    tell_thrown();
   }
   return loft::cli::kLoftFailed;
 }

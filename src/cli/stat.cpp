@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "base/text.hpp"
@@ -10,6 +11,7 @@
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/source_flag.hpp"
+#include "cli/threshold_flag.hpp"
 #include "event/resolver.hpp"
 #include "machine/geometry.hpp"
 #include "metric/request.hpp"
@@ -46,6 +48,7 @@ struct StatFlags {
   bool per_core = false;
   bool whole_machine = false;
   std::string region;
+  std::vector<std::string> thresholds;
   std::string by;     // "function" or "block"
   std::string model;  // of modelled events: "full", or sampled
   machine::GeometryTexts machine;
@@ -91,10 +94,19 @@ Result<void> check(const StatFlags& flags) {
   if (!flags.by.empty() && (flags.per_core || flags.interval_ms > 0 || repeated))
     return usage("--by shows the parts of one whole run",
                  "leave out --per-core, -I and -r, or --by");
+  if (!flags.thresholds.empty() && repeated)
+    return usage("--threshold is about one run", "leave out -r, or --threshold");
+  if (!flags.thresholds.empty() && flags.source.asked() == sample::Source::perf_events)
+    return usage("thresholds are the virtual PMU's", "use --source virtual");
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
   return {};
+}
+
+std::optional<sample::Source> asked_source(const StatFlags& flags) {
+  if (!flags.thresholds.empty()) return sample::Source::virtual_pmu;
+  return flags.source.asked();
 }
 
 // Of the virtual PMU's events, those that models compute.
@@ -115,7 +127,7 @@ Result<bool> asks_for_models(const StatFlags& flags, const std::vector<event::Ev
 
 // Functions, blocks and regions are the virtual PMU's alone.
 event::PlainNames plain_names(const StatFlags& flags) {
-  const auto source = flags.source.asked();
+  const auto source = asked_source(flags);
   if (source == sample::Source::virtual_pmu || !flags.region.empty() || !flags.by.empty())
     return event::PlainNames::virtual_first;
   // Without -e nobody expects a program to run twice.
@@ -124,8 +136,32 @@ event::PlainNames plain_names(const StatFlags& flags) {
   return is_watched || is_native ? event::PlainNames::never_virtual : event::PlainNames::best;
 }
 
+// Thresholds, with their events among those that are counted.
+Result<std::vector<source::Threshold>> read_thresholds(const StatFlags& flags,
+                                                       event::Resolver& resolver,
+                                                       std::vector<event::Event>& events) {
+  std::vector<source::Threshold> thresholds;
+  for (const std::string& text : flags.thresholds) {
+    LOFT_TRY(const ThresholdText parsed, parse_threshold(text));
+    LOFT_TRY(const event::Event event, resolver.resolve(parsed.event));
+    if (std::ranges::count(flags.thresholds, text) > 1)
+      return usage("the threshold '" + text + "' is there twice", "leave one out");
+    const auto known = std::ranges::find_if(
+        events, [&](const event::Event& other) { return other.counts_the_same_as(event); });
+    thresholds.push_back(parsed.threshold);
+    thresholds.back().event = static_cast<std::size_t>(known - events.begin());
+    if (known == events.end()) events.push_back(event);
+  }
+  return thresholds;
+}
+
+struct Names {
+  metric::Request request;
+  std::vector<source::Threshold> thresholds;
+};
+
 // Events and metrics of -e, each name resolved once.
-Result<metric::Request> read_names(const StatFlags& flags, Terminal& terminal) {
+Result<Names> read_names(const StatFlags& flags, Terminal& terminal) {
   const event::PlainNames plain = plain_names(flags);
   const bool is_virtual = plain == event::PlainNames::virtual_first;
   event::Resolver resolver(source::known_names(plain));
@@ -156,7 +192,8 @@ Result<metric::Request> read_names(const StatFlags& flags, Terminal& terminal) {
   if (runs_by_need(flags) && !has_instructions)
     if (auto event = resolver.resolve("instructions"); event && event->uncountable.empty())
       request.events.push_back(*std::move(event));
-  return request;
+  LOFT_TRY(auto thresholds, read_thresholds(flags, resolver, request.events));
+  return Names{std::move(request), std::move(thresholds)};
 }
 
 source::Split split_of(const StatFlags& flags) {
@@ -198,7 +235,7 @@ class Counter {
  public:
   Counter(const StatFlags& flags, const metric::Request& names, Format format, Terminal& terminal)
       : names_(names), terminal_(terminal) {
-    options_.only = flags.source.asked();
+    options_.only = asked_source(flags);
     options_.with_energy = true;
     options_.on_incomplete = [this](const Error& why) { incomplete_ = why; };
     options_.streams = [this](bool is_first) { return streams(is_first); };
@@ -211,6 +248,14 @@ class Counter {
     } else if (repeat_policy(flags).has_target()) {
       options_.interval = kOwnWindow;
     }
+  }
+
+  // Told at once, by whichever thread learns of it.
+  void tell(const sample::ThresholdOutcome& outcome) {
+    if (outcome.action != sample::ThresholdAction::print) return;
+    const std::lock_guard lock(mutex_);
+    terminal_.note(reached_text(names_.events[outcome.event].name, outcome));
+    (void)terminal_.flush();
   }
 
   Result<sample::RunCounts> count(const source::CountRequest& request) {
@@ -228,6 +273,7 @@ class Counter {
   }
 
   void print(const sample::RunCounts& frame, const sample::IntervalCounts& interval) {
+    const std::lock_guard lock(mutex_);
     terminal_.note(view::interval_text(frame, interval, names_.programs,
                                        metric::evaluate_interval(names_, frame, interval)));
     (void)terminal_.flush();  // a failure shows again at the end
@@ -235,6 +281,7 @@ class Counter {
 
   const metric::Request& names_;
   Terminal& terminal_;
+  std::mutex mutex_;  // of the terminal
   source::CountOptions options_;
   std::optional<roof::RepeatStreams> streams_;
   std::optional<Error> incomplete_;
@@ -243,8 +290,10 @@ class Counter {
 Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_CHECK(check(flags));
-  LOFT_TRY(const metric::Request names, read_names(flags, terminal));
+  LOFT_TRY(const Names read, read_names(flags, terminal));
+  const metric::Request& names = read.request;
   LOFT_TRY(auto request, make_request(flags, names.events));
+  request.thresholds = read.thresholds;
   std::optional<core::MachineGeometry> modelled;
   LOFT_TRY(const bool has_models, asks_for_models(flags, names.events));
   if (has_models) {
@@ -254,6 +303,7 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
   }
   const source::RepeatPolicy policy = repeat_policy(flags);
   Counter counter(flags, names, format, terminal);
+  request.on_threshold = [&](const auto& outcome) { counter.tell(outcome); };
   LOFT_TRY(auto run, source::count_repeatedly(
                          request, policy, [&](const auto& part) { return counter.count(part); },
                          [&](const sample::RunCounts& counted) {
@@ -304,6 +354,11 @@ void add_stat(Command& app, Action& action) {
       ->check(one_of({"function", "block"}));
   command->add_option("--region", flags->region,
                       "count only inside this function and what it calls (virtual PMU)");
+  command
+      ->add_option("--threshold", flags->thresholds,
+                   "EVENT=COUNT:ACTION: at this count snapshot, stop, print or signal[=NAME] "
+                   "(virtual PMU)")
+      ->allow_extra_args(false);
   command
       ->add_option("--model", flags->model,
                    "modelled events (virtual PMU): sampled, in windows of the run, estimates with "

@@ -36,7 +36,7 @@ std::string totals_text(const upc::Setup& setup, const upc::Played& played) {
     text += fmt::format("{:<24} {:>6} {:>8} {:<8} {:>20} {:>20}\n", event.name, event.event,
                         setup.sizes.counter_of(event.event), upc::mode_name(event.mode),
                         text_of(played.readings.back().counts[i]),
-                        event.threshold != 0 ? with_separators(event.threshold) : "");
+                        event.threshold != 0 ? with_separators(event.threshold) : "-");
   }
   return text;
 }

@@ -18,6 +18,7 @@ struct Producers {
   std::size_t source = kNobody;   // of its registers, the one that finished last
   std::size_t address = kNobody;  // likewise of those of its addresses
   std::size_t stored = kNobody;   // the store that a load of it reads from
+  std::size_t fetched = kNobody;  // another load that fetched a line of it
 };
 
 class ProducerFinder {
@@ -45,6 +46,7 @@ class ProducerFinder {
   }
 
  private:
+  static constexpr std::uint64_t kLine = 64;
   static constexpr std::uint64_t kWord = 8;
   static constexpr std::uint64_t kMostWords = 9;
 
@@ -59,6 +61,12 @@ class ProducerFinder {
   }
 
   void meet(const WindowAccess& access, std::size_t execution, Producers& producers) {
+    const std::uint64_t line = access.address / kLine;
+    if (access.cache.level != Level::l1) {
+      fetches_[line] = execution;
+    } else if (const auto fetch = fetches_.find(line); fetch != fetches_.end()) {
+      producers.fetched = fetch->second;
+    }
     const std::uint64_t first = access.address / kWord;
     for (std::uint64_t word = first;
          word * kWord < access.address + access.size && word < first + kMostWords; ++word) {
@@ -76,7 +84,8 @@ class ProducerFinder {
   const Window& window_;
   const std::vector<Moments>& moments_;
   std::array<std::size_t, 64> writers_{};
-  std::unordered_map<std::uint64_t, std::size_t> stores_;  // by word: the last
+  std::unordered_map<std::uint64_t, std::size_t> stores_;   // by word: the last
+  std::unordered_map<std::uint64_t, std::size_t> fetches_;  // by line: the last
 };
 
 // Goes back from moment to moment. Each step charges an instruction with the time it spans.
@@ -180,7 +189,10 @@ class Walk {
       come_from(from.stored);
       return true;
     }
-    charge(wait_of_load(), now().addressed);
+    // A line that is under way already is waited for at the level it comes from.
+    const bool is_under_way = from.fetched != kNobody && from.fetched != at_ &&
+                              moments_[from.fetched].loaded > now().addressed;
+    charge(wait_of_load(is_under_way ? from.fetched : at_), now().addressed);
     const Cycle address = from.address == kNobody ? 0 : moments_[from.address].finished;
     if (address > now().issued) {
       come_from(from.address);
@@ -191,8 +203,8 @@ class Walk {
     return true;
   }
 
-  [[nodiscard]] Wait wait_of_load() const {
-    const Execution& execution = window_.executions[at_];
+  [[nodiscard]] Wait wait_of_load(std::size_t by) const {
+    const Execution& execution = window_.executions[by];
     Wait farthest = Wait::l1;
     for (std::size_t i = 0; i < execution.accesses; ++i) {
       const WindowAccess& access = window_.accesses[execution.first_access + i];

@@ -12,6 +12,8 @@
 //                  counter of block 0, which is no block, says how far it is filled
 //                  A second memfd, of one page per thread, stops the threads when a window of the
 //                  stream opens or closes: loft truncates it, and whoever writes there faults.
+//   thresholds     which events are watched; in each thread's counters, the first numbers are no
+//                  blocks but how far the thread is from where it has to ask loft
 //   entries        where a function starts that alone is to be counted (a "region"); loft's answer
 //                  to each new mapping, for which the program waits
 //
@@ -23,9 +25,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/classify/event_rule.hpp"
+
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3430'4E45'5446'4F4CULL;  // "LOFTEN04"
+inline constexpr std::uint64_t kSharedMagic = 0x3530'4E45'5446'4F4CULL;  // "LOFTEN05"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
@@ -35,6 +39,12 @@ inline constexpr std::uint32_t kMaxEntries = 8192;
 inline constexpr std::uint32_t kMaxPath = 480;
 inline constexpr std::uint32_t kMessageBytes = 16384;
 inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
+// Counters of these numbers are the distances to thresholds: below 0 while a thread may go on. It
+// adds what its blocks count, and asks loft when it comes to 0.
+inline constexpr std::uint32_t kMaxThresholds = 16;
+inline constexpr std::uint32_t kFirstDistance = kNoBlock + 1;
+inline constexpr std::uint32_t kFirstBlock = kFirstDistance + kMaxThresholds;
+inline constexpr std::int64_t kFarthest = std::int64_t{1} << 54;  // its highest byte is the sign
 
 enum class BlockKind : std::uint32_t {
   body,          // instructions that ran whole, so many times
@@ -71,7 +81,8 @@ struct SlotEntry {
   std::uint64_t cpu_ns;         // what it ran until then, earlier programs of the thread included
   std::uint32_t parent;         // pid of the process that started this one
   std::uint32_t stream_window;  // the window that `stream_full` is of
-  std::uint32_t unused[2];
+  std::uint32_t threshold_call;    // 1 + the threshold that it came to; it waits until this is 0
+  std::uint32_t threshold_signal;  // loft's answer: send yourself this signal, 0 for none
 };
 static_assert(sizeof(SlotEntry) == 88);
 
@@ -124,15 +135,18 @@ struct SharedHeader {
   std::atomic<std::uint32_t> refused;        // how many processes stopped with such a line
   std::atomic<std::uint32_t> has_region;     // not 0: only a region is counted
   std::atomic<std::uint32_t> entries;
-  std::atomic<std::uint32_t> stream_mode;   // StreamMode
-  std::atomic<std::uint32_t> stream_calls;  // changes when a buffer is full
-  std::atomic<std::uint32_t> answered;      // mappings whose entries are there
-  std::atomic<std::uint32_t> has_reader;    // ReaderState
-  std::atomic<std::uint32_t> window;        // counts up; a window is open while it is odd
-  std::atomic<std::uint32_t> joined;        // threads that ever began to write in a window
-  std::atomic<std::uint32_t> left;          // and that have ended it
-  std::atomic<std::uint32_t> polls;         // descriptor of the second memfd, in every process
-  std::atomic<std::uint64_t> window_bytes;  // after how many bytes a thread leaves the window
+  std::atomic<std::uint32_t> stream_mode;      // StreamMode
+  std::atomic<std::uint32_t> stream_calls;     // changes when a buffer is full
+  std::atomic<std::uint32_t> answered;         // mappings whose entries are there
+  std::atomic<std::uint32_t> has_reader;       // ReaderState
+  std::atomic<std::uint32_t> window;           // counts up; a window is open while it is odd
+  std::atomic<std::uint32_t> joined;           // threads that ever began to write in a window
+  std::atomic<std::uint32_t> left;             // and that have ended it
+  std::atomic<std::uint64_t> window_bytes;     // after how many bytes a thread leaves the window
+  std::atomic<std::uint32_t> thresholds;       // that are watched, set before the program starts
+  std::atomic<std::uint32_t> threshold_calls;  // changes when a thread came to one
+  std::atomic<std::uint32_t> has_keeper;       // somebody answers; it locks the second byte
+  EventRule threshold[kMaxThresholds];
   char message[kMessageBytes];
 };
 static_assert(sizeof(SharedHeader) <= 32768);
@@ -169,10 +183,11 @@ static_assert(kBlocksOffset + std::uint64_t{kMaxBlocks} * sizeof(BlockEntry) <= 
 static_assert(kTablesEnd <= kCountersOffset);
 
 // How the engine's executable is called: these words, then the program's own argv.
-//   loft-engine DESCRIPTOR[,FILTERS] PATH NAME argv[0] argv[1] ...
-// FILTERS is a descriptor with the seccomp filters that the program inherits, if any; PATH is the
-// file to load, NAME what the program was started as (AT_EXECFN). Their number is even so that the
-// program's stack stays aligned when they are dropped.
+//   loft-engine MEMORY:POLLS[,FILTERS] PATH NAME argv[0] argv[1] ...
+// MEMORY and POLLS are the descriptors of the two memfds; FILTERS is a descriptor with the seccomp
+// filters that the program inherits, if any; PATH is the file to load, NAME what the program was
+// started as (AT_EXECFN). Their number is even so that the program's stack stays aligned when they
+// are dropped.
 inline constexpr int kEngineArguments = 4;
 
 // A PATH that starts so is a descriptor of the engine's, which it closes when the file is loaded.

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -135,10 +136,10 @@ Result<Run> Run::prepare(const std::vector<std::string>& command, StandardStream
   LOFT_TRY(auto shared, Shared::create());
   LOFT_TRY(const auto descriptor, raise_descriptor(shared.descriptor()));
   LOFT_TRY(const auto polls, raise_descriptor(shared.polls()));
-  shared.pass_polls_as(polls.get());
   const bool is_text = is_for_shell(program);
   const std::string file = is_text ? "/bin/sh" : program;
-  std::vector<std::string> words{engine, std::to_string(descriptor.get()), file, file};
+  std::vector<std::string> words{engine, fmt::format("{}:{}", descriptor.get(), polls.get()), file,
+                                 file};
   if (is_text) words.insert(words.end(), {file, program});
   words.insert(words.end(), command.begin() + (is_text ? 1 : 0), command.end());
   if (::fcntl(shared.descriptor(), F_SETFD, FD_CLOEXEC) != 0)

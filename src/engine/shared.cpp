@@ -36,7 +36,7 @@ Result<Shared> Shared::create() {
     return failure_of_errno(error, "create the windows of the virtual PMU");
   }
   auto* header = new (tables) SharedHeader{};
-  header->blocks = kNoBlock + 1;
+  header->blocks = kFirstBlock;
   header->magic = kSharedMagic;
   return Shared(std::move(memory), std::move(polls), static_cast<std::uint8_t*>(tables));
 }
@@ -47,7 +47,9 @@ Shared::Shared(Shared&& other) noexcept
       lock_(std::move(other.lock_)),
       tables_(std::exchange(other.tables_, nullptr)),
       window_(other.window_),
-      stream_(std::move(other.stream_)) {}
+      stream_(std::move(other.stream_)),
+      frozen_(std::move(other.frozen_)),
+      shown_(other.shown_.load()) {}
 
 Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(memory_, other.memory_);
@@ -56,6 +58,9 @@ Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(window_, other.window_);
   std::swap(tables_, other.tables_);
   std::swap(stream_, other.stream_);
+  std::swap(frozen_, other.frozen_);
+  shown_ = frozen_.get();
+  other.shown_ = other.frozen_.get();
   return *this;
 }
 
@@ -169,8 +174,6 @@ void Shared::set_reader(bool is_there) {
 
 bool Shared::has_reader() const { return header().has_reader.load() != 0; }
 
-void Shared::pass_polls_as(int number) { header().polls = static_cast<std::uint32_t>(number); }
-
 // Threads that fault because of the truncation find the new number.
 bool Shared::change_window() {
   if (window_ + 2 >= kMaxWindow) return false;
@@ -222,7 +225,25 @@ void Shared::release_stream(std::uint32_t slot) {
   ::syscall(SYS_futex, &entry->stream_full, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
+Result<void> Shared::freeze() {
+  auto frozen = std::make_unique<Frozen>();
+  const std::uint32_t count = std::min(header().slots.load(), kMaxSlots);
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
+    LOFT_TRY(auto counts, read_counts(slot));
+    frozen->push_back(std::move(counts));
+  }
+  frozen_ = std::move(frozen);
+  shown_ = frozen_.get();
+  return {};
+}
+
 Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
+  const Frozen* frozen = shown_.load();
+  if (frozen == nullptr) return read_counts(slot);
+  return slot < frozen->size() ? (*frozen)[slot] : std::vector<BlockCount>();
+}
+
+Result<std::vector<BlockCount>> Shared::read_counts(std::uint32_t slot) const {
   std::vector<BlockCount> result;
   if (slot >= kMaxSlots) return result;
   const auto base = static_cast<off_t>(kCountersOffset + slot * kCountersPerSlot);
@@ -241,7 +262,7 @@ Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
     const auto first =
         static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - base) / sizeof values[0]);
     for (std::uint32_t i = 0; i < static_cast<std::size_t>(got) / sizeof values[0]; ++i)
-      if (values[i] != 0 && first + i != kNoBlock) result.push_back({first + i, values[i]});
+      if (values[i] != 0 && first + i >= kFirstBlock) result.push_back({first + i, values[i]});
     at += got;
   }
   return result;

@@ -2,7 +2,9 @@
 // descriptor to the engine, read from it at any time, also after the program was killed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +33,9 @@ class Shared {
   [[nodiscard]] int descriptor() const { return memory_.get(); }
   // The program's threads stop when it is truncated; they must have it under a number of their own.
   [[nodiscard]] int polls() const { return polls_.get(); }
-  void pass_polls_as(int number);
 
-  // Numbers from 1 up to, not including, this exist. An entry whose address is 0 is not complete
-  // yet.
+  // Numbers from kFirstBlock up to, not including, this exist. An entry whose address is 0 is not
+  // complete yet.
   [[nodiscard]] std::uint32_t blocks() const;
   [[nodiscard]] BlockEntry block(std::uint32_t number) const;
   [[nodiscard]] std::span<const std::uint8_t> code(const BlockEntry& block) const;
@@ -84,6 +85,9 @@ class Shared {
   [[nodiscard]] std::uint32_t joined() const;
   [[nodiscard]] std::uint32_t left() const;
 
+  // From now on counts() gives what was counted until now, whatever still runs.
+  [[nodiscard]] Result<void> freeze();
+
   // What the thread of that slot has counted so far; blocks it never ran are left out.
   [[nodiscard]] Result<std::vector<BlockCount>> counts(std::uint32_t slot) const;
 
@@ -96,6 +100,7 @@ class Shared {
       : memory_(std::move(memory)), polls_(std::move(polls)), tables_(tables) {}
   [[nodiscard]] bool change_window();
   [[nodiscard]] SharedHeader& header() const;
+  [[nodiscard]] Result<std::vector<BlockCount>> read_counts(std::uint32_t slot) const;
   template <typename T>
   [[nodiscard]] std::vector<T> table(std::uint64_t offset, std::uint32_t count) const;
 
@@ -105,6 +110,9 @@ class Shared {
   std::uint8_t* tables_ = nullptr;
   std::uint32_t window_ = 0;
   std::vector<std::byte> stream_;
+  using Frozen = std::vector<std::vector<BlockCount>>;  // by slot
+  std::unique_ptr<const Frozen> frozen_;
+  std::atomic<const Frozen*> shown_ = nullptr;  // `frozen_`, once it is complete
 };
 
 }  // namespace loft::engine

@@ -64,9 +64,6 @@ class Resolver {
   // All events of a comma-separated list, sets and PMU families expanded, groups numbered.
   [[nodiscard]] Result<std::vector<Event>> resolve_list(std::string_view list);
 
-  // The formula of a PAPI preset that is no single event on this machine; empty when it is one.
-  [[nodiscard]] Result<std::string> preset_formula(std::string_view name);
-
   // What the resolver reads, for those who list it.
   [[nodiscard]] PmuTable& pmus() { return pmus_; }
   [[nodiscard]] Result<const Definitions*> definitions();

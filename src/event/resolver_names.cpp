@@ -100,11 +100,6 @@ Result<const PresetMapping*> Resolver::preset_mapping(std::string_view name) {
   return mapping;
 }
 
-Result<std::string> Resolver::preset_formula(std::string_view name) {
-  LOFT_TRY(const PresetMapping* const mapping, preset_mapping(name));
-  return mapping->formula;
-}
-
 Result<Resolver::Events> Resolver::preset_name(std::string_view name) {
   LOFT_TRY(const PresetMapping* const mapping, preset_mapping(name));
   if (mapping->alternatives.empty())

@@ -20,7 +20,7 @@ constexpr std::size_t kLine = 64;
 // Lines that are walked and bytes that are read in one look, out of all caches since the last.
 constexpr std::size_t kMemoryStride = 4096;
 constexpr std::size_t kMemoryNodes = 64;
-constexpr std::size_t kStreamed = 256u << 10;
+constexpr std::size_t kStreamed = 64u << 10;
 constexpr std::size_t kMemory = kMemoryNodes * kMemoryStride + kStreamed;
 constexpr double kMostSeconds = 0.004;  // of one walk
 constexpr std::size_t kLinksAtOnce = 512;
@@ -47,7 +47,6 @@ const std::byte* follow(const std::byte* at, std::size_t links) {
 bool flush(const std::byte* from, std::size_t bytes) {
 #if defined(__x86_64__)
   for (std::size_t i = 0; i < bytes; i += kLine) __builtin_ia32_clflush(from + i);
-  __builtin_ia32_mfence();
   return true;
 #else
   static_cast<void>(from), static_cast<void>(bytes);
@@ -243,7 +242,14 @@ void ConditionsProbe::look_at_memory() {
     if (cycles > 0) best_stream_ = std::max(best_stream_, kStreamed / cycles);
   }
   // For the next look.
-  if (flush(memory_.data(), kMemory)) in_memory_ = memory_.data();
+  const std::byte* node = memory_.data();
+  bool is_flushed = flush(streamed, kStreamed);
+  for (std::size_t i = 0; i < kMemoryNodes; ++i) {
+    const std::byte* const next = follow(node, 1);
+    is_flushed = flush(node, kLine) && is_flushed;
+    node = next;
+  }
+  if (is_flushed) in_memory_ = memory_.data();
 }
 
 Conditions ConditionsProbe::conditions() const {

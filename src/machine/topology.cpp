@@ -180,14 +180,6 @@ CpuList measuring_order(const model::Topology& topology, const CpuList& allowed)
   return first;
 }
 
-int separate_cores(const model::Topology& topology, const CpuList& order) {
-  std::set<int> cores;
-  for (const int id : order)
-    for (const model::Cpu& cpu : topology.cpus)
-      if (cpu.id == id) cores.insert(cpu.core);
-  return static_cast<int>(cores.size());
-}
-
 std::vector<Neighbour> neighbours_of(const model::Topology& topology, const CpuList& order) {
   const auto find = [&](int id) {
     const auto found = std::ranges::find(topology.cpus, id, &model::Cpu::id);

@@ -17,9 +17,6 @@ namespace loft::machine {
 // interrupts, last among equals.
 CpuList measuring_order(const model::Topology& topology, const CpuList& allowed);
 
-// How many of the first CPUs of that order are on cores of their own.
-int separate_cores(const model::Topology& topology, const CpuList& order);
-
 // What each CPU of the order is to the first of it.
 enum class Neighbour { same_core, near, far };  // far: another package or memory node
 std::vector<Neighbour> neighbours_of(const model::Topology& topology, const CpuList& order);

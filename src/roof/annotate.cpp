@@ -156,15 +156,18 @@ Result<model::Annotation> annotation_of(const Measured& measured, const model::M
   annotation.counts_from = report.counts_from;
   annotation.notes = report.notes;
   SourcesAtHand sources;
-  annotation.functions =
-      annotate(measured.code, addresses_of(measured.native), report.chart.points, wanted, sources);
+  annotation.functions = measured.code.empty()
+                             ? chosen(measured.kept.code, wanted)
+                             : annotate(measured.code, addresses_of(measured.native),
+                                        report.chart.points, wanted, sources);
   if (!annotation.functions.empty()) return annotation;
-  return failure(ErrorKind::not_found, "annotate code",
-                 wanted.names.empty() ? "no function of it was met by a sample"
-                                      : "no function that ran has '" +
-                                            loft::join(wanted.names, "' or '") + "' in its name",
-                 wanted.names.empty() ? "name a function: loft annotate FUNCTION -- CMD"
-                                      : "loft roof -- CMD lists functions");
+  return failure(
+      ErrorKind::not_found, "annotate code",
+      wanted.names.empty()
+          ? "samples met none of its functions: it ran too short"
+          : "no function that ran has '" + loft::join(wanted.names, "' or '") + "' in its name",
+      wanted.names.empty() ? "let it run longer, or name a function: loft annotate FUNCTION -- CMD"
+                           : "loft roof -- CMD lists functions");
 }
 
 }  // namespace loft::roof

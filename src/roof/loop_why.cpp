@@ -115,8 +115,10 @@ Result<void> add_loops(const KeptWindows& kept, const std::vector<LoopWork>& loo
     LOFT_TRY(Account of_loops, account_of(grouped.windows, grouped.loops, machine, met));
     of_loops.functions.erase(FunctionKey{});
     of_loops.nearest.erase(FunctionKey{});
+    of_loops.quiet_l3.erase(FunctionKey{});
     account.functions.merge(of_loops.functions);
     account.nearest.merge(of_loops.nearest);
+    account.quiet_l3.merge(of_loops.quiet_l3);
   }
   return {};
 }

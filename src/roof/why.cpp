@@ -235,15 +235,19 @@ void add_parts(const std::vector<TimedPart>& parts,
 }
 
 // Where the model does not explain the time, data that the warm-up did not see may have been nearer
-// than it takes them to be: if that explains the time, it is what happened.
+// than it takes them to be, or still in L3 though others evict much of it: if that explains the
+// time, it is what happened.
 model::Why judge(const Account& account, const FunctionKey& key, const TimedPart& part,
                  const model::MeasuredPart& measured) {
   model::Why why = model::judge(part, measured);
-  const auto found = account.nearest.find(key);
-  if (why.outcome != model::Outcome::unexplained || found == account.nearest.end()) return why;
-  if (part.cycles <= kOpen * found->second.cycles) return why;
-  model::Why nearer = model::judge(found->second, measured);
-  return nearer.outcome == model::Outcome::unexplained ? why : nearer;
+  if (why.outcome != model::Outcome::unexplained) return why;
+  for (const auto* others : {&account.nearest, &account.quiet_l3}) {
+    const auto found = others->find(key);
+    if (found == others->end() || part.cycles <= kOpen * found->second.cycles) continue;
+    model::Why nearer = model::judge(found->second, measured);
+    if (nearer.outcome != model::Outcome::unexplained) return nearer;
+  }
+  return why;
 }
 
 }  // namespace
@@ -290,6 +294,12 @@ Result<Account> account_of(
   if (is_open)
     add_parts(parts_of(windows, core, functions.size(), core::Unknown::nearest), functions,
               account.nearest);
+  if (core.l3_latency.value > kOpen * measured.parameters.l3_latency.value) {
+    core::CoreParameters quiet = core;
+    quiet.l3_latency = measured.parameters.l3_latency;
+    add_parts(parts_of(windows, quiet, functions.size(), core::Unknown::as_modelled), functions,
+              account.quiet_l3);
+  }
   return account;
 }
 

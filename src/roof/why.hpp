@@ -31,6 +31,9 @@ struct Account {
   // The same with data that the warm-up did not see as near as they can be; empty where there are
   // none to speak of.
   std::map<FunctionKey, model::TimedPart> nearest;
+  // The same with L3 as quick as on a quiet machine: what comes back to its lines soon enough finds
+  // them there, whatever others evict. Empty where others did not disturb L3.
+  std::map<FunctionKey, model::TimedPart> quiet_l3;
   std::string core;    // which core was modelled: "zen3, 47 parameters measured"
   std::string slowed;  // what others took of the machine meanwhile; empty: nothing to speak of
 };

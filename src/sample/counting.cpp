@@ -27,4 +27,18 @@ std::optional<Source> source_named(std::string_view name) {
   return std::nullopt;
 }
 
+const char* to_string(ThresholdAction action) {
+  switch (action) {
+    case ThresholdAction::snapshot:
+      return "snapshot";
+    case ThresholdAction::stop:
+      return "stop";
+    case ThresholdAction::signal:
+      return "signal";
+    case ThresholdAction::print:
+      return "print";
+  }
+  return "";
+}
+
 }  // namespace loft::sample

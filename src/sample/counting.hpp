@@ -70,6 +70,30 @@ struct IntervalCounts {
   std::vector<CpuCounts> cpus;
 };
 
+// What happens when an event comes to a count.
+enum class ThresholdAction {
+  snapshot,  // all counts of that moment are kept
+  stop,      // nothing is counted from there on
+  signal,    // the thread that came to it gets a signal
+  print,     // it is told at once
+};
+const char* to_string(ThresholdAction action);
+
+// A threshold, and what became of it.
+struct ThresholdOutcome {
+  std::size_t event = 0;    // index into RunCounts::events
+  std::uint64_t count = 0;  // that was waited for
+  ThresholdAction action = ThresholdAction::snapshot;
+  bool is_reached = false;
+  // At the end of the block with which it was reached:
+  std::uint64_t value = 0;
+  Nanoseconds time{};  // since the run began
+  pid_t pid = 0;       // the thread that came to it
+  pid_t tid = 0;
+  std::string comm;
+  std::vector<Count> counts;  // of all events then; with `snapshot` alone
+};
+
 // What a meter had shown by some moment, both since the start.
 struct EnergySeen {
   double seconds = 0;
@@ -147,8 +171,9 @@ struct RunCounts {
   std::vector<ThreadFunctionCounts> thread_functions;  // where asked for; pairs that never met are
                                                        // left out
   std::vector<IntervalCounts> intervals;
-  std::vector<EnergyUsed> energy;  // where it was asked for, and there is a meter
-  std::vector<std::string> notes;  // what a reader of the numbers must know
+  std::vector<ThresholdOutcome> thresholds;  // in the order in which they were asked for
+  std::vector<EnergyUsed> energy;            // where it was asked for, and there is a meter
+  std::vector<std::string> notes;            // what a reader of the numbers must know
 
   // Under the virtual PMU a program takes longer than alone: no rate follows from that time.
   [[nodiscard]] bool has_engine_time() const { return source == Source::virtual_pmu; }

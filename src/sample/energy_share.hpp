@@ -3,7 +3,7 @@
 // neighbours and of idle parts of the machine are in it, too: it is modelled, never measured.
 //
 //   const EnergyShares shares = share_energy(used.over_time, samples);
-//   shares.joules.at(function)
+//   use(shares.of_place.at(function).joules);
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,14 @@ struct EventGroup {
   bool keep_together = false;  // the user wrote {a,b}: rather count none than count them apart
 };
 
+// Something that happens when an event comes to a count.
+struct Threshold {
+  std::size_t event = 0;  // index into CountRequest::events
+  std::uint64_t count = 0;
+  sample::ThresholdAction action = sample::ThresholdAction::snapshot;
+  int signal = 0;  // that is sent, with ThresholdAction::signal
+};
+
 struct CountRequest {
   std::vector<event::Event> events;
   std::vector<EventGroup> groups;  // each event is in exactly one
@@ -64,6 +73,10 @@ struct CountRequest {
 
   // The virtual PMU alone: count only inside this function and what it calls; empty for all.
   std::string region;
+  // The virtual PMU alone: what happens at which counts.
+  std::vector<Threshold> thresholds;
+  // Called when one is reached, on another thread, while the thread that came to it waits.
+  std::function<void(const sample::ThresholdOutcome&)> on_threshold;
   // The virtual PMU alone: also count per basic block, once the program has ended.
   bool with_blocks = false;
   // The virtual PMU alone: keeps windows of the run for a timing model; null for none.
@@ -99,6 +112,9 @@ class CountingRun {
 
   // Facts a reader of the numbers must know.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+
+  // The thresholds of the request, and what became of them.
+  [[nodiscard]] virtual std::vector<sample::ThresholdOutcome> thresholds() const { return {}; }
 
   // Lets the program go, or begins to watch.
   [[nodiscard]] virtual Result<void> start() = 0;

@@ -119,6 +119,7 @@ class Watch {
     result.thread_functions = std::move(reading.thread_functions);
     if (request_.split == Split::cpus) result.cpus = std::move(reading.cpus);
     result.intervals = std::move(intervals_);
+    result.thresholds = run_.thresholds();
     result.notes = run_.notes();
     if (const auto complete = run_.check(); !complete) {
       if (!options_.on_incomplete) return Failure(complete.error());

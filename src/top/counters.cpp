@@ -52,6 +52,21 @@ std::string excluded(const event::Event& event, int cpu) {
   return {};
 }
 
+// Software events never wait for a counter: all of them become one group, which one call reads.
+void join_software(std::vector<source::EventGroup>& groups,
+                   const std::vector<event::Event>& events) {
+  source::EventGroup joined;
+  std::erase_if(groups, [&](const source::EventGroup& group) {
+    const bool is_software = std::ranges::all_of(group.members, [&](std::size_t i) {
+      return events[i].encoding.kind() == event::PmuKind::software;
+    });
+    if (!is_software || group.keep_together) return false;
+    joined.members.insert(joined.members.end(), group.members.begin(), group.members.end());
+    return true;
+  });
+  if (!joined.members.empty()) groups.push_back(std::move(joined));
+}
+
 }  // namespace
 
 bool CoreSet::counts_something() const {
@@ -71,6 +86,7 @@ Result<CoreSet> open_on_core(metric::Request request, int cpu) {
   for (source::EventGroup& group : groups)
     std::erase_if(group.members, [&](std::size_t i) { return !opened.why_missing[i].empty(); });
   std::erase_if(groups, [](const source::EventGroup& group) { return group.members.empty(); });
+  join_software(groups, request.events);
 
   LOFT_TRY(auto tried, source::perf_events::try_layout(request.events, groups, {-1, cpu}, {}));
   const Layout& layout = tried.layout;

@@ -54,10 +54,19 @@ std::optional<double> named(const CoreSample& core, std::string_view name) {
   return std::nullopt;
 }
 
+// Why a core has no place under the roofs.
+std::string why_not_placed(const CoreSample& core) {
+  if (!core.is_read()) return core.why;
+  for (const NamedValue& value : values_of(core))
+    if ((value.name == "GFLOPS" || value.name == "intensity") && !value.why.empty())
+      return std::string(value.why);
+  return "operations and bytes are not counted";
+}
+
 const std::vector<std::pair<const char*, const char*>>& keys() {
   static const std::vector<std::pair<const char*, const char*>> all = {
       {"q", "quit"},
-      {"e", "change events: 'IPC,cache-misses' on all cores, '0-3: cycles' on some"},
+      {"e", "change events: 'IPC' on all cores, '0-3: cycles' on some, '+IPC' beside the others"},
       {"r", "the roofline position of each core, and back"},
       {"t", "show or hide the busiest threads"},
       {"+ -", "sample more often, less often"},
@@ -164,7 +173,7 @@ KeyAction Screen::show_roofline() {
   const bool is_counted = std::ranges::any_of(frame_->cores, [](const CoreSample& core) {
     return named(core, "GFLOPS") && named(core, "intensity");
   });
-  if (!is_counted) action.change = ControlRequest{"", "GFLOPS,intensity"};
+  if (!is_counted) action.change = ControlRequest{"", "+GFLOPS,intensity"};
   return action;
 }
 
@@ -269,10 +278,9 @@ void Screen::add_roofline(std::vector<ScreenLine>& lines) const {
     const auto limit = gflops && intensity ? options_.roofline->limit(*intensity, *gflops * 1e9)
                                            : std::optional<model::Limit>();
     if (!limit) {
-      lines.push_back(
-          line_of(fmt::format(" {:>4} {:>10} {:>10}  operations and bytes are not counted",
-                              core.cpu, "n/a", "n/a"),
-                  Style::faint));
+      lines.push_back(line_of(fmt::format(" {:>4} {:>10} {:>10}  {}", core.cpu, "n/a", "n/a",
+                                          printable(why_not_placed(core))),
+                              Style::faint));
       continue;
     }
     lines.push_back({{fmt::format(" {:>4} {:>10.3g} {:>10.3g}  {:<24} ", core.cpu, *gflops,

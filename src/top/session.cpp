@@ -107,8 +107,21 @@ Result<void> Session::apply(const ControlRequest& request) {
   if (!request.cores.empty()) {
     LOFT_TRY(cpus, parse_cpu_list(request.cores));
   }
-  LOFT_TRY(const metric::Request names, options_.read_names(request.events));
-  for (const int cpu : cpus) LOFT_CHECK(monitor_->change(cpu, names));
+  // All names are looked up before any core changes.
+  std::map<int, std::pair<std::string, metric::Request>> changes;
+  for (const int cpu : cpus) {
+    std::string events = request.events;
+    if (events.starts_with('+')) {
+      const auto known = events_.find(cpu);
+      events = (known == events_.end() ? options_.events : known->second) + "," + events.substr(1);
+    }
+    LOFT_TRY(auto names, options_.read_names(events));
+    changes[cpu] = {std::move(events), std::move(names)};
+  }
+  for (auto& [cpu, change] : changes) {
+    LOFT_CHECK(monitor_->change(cpu, std::move(change.second)));
+    events_[cpu] = std::move(change.first);
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ class Session {
 
  private:
   [[nodiscard]] Result<void> open_doors();
+  // Events behind a '+' are counted beside those that the core counts.
   [[nodiscard]] Result<void> apply(const ControlRequest& request);
   void read_files();
   [[nodiscard]] HttpResponse respond(const HttpRequest& request);
@@ -58,6 +60,7 @@ class Session {
 
   SessionOptions options_;
   std::optional<Monitor> monitor_;
+  std::map<int, std::string> events_;  // what each core counts, where that was changed
   std::optional<ControlFiles> files_;
   std::optional<ControlSocket> socket_;
   std::optional<HttpServer> server_;

@@ -41,6 +41,31 @@ std::uint64_t Unit::value(unsigned counter) const {
          sizes_.value_mask();
 }
 
+// The state machine must be between two visits: what it holds is in neither place.
+void Unit::add(unsigned counter, std::uint64_t events) {
+  const std::vector<std::uint64_t> low(sizes_.input_words());
+  while (!is_ready() || access_.kind != Access::Kind::none) step(low);
+  if (!run_ || events == 0) return;
+  const std::uint64_t before = value(counter);
+  const std::uint64_t carries =
+      (counters_.low(counter) + (events & sizes_.low_mask())) / sizes_.carry_period() +
+      (events >> sizes_.low_bits);
+  // Where the high bits are those of the threshold, the next carry is the interrupt.
+  const std::uint64_t first = (limits_[counter].data - (before >> sizes_.low_bits)) &
+                              sizes_.high_mask();  // carries until it is armed
+  const bool can_arm = bit(enabled_, counter) && is_sound(counter) && !limits_[counter].is_wrong();
+  const std::uint64_t after = (before + events) & sizes_.value_mask();
+  const bool was_wrong = !is_sound(counter);
+  values_[counter] = word_of(after >> sizes_.low_bits);
+  if (was_wrong) values_[counter].parity = !values_[counter].parity;
+  counters_.set_low(counter, after & sizes_.low_mask());
+  clear_bit(carry_, counter);
+  if (carries == 0) return;
+  clear_bit(armed_, counter);
+  if (can_arm && carries > first) set_bit(pending_, counter);
+  if (can_arm && after >> sizes_.low_bits == limits_[counter].data) set_bit(armed_, counter);
+}
+
 void Unit::flip(Memory memory, unsigned counter, unsigned bit) {
   Word& word = (memory == Memory::counters ? values_ : limits_)[counter];
   if (bit == sizes_.high_bits)
@@ -57,11 +82,12 @@ void Unit::step(std::span<const std::uint64_t> inputs, const BusRequest& request
     next = {Access::Kind::visit, visited_};
   else if (request.valid && is_ready())
     next = begin(request);
-  complete();
+  const bool is_idle = access_.kind == Access::Kind::none && next.kind == Access::Kind::none;
+  if (!is_idle || response_) complete();
   const bool is_write = next.kind == Access::Kind::write_counter;
   counters_.step(inputs, run_, is_write ? next.index : EventCounters::kNoCounter);
   if (counters_.any_carry_out()) latch_carries();
-  end(next, request);
+  if (!is_idle || phase_ == 2) end(next, request);
   access_ = next;
   advance_state_machine();
 }

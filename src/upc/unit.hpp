@@ -50,6 +50,10 @@ class Unit {
   void step(std::span<const std::uint64_t> inputs, const BusRequest& request = {});
   [[nodiscard]] std::uint64_t cycle() const { return cycle_; }
 
+  // As so many cycles in which this counter alone counts an event, in a few: for sources that count
+  // by themselves and come with sums. Lines are low meanwhile. Nothing while the unit is stopped.
+  void add(unsigned counter, std::uint64_t events);
+
   // What is in the registers, for those who look at the unit and not through its bus.
   [[nodiscard]] std::uint64_t value(unsigned counter) const;  // a carry that waits included
   [[nodiscard]] std::uint64_t low(unsigned counter) const { return counters_.low(counter); }

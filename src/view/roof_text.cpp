@@ -34,14 +34,16 @@ std::string row(const std::string& name, const RoofPoint& point, model::RoofKind
   const auto& why = point.subject.why;
   const bool is_explained = why && why->outcome != model::Outcome::not_seen;
   // The column has room for one cause; the line below the table names both.
-  const std::string limit = is_explained && why->limit   ? std::string(model::words_of(*why->limit))
-                            : is_explained               ? words_of(*why)
-                            : point.limit                ? "below " + point.limit->name
-                            : !point.subject.work        ? "not counted"
-                            : point.subject.seconds <= 0 ? "took no time"
-                            : !point.ops_per_second      ? "rate not known"
-                            : ops == model::RoofKind::flops ? "no floating point"
-                                                            : "-";
+  const std::string limit =
+      is_explained && why->limit   ? std::string(model::words_of(*why->limit))
+      : is_explained               ? words_of(*why)
+      : point.limit                ? "below " + point.limit->name
+      : !point.subject.work        ? "not counted"
+      : point.subject.seconds <= 0 ? "took no time"
+      : !point.ops_per_second      ? "rate not known"
+      : point.subject.work->bytes <= 0 && *point.ops_per_second > 0 ? "no loads and stores"
+      : ops == model::RoofKind::flops && *point.ops_per_second <= 0 ? "no floating point"
+                                                                    : "-";
   // What rests on sampled or modelled time is marked like every estimate.
   const std::string mark = point.subject.origin == sample::Origin::counted ? "" : "~";
   const std::string work_mark =

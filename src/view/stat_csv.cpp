@@ -47,6 +47,19 @@ std::string interval_part(const sample::IntervalCounts& part) {
   return fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end));
 }
 
+// The count that was reached, and all others of that moment where they were kept.
+std::string threshold_rows(const sample::RunCounts& run, const sample::ThresholdOutcome& outcome) {
+  const std::string part = fmt::format("{}={}:{}", run.events[outcome.event].name, outcome.count,
+                                       to_string(outcome.action));
+  const Count value = outcome.is_reached ? Count::exact(outcome.value)
+                                         : Count::missing("the count was not reached");
+  if (outcome.counts.empty()) return row("threshold", part, run.events[outcome.event], value);
+  std::string text;
+  for (std::size_t i = 0; i < run.events.size(); ++i)
+    text += row("threshold", part, run.events[i], outcome.counts[i]);
+  return text;
+}
+
 std::string metric_rows(const sample::RunCounts& run, const metric::RunMetrics& metrics) {
   std::string text;
   for (std::size_t m = 0; m < metrics.total.size(); ++m) {
@@ -98,6 +111,8 @@ std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& met
                     thread.counts[i]);
     }
   }
+  for (const sample::ThresholdOutcome& outcome : run.thresholds)
+    text += threshold_rows(run, outcome);
   for (const sample::EnergyUsed& used : run.energy)
     text += fmt::format("energy,{},energy,{},J,{},1.0000,,,,\n", csv_field(used.meter), used.joules,
                         to_string(used.origin));

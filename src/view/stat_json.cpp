@@ -156,6 +156,21 @@ ordered_json intervals_json(const RunCounts& run, const metric::RunMetrics& metr
   return intervals;
 }
 
+ordered_json threshold_json(const RunCounts& run, const sample::ThresholdOutcome& outcome) {
+  ordered_json json{{"event", run.events[outcome.event].name},
+                    {"count", outcome.count},
+                    {"action", to_string(outcome.action)},
+                    {"reached", outcome.is_reached}};
+  if (!outcome.is_reached) return json;
+  json["value"] = outcome.value;
+  json["time_s"] = to_seconds(outcome.time);
+  json["pid"] = outcome.pid;
+  json["tid"] = outcome.tid;
+  json["comm"] = outcome.comm;
+  if (!outcome.counts.empty()) json["values"] = values_of(run, outcome.counts);
+  return json;
+}
+
 }  // namespace
 
 std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
@@ -177,6 +192,8 @@ std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   for (std::size_t m = 0; m < metrics.total.size(); ++m)
     json["metrics"].push_back(metric_json(run, metrics, m));
   if (!metrics.total.empty()) json["constants"] = constants_array(metrics.total);
+  for (const sample::ThresholdOutcome& outcome : run.thresholds)
+    json["thresholds"].push_back(threshold_json(run, outcome));
   for (const sample::EnergyUsed& used : run.energy)
     json["energy"].push_back({{"meter", used.meter},
                               {"joules", used.joules},

@@ -130,6 +130,27 @@ std::string times_line(const RunCounts& run) {
   return line + "\n";
 }
 
+// What happened at thresholds, with the counts of that moment where they were kept.
+std::string threshold_lines(const RunCounts& run) {
+  std::string text;
+  for (const sample::ThresholdOutcome& outcome : run.thresholds) {
+    const std::string what = fmt::format("{} = {}, {}", printable(run.events[outcome.event].name),
+                                         with_separators(outcome.count), to_string(outcome.action));
+    if (!outcome.is_reached) {
+      text += fmt::format("\nthreshold {}: not reached\n", what);
+      continue;
+    }
+    text += fmt::format("\nthreshold {}: reached after {} in thread {} {}, at {}\n", what,
+                        format_seconds(to_seconds(outcome.time)), outcome.tid,
+                        printable(outcome.comm), with_separators(outcome.value));
+    for (std::size_t i = 0; i < outcome.counts.size(); ++i)
+      if (outcome.counts[i].is_available())
+        text += fmt::format("{:>18}  {}\n", count_text(outcome.counts[i], run.events[i]),
+                            printable(run.events[i].name));
+  }
+  return text;
+}
+
 std::string source_words(const RunCounts& run) {
   if (run.source != sample::Source::virtual_pmu) return to_string(run.source);
   const bool is_modelled = std::ranges::any_of(
@@ -173,7 +194,7 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
       [](const sample::ThreadCounts& row) { return fmt::format("{} {}", row.tid, row.comm); });
   text += part_table(run, run.cpus, metrics.total, metrics.cpus, "cpu",
                      [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
-  text += function_table(run) + block_table(run);
+  text += function_table(run) + block_table(run) + threshold_lines(run);
   for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

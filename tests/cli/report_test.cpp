@@ -295,5 +295,26 @@ TEST_F(ReportCommand, AFolderOfSymbolsThatIsNotThereIsAnError) {
   EXPECT_THAT(said.notes, HasSubstr("name folders behind --symbols"));
 }
 
+// Whatever memory there is: a result, or words and 125; never an abort.
+TEST_F(ReportCommand, EndsInWordsWithoutMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need terabytes of address space";
+#endif
+  const auto with = [&](int megabytes, const std::string& command) {
+    const std::string line = "ulimit -v " + std::to_string(1024 * megabytes) +
+                             "; " LOFT_PROGRAM " " + command + " >/dev/null 2>&1 </dev/null";
+    const int raw = std::system(line.c_str());
+    return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+  };
+  int least = 8;  // with which it starts at all
+  while (least < 4096 && with(least, "--version") != 0) least += 8;
+  for (const char* how : {"--jobs 16", "--records --jobs 16", "-o /dev/null --format html"})
+    for (int more = 0; more <= 160; more += 16) {
+      const int status = with(least + more, "report " + file() + " " + how);
+      EXPECT_TRUE(status == 0 || status == 125)
+          << how << " with " << least + more << " MB: " << status;
+    }
+}
+
 }  // namespace
 }  // namespace loft

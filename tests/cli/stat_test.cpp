@@ -194,6 +194,17 @@ TEST(StatCommand, TheExtensionPicksTheFormatAndAnUnknownOneIsRefusedBeforeRunnin
   EXPECT_THAT(refused.out, Not(HasSubstr("ran")));
 }
 
+#ifdef LOFT_HAS_ENGINE
+TEST(StatCommand, TheVirtualPmuRunsUnderItself) {
+  const Said said = run_loft("stat --source virtual -e instructions -- " LOFT_PROGRAM
+                             " stat --source virtual -e syscalls -- sh -c 'exit 7'");
+  EXPECT_EQ(said.status, 7) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("  syscalls\n"));
+  EXPECT_THAT(said.notes, HasSubstr("  instructions\n"));
+  EXPECT_THAT(said.notes, HasSubstr("another loft counts what it runs"));
+}
+#endif
+
 TEST(StatCommand, EscapesHostileNames) {
   const Said said = run_loft("stat -e \"$(printf 'a\\033[2Jb')\" -- true");
   EXPECT_EQ(said.notes.find('\x1b'), std::string::npos);

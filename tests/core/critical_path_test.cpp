@@ -69,6 +69,21 @@ TEST_F(CriticalPathTest, AChaseWaitsForItsLoadsAtTheirLevel) {
   EXPECT_EQ(found.by_instruction[load].waits_for, load);
 }
 
+// The first load of each line misses, the second gives the next address: it waits for the first's.
+TEST_F(CriticalPathTest, ALoadOfALineThatIsUnderWayWaitsAtTheLevelItComesFrom) {
+  const auto first =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(1)});
+  const auto second =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(first, {load_from(Level::l3, i * 4096 + 8)});
+    builder.run(second, {load_from(Level::l1, i * 4096)});
+  }
+  const CriticalPath found = path();
+  EXPECT_EQ(found.by_instruction[second].longest(), Wait::l3);
+  EXPECT_NEAR(per_run(found.by_instruction[second].of(Wait::l3)), 46, 2);
+}
+
 TEST_F(CriticalPathTest, AStoreAndTheLoadOfItAreAChain) {
   const auto load =
       builder.add({.address_registers = general_reg(5), .destinations = vector_reg(0)});

@@ -55,6 +55,35 @@ TEST_P(Features, TextsOfTheMachine) {
   }
 }
 
+TEST_P(Features, BuildIdsOfBinaries) {
+  constexpr std::uint16_t kKernel = 1;
+  constexpr std::uint16_t kUser = 2;
+  const auto add = [](ByteBuilder& out, std::uint16_t misc, std::uint8_t size,
+                      std::string_view path) {
+    ByteBuilder name(GetParam());
+    name.text_padded(path, 64);
+    out.u32(0).u16(misc).u16(static_cast<std::uint16_t>(36 + name.size())).u32(7);
+    for (std::uint8_t i = 0; i < 20; ++i) out.u8(static_cast<std::uint8_t>(0xA0 + i));
+    out.u8(size).u8(0).u16(0).bytes(name.view());
+  };
+  auto bytes = body();
+  add(bytes, kKernel | kMiscBuildIdSize, 2, "[kernel.kallsyms]");
+  add(bytes, kUser, 0, "/bin/app");                       // before perf 5.11: always 20 bytes
+  add(bytes, kUser | kMiscBuildIdSize, 200, "/bin/lie");  // more than there is room for
+  Metadata out;
+  ASSERT_TRUE(read(Feature::build_id, bytes, out));
+  ASSERT_EQ(out.build_ids.size(), 3u);
+  EXPECT_EQ(out.build_ids[0].build_id, "a0a1");
+  EXPECT_TRUE(out.build_ids[0].is_kernel);
+  EXPECT_EQ(out.build_ids[1].build_id, "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3");
+  EXPECT_FALSE(out.build_ids[1].is_kernel);
+  EXPECT_EQ(out.build_ids[1].path, "/bin/app");
+  EXPECT_EQ(out.build_ids[2].build_id.size(), 40u);
+  Metadata cut;
+  EXPECT_FALSE(read_feature(static_cast<std::uint32_t>(Feature::build_id),
+                            bytes.view().first(bytes.size() - 1), GetParam(), cut));
+}
+
 TEST_P(Features, NumbersOfTheMachine) {
   Metadata out;
   EXPECT_TRUE(read(Feature::cpu_count, body().u32(8).u32(4), out));

@@ -55,7 +55,6 @@ TEST(RecordingWriter, WhatIsWrittenIsReadBack) {
   ASSERT_TRUE(writer.finish_round());
   writer.add_text(Feature::hostname, "box");
   writer.add_texts(Feature::command_line, {"loft", "record"});
-  writer.add_build_ids({{true, {std::byte{0xAB}, std::byte{0xCD}}, "[kernel.kallsyms]"}});
   writer.add_feature(200, {std::byte{1}});
   ASSERT_TRUE(writer.finish());
 
@@ -71,9 +70,6 @@ TEST(RecordingWriter, WhatIsWrittenIsReadBack) {
         header->order, metadata));
   EXPECT_EQ(metadata.hostname, "box");
   EXPECT_EQ(metadata.command_line, (std::vector<std::string>{"loft", "record"}));
-  ASSERT_EQ(metadata.build_ids.size(), 1u);
-  EXPECT_EQ(metadata.build_ids[0].build_id, "abcd");
-  EXPECT_TRUE(metadata.build_ids[0].is_kernel);
   ASSERT_EQ(metadata.events.size(), 1u);
   EXPECT_EQ(metadata.events[0].name, "cpu-clock:u");
   EXPECT_EQ(metadata.events[0].ids, (std::vector<std::uint64_t>{11, 12}));

@@ -19,14 +19,27 @@ void fuzz_recording(Bytes bytes);  // a whole recording, from its bytes to its r
 void fuzz_elf(Bytes bytes);        // ELF headers, symbols, DWARF, unwind tables
 void fuzz_notes(Bytes bytes);      // the build id among ELF notes
 void fuzz_metric(Bytes bytes);     // metric files of every format, and files of counts
+void fuzz_window(Bytes bytes);     // a window of a run for the timing model
+void fuzz_geometry(Bytes bytes);   // caches, TLBs and predictors as text
+void fuzz_machine(Bytes bytes);    // machine files and the user's constants
+void fuzz_jit(Bytes bytes);        // perf maps and jitdumps
+void fuzz_events(Bytes bytes);     // the user's events and sets, and tables of presets
+void fuzz_unit(Bytes bytes);       // configuration and stimulus of a counter unit
+void fuzz_stream(Bytes bytes);     // the first bytes are code, the others a record of its addresses
 
 struct Target {
   std::string_view name;
   void (*run)(Bytes bytes);
 };
-inline constexpr Target kTargets[] = {{"header", fuzz_header},       {"records", fuzz_records},
-                                      {"samples", fuzz_samples},     {"tracing", fuzz_tracing},
-                                      {"recording", fuzz_recording}, {"elf", fuzz_elf},
-                                      {"notes", fuzz_notes},         {"metric", fuzz_metric}};
+inline constexpr Target kTargets[] = {
+    {"header", fuzz_header},     {"records", fuzz_records},     {"samples", fuzz_samples},
+    {"tracing", fuzz_tracing},   {"recording", fuzz_recording}, {"elf", fuzz_elf},
+    {"notes", fuzz_notes},       {"metric", fuzz_metric},       {"window", fuzz_window},
+    {"geometry", fuzz_geometry}, {"machine", fuzz_machine},     {"jit", fuzz_jit},
+    {"events", fuzz_events},     {"unit", fuzz_unit},
+#ifdef LOFT_HAS_ENGINE
+    {"stream", fuzz_stream},
+#endif
+};
 
 }  // namespace loft::fuzz

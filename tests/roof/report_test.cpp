@@ -90,6 +90,9 @@ TEST(Report, OperationsOfX87AreSaidToStandUnderOtherRoofs) {
   extended.subjects[0].work->flops_x87 = 1e9;  // beside as many others
   EXPECT_THAT(report_of(std::move(extended), {}, {}).notes,
               Contains(HasSubstr("50 % of its floating-point operations are x87's")));
+  CountedRun trace = run();
+  trace.subjects[0].work->flops_x87 = 1e3;  // what printing a number takes
+  EXPECT_THAT(report_of(std::move(trace), {}, {}).notes, Not(Contains(HasSubstr("x87"))));
 }
 
 TEST(Report, OfMemoryAloneItsBandwidthBounds) {

@@ -85,7 +85,7 @@ TEST(Why, ThreadsThatRunTogetherCountOnce) {
 
 // A function that takes 8 cycles an instruction with data from where the model takes them to be,
 // and 3 with data as near as they may be.
-std::optional<model::Why> of_function(double measured_cycles) {
+std::optional<model::Why> of_function(double measured_cycles, bool is_l3_disturbed = false) {
   model::TimedPart part;
   part.instructions = 10'000;
   part.cycles = part.farthest = 80'000;
@@ -98,7 +98,7 @@ std::optional<model::Why> of_function(double measured_cycles) {
   nearest.without[static_cast<std::size_t>(Cause::fp_latency)] = 10'000;
   Account account;
   account.functions[{"sum", "/bin/app"}] = part;
-  account.nearest[{"sum", "/bin/app"}] = nearest;
+  (is_l3_disturbed ? account.quiet_l3 : account.nearest)[{"sum", "/bin/app"}] = nearest;
   std::vector<Subject> subjects(1);
   subjects[0].scope = Scope::function;
   subjects[0].name = "sum";
@@ -112,6 +112,8 @@ std::optional<model::Why> of_function(double measured_cycles) {
 TEST(Why, TheMeasuredTimeDecidesWhereDataCameFrom) {
   EXPECT_EQ(of_function(8)->limit, Cause::dram_latency);
   EXPECT_EQ(of_function(3)->limit, Cause::fp_latency);
+  EXPECT_EQ(of_function(3, true)->limit, Cause::fp_latency) << "its lines stay in L3";
+  EXPECT_EQ(of_function(8, true)->limit, Cause::dram_latency);
   const auto neither = of_function(5);
   EXPECT_EQ(neither->outcome, model::Outcome::unexplained);
   EXPECT_EQ(neither->model_cycles, 8);

@@ -27,18 +27,18 @@ TEST(Tally, ABlockThatWasSeenHalfWrittenIsReadAgain) {
   branch.kind = static_cast<std::uint16_t>(BlockKind::body);
   BlockEntry fall{.address = 0x1002};
   fall.kind = static_cast<std::uint16_t>(BlockKind::fall_through);
-  write(*shared, kBlocksOffset + 1 * sizeof branch, branch);
-  write(*shared, kBlocksOffset + 2 * sizeof fall, fall);
-  write(*shared, offsetof(SharedHeader, blocks), std::uint32_t{3});
+  write(*shared, kBlocksOffset + kFirstBlock * sizeof branch, branch);
+  write(*shared, kBlocksOffset + (kFirstBlock + 1) * sizeof fall, fall);
+  write(*shared, offsetof(SharedHeader, blocks), kFirstBlock + 2);
   write(*shared, offsetof(SharedHeader, slots), std::uint32_t{1});
 
   Tally tally(*shared);
   ASSERT_TRUE(tally.of_slot(0));
 
-  branch.next_fall = 2;
-  write(*shared, kBlocksOffset + 1 * sizeof branch, branch);
-  write(*shared, kCountersOffset + 1 * sizeof(std::uint64_t), std::uint64_t{10});
-  write(*shared, kCountersOffset + 2 * sizeof(std::uint64_t), std::uint64_t{3});
+  branch.next_fall = kFirstBlock + 1;
+  write(*shared, kBlocksOffset + kFirstBlock * sizeof branch, branch);
+  write(*shared, kCountersOffset + kFirstBlock * sizeof(std::uint64_t), std::uint64_t{10});
+  write(*shared, kCountersOffset + (kFirstBlock + 1) * sizeof(std::uint64_t), std::uint64_t{3});
   const auto counts = tally.of_slot(0);
   ASSERT_TRUE(counts);
   EXPECT_EQ((*counts)[find_event("instructions").value()], 10u);

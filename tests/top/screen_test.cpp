@@ -114,8 +114,9 @@ TEST(Screen, RooflinePlacesEachCoreUnderItsRoofs) {
   screen.add(frame);
   const auto change = screen.press('r').change;
   ASSERT_TRUE(change);  // nobody counts them yet
-  EXPECT_EQ(change->events, "GFLOPS,intensity");
+  EXPECT_EQ(change->events, "+GFLOPS,intensity");
   EXPECT_THAT(text_of(screen), HasSubstr("operations and bytes are not counted"));
+  EXPECT_THAT(text_of(screen), HasSubstr("n/a  the CPU is off"));
 
   // Counted: here as rates of events with these names.
   auto set = std::make_shared<CoreSet>();

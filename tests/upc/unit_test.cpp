@@ -164,6 +164,40 @@ RC_GTEST_PROP(Unit, ReportsAFlippedBitWithinARound, ()) {
   RC_ASSERT(unit.pins().interrupt);
 }
 
+// Sums that are added at once, beside a unit whose line is high for as many cycles.
+RC_GTEST_PROP(Unit, AddsSumsAsIfTheyWereCounted, ()) {
+  const Geometry sizes = any_geometry();
+  Unit added(sizes);
+  Unit stepped(sizes);
+  Lines none(sizes);
+  Lines lines(sizes);
+  const unsigned counter = *rc::gen::inRange(0u, sizes.counters);
+  lines.set(counter, true);
+  const auto write = [&](unsigned address, std::uint64_t data) {
+    for (Unit* unit : {&added, &stepped}) {
+      wait_until_ready(*unit, none);
+      unit->step(none.words(), {true, true, address, data});
+      unit->step(none.words());
+    }
+  };
+  std::uint64_t high_level = 0;
+  for (unsigned field = 0; field < sizes.group; ++field)
+    high_level |= setup_bits({Mode::high, 0, true}) << 8 * field;
+  write(configuration_address(sizes, counter), high_level);
+  write(threshold_address(sizes, counter), *rc::gen::arbitrary<std::uint64_t>());
+  write(counter_address(sizes, counter), *rc::gen::arbitrary<std::uint64_t>());
+  write(kControlAddress, 1);
+  for (int i = 0; i < 6; ++i) {
+    const auto events = *rc::gen::inRange<std::uint64_t>(0, 3 * sizes.carry_period());
+    added.add(counter, events);
+    for (std::uint64_t cycle = 0; cycle < events; ++cycle) stepped.step(lines.words());
+    for (std::uint64_t cycle = 0; cycle < sizes.round() + 4; ++cycle) stepped.step(none.words());
+    RC_ASSERT(added.value(counter) == stepped.value(counter));
+    RC_ASSERT(added.pending(counter) == stepped.pending(counter));
+    RC_ASSERT(added.armed(counter) == stepped.armed(counter));
+  }
+}
+
 TEST(Unit, AnUpsetCounterStaysMarkedWhileItCountsUntilItIsWritten) {
   const Geometry sizes{2, 1, 4, 8, 8, 2};
   ASSERT_TRUE(check(sizes).has_value());

@@ -14,6 +14,7 @@
 
 #include "base/file.hpp"
 #include "sample/named_profile.hpp"
+#include "view/page.hpp"
 #include "view/recording_tables.hpp"
 #include "view/records.hpp"
 #include "view/stacks.hpp"
@@ -395,6 +396,33 @@ TEST(RecordViews, TheTableHasReadperfsColumns) {
   describe(table);
   EXPECT_EQ(RecordTable::header(), "nr,type,pid,tid,time,info\n");
   EXPECT_EQ(table.written(), "3,SAMPLE,7,8,1500000000,ip=0xabc period=12\n");
+}
+
+// Three samples of main, two of them in what it called: two thirds of 1180 pixels.
+TEST_F(ReportViews, AFrameIsAsWideAsItsShareAndStandsOnItsCaller) {
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
+  const std::string svg = flame_graph(*named, tree);
+  EXPECT_THAT(svg, HasSubstr("<title>all (3 samples, 100.00 %)</title><rect x=\"10.00\" y=\"72\" "
+                             "width=\"1180.00\" height=\"16\" fill=\"#ddd\"/>"));
+  EXPECT_THAT(svg, HasSubstr("<title>main (3 samples, 100.00 %)</title><rect x=\"10.00\" y=\"55\" "
+                             "width=\"1180.00\""));
+  EXPECT_THAT(svg, HasSubstr("(2 samples, 66.67 %)</title><rect x=\"10.00\" y=\"38\" "
+                             "width=\"786.67\""));
+}
+
+TEST_F(ReportViews, FlamesOfThePageAreInSecondsAndCallersComeFirst) {
+  const auto tree =
+      sample::make_call_tree(result.tree, *locations, sample::TreeOrder::from_callers);
+  const auto flames = page_flames(*named, tree);
+  ASSERT_EQ(flames.size(), 1u);
+  EXPECT_EQ(flames[0].unit, "s");
+  EXPECT_THAT(flames[0].parent, testing::ElementsAre(0u, 0u, 1u));
+  EXPECT_THAT(flames[0].total,
+              testing::ElementsAre(testing::DoubleEq(0.003), testing::DoubleEq(0.003),
+                                   testing::DoubleEq(0.002)));
+  EXPECT_THAT(flames[0].self,
+              testing::ElementsAre(0.0, testing::DoubleEq(0.001), testing::DoubleEq(0.002)));
 }
 
 }  // namespace

@@ -84,6 +84,9 @@ TEST(RoofText, WhatIsNotKnownSaysWhy) {
   EXPECT_THAT(text_of(run), HasSubstr("         0         -   no floating point"));
   dot.ops_per_second = 400e3;
   EXPECT_THAT(text_of(run), HasSubstr("< 0.001"));
+  EXPECT_THAT(text_of(run), Not(HasSubstr("no floating point")));
+  dot.subject.work->bytes = 0;
+  EXPECT_THAT(text_of(run), HasSubstr("no loads and stores"));
   dot.ops_per_second.reset();
   EXPECT_THAT(text_of(run), HasSubstr("rate not known"));
   dot.subject.seconds = 0;

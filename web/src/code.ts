@@ -25,7 +25,7 @@ export class CodePanel {
     const { codes } = state.data;
     this.element = section("code", "Code");
     if (codes.length > 1) {
-      this.tools = choice("function", codes.map((code, i): [string, string] => [String(i), code.name]), "0",
+      this.tools = choice("function", codes.map((code, i): [string, string] => [String(i), code.name.replaceAll("(anonymous namespace)::", "")]), "0",
         (value) => this.show(Number(value)));
       this.tools.classList.add("functions");
       this.element.firstElementChild!.append(this.tools);
@@ -140,17 +140,16 @@ export class CodePanel {
     const waits = h("td", { title: "modelled" });
     if (code.waited[i] >= kQuiet) {
       waits.append(`${holds ? "★ " : ""}~${share(code.waited[i])} ${code.waits[code.wait[i]]}`);
-      if (code.from[i] !== kNowhere && code.from[i] !== i) waits.append(", which waits for ", this.link(code.from[i], ""));
+      if (code.from[i] !== kNowhere && code.from[i] !== i) waits.append(", which waits for ", this.link(code.from[i]));
     }
     return h("tr", { class: holds ? "held" : "", tabindex: "-1" }, this.bar(code.share[i]),
       h("td", { class: "number" }, count(code.count[i])),
       h("td", { class: "number" }, h("code", {}, offsetText(code.offset[i]))), cell, waits);
   }
 
-  private link(to: number, before: string): HTMLElement {
+  private link(to: number, sign = ""): HTMLElement {
     const text = offsetText(this.code.offset[to]);
-    return h("button", { type: "button", class: "goto", "aria-label": `go to ${text}`, onclick: () => this.goTo(to) },
-      `${before}${before ? " " : ""}${text}`);
+    return h("button", { type: "button", class: "goto", "aria-label": `go to ${text}`, onclick: () => this.goTo(to) }, sign || text);
   }
 
   private goToOffset(offset: number): void {

@@ -7,6 +7,7 @@ import { count, kMissing, marked, seconds, share, withUnit } from "./format";
 import { h, name, search, section } from "./dom";
 
 const kRowsAtOnce = 40;
+const kLong = 60;  // letters: a text that needs room to be read
 
 export class TableView {
   readonly element: HTMLElement;
@@ -125,7 +126,7 @@ export class TableView {
   private cell(column: Column, row: number): HTMLElement {
     if (column.texts) {
       const text = column.texts[row];
-      return h("td", { class: "text" }, text === "" ? missing() : name(text));
+      return h("td", { class: text.length > kLong ? "text long" : "text" }, text === "" ? missing() : name(text));
     }
     const value = column.numbers![row];
     const origin = column.origins ? kOrigins[column.origins[row]] : "counted";

@@ -9,15 +9,6 @@ namespace {
 
 constexpr KindId kEmpty = std::numeric_limits<KindId>::max();
 
-bool meets(const EventInfo& event, const Kind& kind) {
-  for (std::uint8_t i = 0; i < event.condition_count; ++i) {
-    const Condition& condition = event.conditions[i];
-    const std::uint16_t value = kind.get(condition.attribute);
-    if (value < condition.low || value > condition.high) return false;
-  }
-  return true;
-}
-
 std::uint64_t amount(Measure measure, const Kind& kind, std::uint64_t executions,
                      const Units& units) {
   auto sum = executions * static_cast<std::uint64_t>(kind.fixed[measure]);
@@ -54,7 +45,7 @@ void accumulate(EventVector& total, const Kind& kind, std::uint64_t executions, 
   const std::vector<EventInfo>& events = event_table();
   for (EventIndex i = 0; i < events.size(); ++i) {
     const std::uint64_t value = amounts[static_cast<std::size_t>(events[i].measure)];
-    if (value != 0 && meets(events[i], kind)) total[i] += value;
+    if (value != 0 && events[i].meets(kind)) total[i] += value;
   }
 }
 
@@ -66,7 +57,7 @@ void accumulate(EventVector& total, const InstructionFacts& facts, std::uint64_t
 std::uint64_t contribution(EventIndex event, const Kind& kind, std::uint64_t executions,
                            const Units& units) {
   const EventInfo& info = event_table()[event];
-  if (!meets(info, kind)) return 0;
+  if (!info.meets(kind)) return 0;
   return amount(info.measure, kind, executions, units);
 }
 

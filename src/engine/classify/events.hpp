@@ -17,26 +17,17 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/classify/event_rule.hpp"
 #include "engine/classify/facts.hpp"
 
 namespace loft::engine {
 
 using EventIndex = std::uint32_t;
 
-// `low` <= the attribute <= `high`.
-struct Condition {
-  Attribute attribute = Attribute::insn_class;
-  std::uint16_t low = 0;
-  std::uint16_t high = 0xFFFF;
-};
-
-struct EventInfo {
+struct EventInfo : EventRule {
   std::string name;
   std::string description;  // one line
   std::string unit;         // "instructions", "bytes", "operations", ...
-  Measure measure = Measure::instructions;
-  std::array<Condition, 4> conditions{};
-  std::uint8_t condition_count = 0;
 };
 
 // All events, the headline ones first. An index stays valid as long as the program runs.

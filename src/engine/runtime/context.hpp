@@ -79,6 +79,8 @@ struct Context {
   std::uint8_t tiles[64];         // their configuration, while a tile instruction is counted
   std::uint64_t call;  // that runs in place: its number, and above it how often it ran again
   std::uint64_t changed;
+  std::uint64_t threshold;
+  std::uint64_t iterations;  // that a repeated instruction may still make, before it runs
   std::uint64_t stream_base;
   std::uint64_t window_bytes;  // that it may still write
   std::uint32_t window;        // the last one that it joined
@@ -95,7 +97,8 @@ struct Context {
   std::uint64_t forced;        // the held signal is a fault of the program itself
   std::uint64_t stepping;      // single-stepping out of a sequence of ours
   std::uint64_t calling;  // on the way to a system call in place: it is counted, but did not run
-  stack_t program_stack;  // the program's alternate stack, as it set it
+  std::uint64_t at_threshold;  // stopped in the middle of a block, which goes on at `resume`
+  stack_t program_stack;       // the program's alternate stack, as it set it
 
   const struct Filter* filters;  // of its system calls, see seccomp.hpp; null when there are none
 
@@ -141,5 +144,7 @@ static_assert(offsetof(Context, stream_register) == CTX_STREAM_REGISTER);
 static_assert(offsetof(Context, tiles) == CTX_TILES);
 static_assert(offsetof(Context, call) == CTX_CALL);
 static_assert(offsetof(Context, changed) == CTX_CHANGED);
+static_assert(offsetof(Context, threshold) == CTX_THRESHOLD);
+static_assert(offsetof(Context, iterations) == CTX_ITERATIONS);
 
 }  // namespace loft::engine::runtime

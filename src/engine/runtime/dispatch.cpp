@@ -7,6 +7,7 @@
 #include "engine/runtime/signals.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/syscalls.hpp"
+#include "engine/runtime/thresholds.hpp"
 #include "engine/runtime/trace.hpp"
 #include "engine/runtime/translate.hpp"
 #include "engine/runtime/unknown.hpp"
@@ -49,6 +50,7 @@ void follow_link(Context* context) {
 
 extern "C" void engine_dispatch_c(Context* context) {
   context->calling = 0;
+  context->at_threshold = 0;
   switch (context->reason) {
     case REASON_LINK:
       follow_link(context);
@@ -70,6 +72,10 @@ extern "C" void engine_dispatch_c(Context* context) {
       go_to(context, context->next_pc, false);
       break;
     }
+    case REASON_THRESHOLD:
+      await_distance(context, static_cast<std::uint32_t>(context->exit_link));
+      context->at_threshold = 1;
+      break;
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);
       go_to(context, context->next_pc, false);

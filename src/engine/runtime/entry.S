@@ -59,6 +59,11 @@ engine_changed: /* context->next_pc is set; what was translated there has change
   movq $REASON_CHANGED, %gs:CTX_REASON
   jmp save_state
 
+  .globl engine_threshold
+engine_threshold: /* context->resume and ->exit_link are set: where to go on, and which threshold */
+  movq $REASON_THRESHOLD, %gs:CTX_REASON
+  jmp save_state
+
   .globl engine_leave_for_signal
 engine_leave_for_signal: /* context->next_pc is set; the state is the program's */
   movq $REASON_SIGNAL, %gs:CTX_REASON
@@ -158,6 +163,10 @@ engine_peek: /* may fault: then the long way finds out */
   cmp engine_proc_text(%rip), %rcx
   je 1f
 3:
+  cmp engine_own_descriptors(%rip), %edi /* to the program these are not open */
+  je 1f
+  cmp engine_own_descriptors + 4(%rip), %edi
+  je 1f
   popfq
   .globl engine_syscall_unwind
 engine_syscall_unwind:

@@ -11,8 +11,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 
 #include "engine/layout.hpp"
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/seccomp.hpp"
@@ -160,14 +162,26 @@ long may_execute(const char* path) {
                 kEffectiveIds);
 }
 
+// Another loft's engine, which has a code cache of its own.
+bool is_engine(const char* path) {
+  struct stat other {};
+  struct stat own {};
+  const char* slash = std::strrchr(path, '/');
+  if (slash != nullptr && std::strcmp(slash, "/loft-engine") == 0) return true;
+  return kernel(SYS_stat, word(path), word(&other)) == 0 &&
+         kernel(SYS_stat, word(g_engine), word(&own)) == 0 && other.st_dev == own.st_dev &&
+         other.st_ino == own.st_ino;
+}
+
 // Without the engine, as the kernel does it.
-long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment) {
-  if (may_execute(path) == 0)
-    note(Message("not counted, since another program of this run traces it: ").add(path));
-  for (int i = 0; i < kOwnDescriptors; ++i)
-    kernel(SYS_fcntl, own_descriptor(i), F_SETFD, FD_CLOEXEC);
+long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment,
+                 const char* why) {
+  if (may_execute(path) == 0) note(Message("not counted, since ").add(why).add(": ").add(path));
+  for (const Own which : {Own::memory, Own::polls})
+    kernel(SYS_fcntl, own_descriptor(which), F_SETFD, FD_CLOEXEC);
   const long result = kernel(SYS_execve, word(path), arguments, environment);
-  for (int i = 0; i < kOwnDescriptors; ++i) kernel(SYS_fcntl, own_descriptor(i), F_SETFD, 0);
+  for (const Own which : {Own::memory, Own::polls})
+    kernel(SYS_fcntl, own_descriptor(which), F_SETFD, 0);
   return result;
 }
 
@@ -264,8 +278,7 @@ long run_exec_at(Context* context, std::uint64_t descriptor, const char* path,
   }
   if (is_named(name, descriptor)) return run_exec(context, name, arguments, environment);
   // A file that has no name, or has it no more, goes on as a descriptor.
-  const long copy =
-      kernel(SYS_fcntl, descriptor, F_DUPFD, static_cast<std::uint64_t>(shared_descriptor()));
+  const long copy = kernel(SYS_fcntl, descriptor, F_DUPFD, own_descriptor(Own::memory));
   if (is_error(copy)) return copy;
   Message passed(kPassedFile);
   passed.add_number(static_cast<std::uint64_t>(copy));
@@ -278,7 +291,9 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
               std::uint64_t environment) {
   // A debugger looks for its program's own code and addresses, which a code cache does not have.
   if (context->filters == nullptr && is_recorded_process(tracer()))
-    return run_outside(path, arguments, environment);
+    return run_outside(path, arguments, environment, "another program of this run traces it");
+  if (is_engine(path))
+    return run_outside(path, arguments, environment, "another loft counts what it runs");
   const long argument_count = count_words(arguments);
   const long variable_count = count_words(environment);
   if (argument_count < 0) return argument_count;
@@ -313,7 +328,8 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
     file = interpreter;
   }
   Message descriptors("");
-  descriptors.add_number(static_cast<std::uint64_t>(shared_descriptor()));
+  descriptors.add_number(own_descriptor(Own::memory));
+  descriptors.add(":").add_number(own_descriptor(Own::polls));
   long filters = -1;
   if (context->filters != nullptr) {
     filters = save_filters(context);

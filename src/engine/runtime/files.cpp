@@ -4,7 +4,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/exec.hpp"
 #include "engine/runtime/own_maps.hpp"
 #include "engine/runtime/record.hpp"
@@ -60,13 +62,23 @@ long close_range(const Call& call) {
   if (first > last) return call.in_kernel();
   while (first <= last) {
     std::uint64_t own = last + 1;
-    for (int i = 0; i < kOwnDescriptors; ++i)
-      if (own_descriptor(i) >= first && own_descriptor(i) < own) own = own_descriptor(i);
+    for (const Own which : {Own::memory, Own::polls})
+      if (own_descriptor(which) >= first && own_descriptor(which) < own)
+        own = own_descriptor(which);
     const long result = own > first ? kernel(call.number, first, own - 1, call.c) : 0;
     if (is_error(result)) return result;
     first = own + 1;
   }
   return 0;
+}
+
+// Onto a number of ours, too: then we leave it, unless the call would fail anyway.
+long duplicate(const Call& call) {
+  if (!is_own_descriptor(call.b)) return call.in_kernel();
+  const long result = kernel(SYS_fcntl, call.a, F_GETFD);
+  if (is_error(result)) return result;
+  const long moved = leave_number(call.b);
+  return is_error(moved) ? moved : call.in_kernel();
 }
 
 std::uint64_t flags_of_stat(const Call& call) { return call.number == SYS_statx ? call.c : call.d; }
@@ -104,7 +116,7 @@ long run_file_call(const Call& call) {
       return is_own_descriptor(call.a) ? -EBADF : call.in_kernel();
     case SYS_dup2:
     case SYS_dup3:
-      return is_own_descriptor(call.b) ? -EBADF : call.in_kernel();
+      return duplicate(call);
     default:
       return close_range(call);
   }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "engine/layout.hpp"
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/exec.hpp"
 #include "engine/runtime/instruction.hpp"
 #include "engine/runtime/kernel.hpp"
@@ -155,7 +156,11 @@ void start_interpreter_of_script(const char* path, const InitialStack& stack) {
     stop(Message("loft-engine is started by loft: use loft stat --source virtual -- COMMAND"));
   const char* path = arguments[2];
   const char* name = arguments[3];
-  open_record(std::atoi(arguments[1]), path);
+  const char* polls = std::strchr(arguments[1], ':');
+  if (polls == nullptr) stop(Message("the engine is of another version than loft"));
+  set_own_descriptors(static_cast<std::uint32_t>(std::atoi(arguments[1])),
+                      static_cast<std::uint32_t>(std::atoi(polls + 1)));
+  open_record(path);
   check_machine();
 
   char engine[PATH_MAX] = {};

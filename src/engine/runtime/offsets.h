@@ -30,6 +30,8 @@
 #define CTX_TILES 0x140 /* 64 bytes */
 #define CTX_CALL 0x180
 #define CTX_CHANGED 0x188
+#define CTX_THRESHOLD 0x190
+#define CTX_ITERATIONS 0x198
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0
@@ -40,3 +42,4 @@
 #define REASON_LEAVE 5
 #define REASON_EFAULT 6
 #define REASON_CHANGED 7
+#define REASON_THRESHOLD 8

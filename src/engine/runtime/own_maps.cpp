@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "engine/runtime/arena.hpp"
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/maps_file.hpp"
 #include "engine/runtime/record.hpp"

@@ -5,6 +5,7 @@
 #include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stream.hpp"
+#include "engine/runtime/thresholds.hpp"
 #include "engine/runtime/trace.hpp"
 #include "engine/runtime/translate.hpp"
 
@@ -112,6 +113,7 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
   if (point == nullptr || point->code != offset) return {Where::between, 0};
   if (point->point == Point::repeating) {
     context->counters()[trace->units[point->reg]] -= reg(user, REG_RCX);
+    forget_distances(context);
   } else if (point->point != Point::clean && !(fault && point->point != Point::ours)) {
     return {Where::between, 0};
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/window.hpp"
@@ -15,7 +16,6 @@ namespace loft::engine::runtime {
 namespace {
 
 std::uint8_t* g_tables = nullptr;
-int g_descriptor = -1;
 std::uint32_t g_image = 0;
 
 template <typename T>
@@ -33,28 +33,14 @@ void copy_path(char* to, const char* from) {
 
 SharedHeader* shared_header() { return reinterpret_cast<SharedHeader*>(g_tables); }
 
-int shared_descriptor() { return g_descriptor; }
-
-std::uint32_t own_descriptor(int index) {
-  return index == 0 ? static_cast<std::uint32_t>(g_descriptor) : shared_header()->polls.load();
-}
-
-bool is_own_descriptor(std::uint64_t descriptor) {
-  const auto number = static_cast<std::uint32_t>(descriptor);
-  return number == own_descriptor(0) || number == own_descriptor(1);
-}
-
-void open_record(int descriptor, const char* program) {
-  const long memory =
-      kernel(SYS_mmap, word(reserve(kTablesEnd)), kTablesEnd, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(descriptor), 0);
+void open_record(const char* program) {
+  const long memory = map_own(Own::memory, word(reserve(kTablesEnd)), kTablesEnd, 0);
   if (is_error(memory))
     stop(Message(
         "the engine was started without the memory of a run; use loft stat --source virtual"));
   const auto* header = reinterpret_cast<const SharedHeader*>(memory);
   if (header->magic != kSharedMagic) stop(Message("the engine is of another version than loft"));
   g_tables = reinterpret_cast<std::uint8_t*>(memory);
-  g_descriptor = descriptor;
   g_image = shared_header()->images.fetch_add(1);
   if (g_image >= kMaxImages) stop(Message("more program images than the engine can record"));
   ImageEntry& image = table<ImageEntry>(kImagesOffset)[g_image];
@@ -231,10 +217,8 @@ std::uint64_t time_of(clockid_t clock) {
 void open_counters(Context* context) {
   const std::uint32_t slot = shared_header()->slots.fetch_add(1);
   if (slot >= kMaxSlots) stop(Message("more threads than the engine can record (65536 in a run)"));
-  const long memory =
-      kernel(SYS_mmap, word(context->counters()), kCountersPerSlot, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(g_descriptor),
-             kCountersOffset + slot * kCountersPerSlot);
+  const long memory = map_own(Own::memory, word(context->counters()), kCountersPerSlot,
+                              kCountersOffset + slot * kCountersPerSlot);
   if (is_error(memory))
     stop(Message("no address space is left for the counters of a thread (is ulimit -v set?)"));
   context->slot = slot;

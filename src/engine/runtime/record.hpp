@@ -8,17 +8,11 @@
 
 namespace loft::engine::runtime {
 
-// Maps the tables of the run's memfd and starts an image in them.
-void open_record(int descriptor, const char* program);
+// Maps the tables of the run's memory (descriptors.hpp) and starts an image in them.
+void open_record(const char* program);
 
 // Null before open_record().
 SharedHeader* shared_header();
-int shared_descriptor();
-// The descriptors that are the engine's in every process of the run: the memory, and the one whose
-// truncation stops threads.
-inline constexpr int kOwnDescriptors = 2;
-std::uint32_t own_descriptor(int index);
-bool is_own_descriptor(std::uint64_t descriptor);
 
 // A number for a block of the program; its bytes are kept with it. `mapping` is what record_mapping
 // gave for the place where it stands.

@@ -218,6 +218,11 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
     return;
   }
   if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped)) {
+    if (context->at_threshold != 0) {
+      context->at_threshold = 0;
+      reg(user, REG_RIP) = context->resume;
+      context->next_pc = locate(context, user, false).pc;
+    }
     if (context->calling != 0) take_back_call(context, user);
     context->calling = 0;
     return deliver_held(context, user, context->next_pc);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "engine/classify/stream_plan.hpp"
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
@@ -88,12 +89,7 @@ std::uint32_t record_bytes(std::uint32_t block) {
 bool has_reader() {
   auto& state = shared_header()->has_reader;
   if (state.load() != static_cast<std::uint32_t>(ReaderState::locked)) return state.load() != 0;
-  struct flock held {};
-  held.l_type = F_WRLCK;
-  held.l_len = 1;
-  const long result =
-      kernel(SYS_fcntl, static_cast<std::uint64_t>(shared_descriptor()), F_OFD_GETLK, word(&held));
-  if (is_error(result) || held.l_type != F_UNLCK) return true;
+  if (is_locked(0)) return true;
   state = 0;
   return false;
 }
@@ -103,10 +99,8 @@ void open_stream(Context* context) {
     context->stream_base = word(reserve(kStreamBytes + kGuard));
     kernel(SYS_mprotect, context->stream_base + kStreamBytes, kGuard, PROT_NONE);
   }
-  const long memory =
-      kernel(SYS_mmap, context->stream_base, kStreamBytes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED, static_cast<std::uint64_t>(shared_descriptor()),
-             kStreamsOffset + context->slot * kStreamBytes);
+  const long memory = map_own(Own::memory, context->stream_base, kStreamBytes,
+                              kStreamsOffset + context->slot * kStreamBytes);
   if (is_error(memory)) stop(Message("no address space is left for the stream of a thread"));
   slot_of(context).stream_base = context->stream_base;
   place(context) = context->stream_base;

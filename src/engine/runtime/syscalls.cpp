@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/exec.hpp"
 #include "engine/runtime/files.hpp"
 #include "engine/runtime/kernel.hpp"
@@ -252,8 +253,11 @@ bool runs_in_place(const Call& call) {
     default:
       break;
   }
-  return g_sees_all && call.number >= 0 && call.number < 512 &&
-         (g_in_place[call.number / 64] & bit_of_call(call.number)) != 0;
+  for (const int number : kWithSecond)
+    if (number == call.number) return true;
+  const std::uint64_t* in_place = g_sees_all ? g_in_place : engine_harmless_syscalls;
+  return call.number >= 0 && call.number < 512 &&
+         (in_place[call.number / 64] & bit_of_call(call.number)) != 0;
 }
 
 // What a filter does instead of the call: the value that the program finds in rax.
@@ -288,6 +292,8 @@ std::uint64_t place_behind(Context* context) {
 void open_syscalls() {
   std::memset(engine_harmless_syscalls, 0xFF, sizeof engine_harmless_syscalls);
   for (const int number : kSeen) engine_harmless_syscalls[number / 64] &= ~bit_of_call(number);
+  for (const int number : kWithSecond)
+    engine_harmless_syscalls[number / 64] &= ~bit_of_call(number);
   for (const int number : kWithPath) engine_path_syscalls[number / 64] |= bit_of_call(number);
 }
 
@@ -342,11 +348,13 @@ std::uint64_t run_syscall(Context* context) {
                   next_pc};
   Judgement judgement{Verdict::allow, 0};
   if (context->filters != nullptr) judgement = judge_call(context, call.number, &call.a, next_pc);
-  if (judgement.verdict == Verdict::allow && runs_in_place(call)) {
+  const bool is_allowed = judgement.verdict == Verdict::allow;
+  const bool is_closed = uses_own_descriptor(call.number, &call.a);
+  if (is_allowed && !is_closed && runs_in_place(call)) {
     run_in_place(context, next_pc);
     return 0;
   }
-  const long result = judgement.verdict == Verdict::allow ? perform(call) : refuse(call, judgement);
+  const long result = !is_allowed ? refuse(call, judgement) : is_closed ? -EBADF : perform(call);
   context->regs[kRax] = static_cast<std::uint64_t>(result);
   context->regs[kRcx] = next_pc;
   context->regs[kR11] = context->flags;

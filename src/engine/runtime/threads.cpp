@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/region.hpp"
@@ -17,6 +18,7 @@ extern "C" {
 void engine_dispatch();
 void engine_syscall();
 void engine_changed();
+void engine_threshold();
 void engine_region_enter();
 void engine_region_leave();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
@@ -71,6 +73,7 @@ Context* take_context() {
   context->region_check = kNeverLeaves;
   context->region_outside = 1;
   context->changed = word(&engine_changed);
+  context->threshold = word(&engine_threshold);
   context->region_enter = word(&engine_region_enter);
   context->region_leave = word(&engine_region_leave);
   context->state = kRunning;
@@ -127,6 +130,7 @@ void release_child(Context* child) {
 void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls_or_0) {
   if (tls_or_0 != 0) context->program_fs = tls_or_0;
   forget_tile_data(context);
+  forget_descriptor_users();
   asm volatile("wrfsbase %0" : : "r"(context->engine_fs));
   for (Context* other = g_contexts; other != nullptr; other = other->next)
     if (other != context && other != context->region_other) other->state = kFree;

@@ -11,6 +11,7 @@
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/regions.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/thresholds.hpp"
 #include "engine/runtime/translation.hpp"
 #include "engine/runtime/units.hpp"
 
@@ -76,8 +77,8 @@ void Translation::point(Point kind, std::uint8_t reg) {
 }
 
 bool Translation::add_block() {
-  const bool is_last =
-      blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192 || is_checked_;
+  const bool is_last = blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192 ||
+                       emit_.at() - trace_->code > kLongCode || is_checked_;
   if (blocks_ != 0 && (is_last || next_pc_ >= region_.end || is_entry(next_pc_))) {
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -88,6 +89,7 @@ bool Translation::add_block() {
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
   is_checked_ = is_checked(next_pc_, next_pc_ + block_.size);
   if (is_checked_) end_behind_store();
+  has_weights_ = weigh_block(block_, weights_);
   const Flow first = block_.instructions[0].flow;
   if (blocks_ != 0 && (first == Flow::refused || first == Flow::invalid ||
                        is_checked_)) {  // perhaps never reached, or entered at its top only
@@ -162,7 +164,10 @@ void Translation::emit_body() {
     const Instruction& instruction = block_.instructions[i];
     index_ = i;
     at_pc_ = instruction.pc;
-    if (i == (position == kNoDeadFlags ? 0 : position)) emit_counter(number, position, 1);
+    if (i == (position == kNoDeadFlags ? 0 : position)) {
+      emit_counter(number, position, 1);
+      emit_thresholds(position);
+    }
     if (has_stream_) {
       point(Point::ours);
       stream_.before(instruction);
@@ -172,6 +177,7 @@ void Translation::emit_body() {
       point(Point::ours);
       stream_.after();
     }
+    emit_unit_thresholds(instruction);
   }
   if (has_stream_) end_stream();
 }
@@ -185,8 +191,8 @@ std::uint32_t Translation::place_of_counter() const {
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (has_stream_ || is_checked_ || blocks_ != 1 || last.flow != Flow::conditional ||
-      last.target != trace_->pc || block_.count > 24)
+  if (has_stream_ || has_weights_ || is_checked_ || blocks_ != 1 ||
+      last.flow != Flow::conditional || last.target != trace_->pc || block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
     if (block_.instructions[i].unit_count != 0) return false;
@@ -262,6 +268,7 @@ void Translation::emit_plain(const Instruction& instruction) {
   point(Point::clean);
   UnitEmitter units(emit_);
   if (instruction.units[0].unit == Unit::iterations) {
+    if (threshold_count() != 0) emit_.store_context(CTX_ITERATIONS, kRcx);
     units.add_iterations(counter_offset(numbers[0]));
     point(Point::repeating, static_cast<std::uint8_t>(unit_count_));
     emit_.bytes(instruction.bytes, instruction.length);
@@ -286,8 +293,12 @@ void Translation::emit_units(const Instruction& instruction, const std::uint32_t
     units.store_tiles();
     knows_tiles_ = true;
   }
-  for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
-    units.add(instruction.units[i], counter_offset(numbers[i]));
+  for (std::uint32_t i = 0; i < instruction.unit_count; ++i) {
+    units.load(instruction.units[i]);
+    units.add_to(counter_offset(numbers[i]));
+    emit_unit_distances(instruction, i);
+    units.finish();
+  }
 }
 
 void Translation::emit_copy(const Instruction& instruction) {
@@ -362,6 +373,7 @@ std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t c
     const std::uint32_t before = trace.block[point.block - 1].number;
     if (recorded_block(before).next_fall == block.number) counters[record_extra_fall(before)] += 1;
   }
+  correct_distances(context, whole, point.index, counted);
   counters[block.number] += point.round;
   if (counted) counters[block.number] -= block.weight;
   if (point.index == 0) return 0;

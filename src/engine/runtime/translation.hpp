@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "engine/layout.hpp"
 #include "engine/runtime/block.hpp"
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/emitter.hpp"
@@ -15,7 +16,10 @@ namespace loft::engine::runtime {
 
 inline constexpr std::uint32_t kMaxBlocksOfTrace = 8;
 inline constexpr std::uint32_t kMaxUnitsOfTrace = 255;
-inline constexpr std::uint32_t kMaxPoints = kMaxBlocksOfTrace * (kMaxInstructions * 7 + 16);
+inline constexpr std::uint32_t kMaxPoints =
+    kMaxBlocksOfTrace * (kMaxInstructions * (7 + 2 * kMaxThresholds) + 16 + kMaxThresholds);
+// Offsets in the code have 16 bits; no further block begins behind this.
+inline constexpr std::int64_t kLongCode = 16384;
 
 inline std::uint32_t counter_offset(std::uint32_t block) {
   return static_cast<std::uint32_t>(kCountersFromContext + std::uint64_t{block} * 8);
@@ -44,6 +48,15 @@ class Translation {
   bool emit_end(const Instruction& last);
   void emit_plain(const Instruction& instruction);
   void emit_units(const Instruction& instruction, const std::uint32_t* numbers);
+  // Thresholds: thresholds.cpp.
+  void emit_thresholds(std::uint32_t position);
+  void emit_sign_check(std::uint32_t threshold);
+  void emit_distance_check(std::uint32_t threshold);
+  void emit_unit_thresholds(const Instruction& instruction);
+  void emit_iterations(std::uint32_t threshold, std::uint32_t weight);
+  void emit_unit_distances(const Instruction& instruction, std::uint32_t unit);
+  std::uint8_t* way_to_threshold(std::uint32_t threshold, bool is_spilled,
+                                 const std::uint8_t* back);
   void emit_copy(const Instruction& instruction);
   void emit_far_operand(const Instruction& instruction);
   void emit_gs(const Instruction& instruction);
@@ -83,6 +96,8 @@ class Translation {
   bool indirect_;
   bool has_region_;
   bool has_stream_;
+  bool has_weights_ = false;  // the block counts something that a threshold is on
+  std::uint32_t weights_[kMaxThresholds];
   StreamEmitter stream_;
   std::uint32_t points_ = 0;
   std::uint32_t blocks_ = 0;

@@ -109,7 +109,7 @@ void UnitEmitter::load_tile(const UnitPlan& plan) {
   emit_.load_context(kRdx, CTX_SPILL2);
 }
 
-void UnitEmitter::add(const UnitPlan& plan, std::uint32_t counter) {
+void UnitEmitter::load(const UnitPlan& plan) {
   emit_.store_context(CTX_SPILL0, kRax);
   emit_.store_context(CTX_SPILL1, kRcx);
   if (plan.unit == Unit::state_bytes) emit_.put(0x89, 0xC1);  // mov ecx, eax
@@ -138,8 +138,14 @@ void UnitEmitter::add(const UnitPlan& plan, std::uint32_t counter) {
       emit_.put(0xF3, 0x48, 0x0F, 0xB8, 0xC9);  // popcnt rcx, rcx
       break;
   }
+}
+
+void UnitEmitter::add_to(std::uint32_t counter) {
   emit_.put(0x65, 0x48, 0x01, 0x0C, 0x25);  // add gs:[counter], rcx
   emit_.put_32(counter);
+}
+
+void UnitEmitter::finish() {
   emit_.put(0x04, 0x7F, 0x9E);  // add al, 127; sahf
   emit_.load_context(kRcx, CTX_SPILL1);
   emit_.load_context(kRax, CTX_SPILL0);

@@ -17,8 +17,11 @@ class UnitEmitter {
   void add_iterations(std::uint32_t counter);
   void take_back_iterations(std::uint32_t counter);
 
-  // Any other unit. Those of tiles need the configuration that store_tiles() puts into the context.
-  void add(const UnitPlan& plan, std::uint32_t counter);
+  // Any other unit: load() leaves it in rcx and flags free to change, finish() gives both back.
+  // Those of tiles need the configuration that store_tiles() puts into the context.
+  void load(const UnitPlan& plan);
+  void add_to(std::uint32_t counter);
+  void finish();
   void store_tiles();
 
  private:

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
@@ -17,10 +18,8 @@ bool is_open(std::uint32_t window) { return window % 2 != 0; }
 // Maps the page that the next change of the window takes away; gives the present window.
 std::uint32_t map_poll(Context* context) {
   const std::uint32_t window = shared_header()->window.load() % kMaxWindow;
-  const long memory =
-      kernel(SYS_mmap, word(context) + kPollOffset, kPollBytes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED, shared_header()->polls.load(),
-             polls_after(window + 1) + context->slot * kPollBytes);
+  const long memory = map_own(Own::polls, word(context) + kPollOffset, kPollBytes,
+                              polls_after(window + 1) + context->slot * kPollBytes);
   if (is_error(memory)) stop(Message("the descriptor of the stream's windows is gone"));
   return window;
 }

@@ -101,22 +101,6 @@ void RecordingWriter::add_texts(Feature feature, const std::vector<std::string>&
   add_feature(static_cast<std::uint32_t>(feature), to_vector(out));
 }
 
-void RecordingWriter::add_build_ids(const std::vector<WrittenBuildId>& ids) {
-  ByteBuilder out;
-  for (const auto& id : ids) {
-    ByteBuilder name;
-    name.text_padded(id.path, kTextUnit);
-    const std::size_t size = kRecordHeader + 4 + 24 + name.size();
-    if (size > 0xFFFF || id.bytes.size() > 20) continue;  // no such path exists
-    const auto mode = static_cast<std::uint16_t>(id.is_kernel ? CpuMode::kernel : CpuMode::user);
-    out.u32(0).u16(mode | kMiscBuildIdSize).u16(static_cast<std::uint16_t>(size));
-    out.u32(0xFFFFFFFF).bytes(id.bytes);
-    for (std::size_t i = id.bytes.size(); i < 20; ++i) out.u8(0);
-    out.u8(static_cast<std::uint8_t>(id.bytes.size())).u8(0).u16(0).bytes(name.view());
-  }
-  add_feature(static_cast<std::uint32_t>(Feature::build_id), to_vector(out));
-}
-
 void RecordingWriter::add_event_descriptions() {
   ByteBuilder out;
   const std::size_t attr_size = events_.empty() ? 0 : events_.front().attr.size();

@@ -37,12 +37,6 @@ struct WrittenEvent {
   std::string name;
 };
 
-struct WrittenBuildId {
-  bool is_kernel = false;
-  std::vector<std::byte> bytes;  // at most 20
-  std::string path;
-};
-
 class RecordingWriter {
  public:
   RecordingWriter(WriteAt write, std::vector<WrittenEvent> events, Medium medium = Medium::file);
@@ -61,7 +55,6 @@ class RecordingWriter {
 
   void add_text(Feature feature, const std::string& text);
   void add_texts(Feature feature, const std::vector<std::string>& texts);
-  void add_build_ids(const std::vector<WrittenBuildId>& ids);
   // Any other feature, its bytes as they stand; bits above 127 are for what perf has no place for.
   void add_feature(std::uint32_t bit, std::vector<std::byte> bytes);
 

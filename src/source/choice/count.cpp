@@ -90,6 +90,8 @@ class Counting {
     request.reads_parts_live = options_.interval.has_value();
     request.events.clear();
     for (const std::size_t event : part.events) request.events.push_back(request_.events[event]);
+    for (Threshold& threshold : request.thresholds)
+      threshold.event = place_in(part, threshold.event);
     LOFT_TRY(request.groups, groups_of(request.events));
     if (assignment_.parts.size() > 1) {
       LOFT_TRY(request.streams, options_.streams(!whole_));
@@ -100,6 +102,12 @@ class Counting {
     const bool is_native = part.source->id == sample::Source::perf_events;
     if (!options_.with_energy || !is_native) return watch(*run, request, options);
     return watch_energy(*run, request, std::move(options));
+  }
+
+  // Where an event of the request stands among those of a part, which has it.
+  static std::size_t place_in(const SourcePart& part, std::size_t event) {
+    const auto found = std::ranges::find(part.events, event);
+    return found == part.events.end() ? 0 : static_cast<std::size_t>(found - part.events.begin());
   }
 
   // Meters go around; they are read so often that none goes around twice.
@@ -151,6 +159,10 @@ class Counting {
       places.spread(whole_->blocks);
       places.spread(whole_->thread_functions);
       for (auto& interval : whole_->intervals) places.spread_interval(interval);
+      for (auto& outcome : whole_->thresholds) {
+        outcome.event = part.events[outcome.event];
+        if (!outcome.counts.empty()) outcome.counts = places.spread(std::move(outcome.counts));
+      }
     } else {
       whole_->source = sample::Source::combined;
       std::ranges::move(run.notes, std::back_inserter(whole_->notes));

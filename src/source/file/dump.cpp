@@ -1,7 +1,9 @@
 #include "source/file/dump.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "source/file/describe.hpp"
@@ -49,7 +51,14 @@ class Crew {
 
   explicit Crew(std::vector<std::unique_ptr<Part>> parts)
       : parts_(std::move(parts)), jobs_(parts_.size() * kAheadOfEach) {
-    for (const auto& part : parts_) threads_.emplace_back([this, &part] { work(*part); });
+    for (const auto& part : parts_) {
+      try {
+        threads_.emplace_back([this, &part] { work(*part); });
+      } catch (const std::system_error&) {
+        if (threads_.empty()) throw;
+        break;  // fewer do as well
+      }
+    }
   }
   ~Crew() {
     {
@@ -88,6 +97,7 @@ class Crew {
     std::vector<PlacedRecord> records;
     TextBuffer text;
     bool is_done = false;
+    std::exception_ptr thrown;  // instead of a text
   };
 
   bool write_oldest(const Write& write) {
@@ -96,6 +106,7 @@ class Crew {
       std::unique_lock lock(mutex_);
       did_one_.wait(lock, [&] { return job.is_done; });
     }
+    if (job.thrown) std::rethrow_exception(job.thrown);
     return write(job.text.view());
   }
 
@@ -106,7 +117,11 @@ class Crew {
       if (ends_) return;
       Job& job = jobs_[taken_++ % jobs_.size()];
       lock.unlock();
-      part.write(job.records, job.text);
+      try {
+        part.write(job.records, job.text);
+      } catch (...) {
+        job.thrown = std::current_exception();
+      }
       lock.lock();
       job.is_done = true;
       did_one_.notify_one();

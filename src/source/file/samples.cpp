@@ -1,8 +1,9 @@
 // Samples, decoded chunk by chunk by as many threads as there are: nothing here needs their order,
 // but for groups of which only the leader takes samples.
 #include <array>
-#include <thread>
+#include <atomic>
 
+#include "base/workers.hpp"
 #include "source/file/deferred_chains.hpp"
 #include "source/file/group_table.hpp"
 #include "source/file/recording.hpp"
@@ -128,10 +129,7 @@ void Recording::for_each_sample(unsigned workers,
     progress->done = 0;
     for (const auto& chunk : chunks_) progress->total += chunk.end - chunk.start;
   }
-  std::vector<std::thread> threads;
-  for (unsigned number = 1; number < workers; ++number) threads.emplace_back(work, number);
-  work(0);
-  for (auto& thread : threads) thread.join();
+  run_workers(workers, work);
 }
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> Recording::time_range() const {

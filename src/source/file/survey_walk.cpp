@@ -1,8 +1,9 @@
 #include "source/file/survey_walk.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <atomic>
 
+#include "base/workers.hpp"
 #include "source/file/record_contents.hpp"
 
 namespace loft::source {
@@ -73,7 +74,7 @@ RegionWalk walk_region(const Region& region, const WalkOptions& options, Progres
   const auto until = [&](std::size_t i) { return std::min(size, (i + 1) * step); };
 
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
+  const auto work = [&](unsigned) {
     for (std::size_t i = next++; i < parts.size(); i = next++) {
       const std::uint64_t from = i * step;
       const std::uint64_t start = i == 0 ? 0
@@ -82,11 +83,7 @@ RegionWalk walk_region(const Region& region, const WalkOptions& options, Progres
       parts[i] = walk_part(region, start, until(i), progress);
     }
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min<std::size_t>(options.workers, parts.size()); ++i)
-    threads.emplace_back(work);
-  work();
-  for (auto& thread : threads) thread.join();
+  run_workers(static_cast<unsigned>(std::min<std::size_t>(options.workers, parts.size())), work);
 
   RegionWalk whole;
   std::uint64_t reached = 0;

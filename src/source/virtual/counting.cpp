@@ -11,9 +11,11 @@
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
 #include "source/virtual/blocks.hpp"
+#include "source/virtual/event_unit.hpp"
 #include "source/virtual/full_model.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/region.hpp"
+#include "source/virtual/run_thresholds.hpp"
 #include "source/virtual/sampled_counts.hpp"
 #include "source/virtual/wanted_event.hpp"
 #include "source/virtual/windows.hpp"
@@ -101,7 +103,12 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
   [[nodiscard]] const std::vector<event::Event>& events() const override { return request_.events; }
   [[nodiscard]] std::vector<std::string> notes() const override;
+  [[nodiscard]] std::vector<sample::ThresholdOutcome> thresholds() const override;
   [[nodiscard]] Result<void> start() override {
+    LOFT_TRY(unit_, EventUnit::create(exact_.size() + request_.thresholds.size()));
+    thresholds_.emplace(request_, run_.shared(), *unit_, exact_);
+    LOFT_CHECK(thresholds_->start([this] { return now() - run_.start_time(); }));
+    LOFT_CHECK(unit_->start());
     if (request_.windows != nullptr) request_.windows->attach(run_.shared());
     if (model_) model_->attach(run_.shared());
     if (sampled_) sampled_->attach(run_.shared());
@@ -112,7 +119,11 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] Result<void> check() const override { return run_.check(); }
 
  private:
-  [[nodiscard]] std::vector<sample::Count> chosen(const engine::EventVector& all) const;
+  [[nodiscard]] Result<std::vector<sample::Count>> chosen(const engine::EventVector& all);
+  [[nodiscard]] std::vector<sample::Count> with_modelled(
+      std::span<const std::uint64_t> exact) const;
+  [[nodiscard]] std::vector<sample::Count> placed_exact(
+      std::span<const std::uint64_t> counts) const;
   // Nothing as key: of what windows say nothing.
   using Key = std::optional<SampledCounts::Key>;
   [[nodiscard]] std::vector<sample::Count> placed(const std::vector<std::uint64_t>& counts,
@@ -124,7 +135,6 @@ class VirtualRun final : public CountingRun {
       std::span<const std::uint32_t> slots);
   void learn_modelled();
   [[nodiscard]] Result<void> learn_sampled();
-  void hold_back(std::vector<sample::Count>& totals);
   [[nodiscard]] Result<void> read_threads(Reading& reading);
   [[nodiscard]] Result<void> read_parts(Reading& reading);
   [[nodiscard]] Result<void> read_blocks(Reading& reading);
@@ -137,7 +147,6 @@ class VirtualRun final : public CountingRun {
   engine::Tally tally_;
   std::vector<WantedEvent> wanted_;
   std::vector<engine::EventIndex> exact_;
-  std::vector<std::uint64_t> told_;  // the highest totals so far
   FunctionFinder functions_;
   BlockFinder blocks_;
   std::optional<engine::PartTally> parts_;
@@ -149,10 +158,35 @@ class VirtualRun final : public CountingRun {
   // What the model counted, by slot (0 where threads are not told apart) and part.
   std::map<std::uint32_t, std::map<std::uint32_t, std::vector<std::uint64_t>>> modelled_;
   std::optional<RegionGuide> guide_;
+  std::unique_ptr<EventUnit> unit_;  // counts `exact_`, and what thresholds are on
+  std::optional<RunThresholds> thresholds_;
 };
+
+std::vector<sample::ThresholdOutcome> VirtualRun::thresholds() const {
+  std::vector<sample::ThresholdOutcome> told;
+  if (!thresholds_) return told;
+  for (auto& outcome : thresholds_->outcomes()) {
+    told.push_back(std::move(outcome.what));
+    if (!outcome.counts.empty()) told.back().counts = placed_exact(outcome.counts);
+  }
+  return told;
+}
+
+// Counts of a moment in the middle of the run.
+std::vector<sample::Count> VirtualRun::placed_exact(std::span<const std::uint64_t> counts) const {
+  std::vector<sample::Count> all;
+  std::size_t next = 0;
+  for (const WantedEvent& wanted : wanted_)
+    all.push_back(wanted.index ? sample::Count::exact(counts[next++])
+                               : sample::Count::missing(wanted.modelled != nullptr
+                                                            ? "models tell at the end of the run"
+                                                            : wanted.why_missing));
+  return all;
+}
 
 std::vector<std::string> VirtualRun::notes() const {
   std::vector<std::string> notes = run_.shared().messages();
+  if (thresholds_) std::ranges::move(thresholds_->notes(), std::back_inserter(notes));
   notes.insert(notes.end(), functions_.notes().begin(), functions_.notes().end());
   if (model_) std::ranges::move(model_->notes(), std::back_inserter(notes));
   if (sampled_) std::ranges::move(sampled_->notes(), std::back_inserter(notes));
@@ -165,11 +199,19 @@ std::vector<std::string> VirtualRun::notes() const {
   return notes;
 }
 
-std::vector<sample::Count> VirtualRun::chosen(const engine::EventVector& all) const {
+// What the unit shows when it has got the engine's sums.
+Result<std::vector<sample::Count>> VirtualRun::chosen(const engine::EventVector& all) {
+  std::vector<std::uint64_t> totals;
+  for (const engine::EventIndex event : exact_) totals.push_back(all[event]);
+  const bool has_ended = run_.pid() < 0;
+  LOFT_CHECK(has_ended ? unit_->settle(totals) : unit_->take(totals));
+  LOFT_TRY(const auto counts, unit_->read());
+  return with_modelled(std::span(counts).first(exact_.size()));
+}
+
+std::vector<sample::Count> VirtualRun::with_modelled(std::span<const std::uint64_t> exact) const {
   std::vector<std::uint64_t> counts(exact_places_.size() + modelled_places_.size());
-  std::size_t next = 0;
-  for (const WantedEvent& wanted : wanted_)
-    if (wanted.index) counts[exact_places_[next++]] = all[*wanted.index];
+  for (std::size_t i = 0; i < exact.size(); ++i) counts[exact_places_[i]] = exact[i];
   for (const auto& [slot, parts] : modelled_)
     for (const auto& [part, modelled] : parts)
       for (std::size_t i = 0; i < modelled.size(); ++i) counts[modelled_places_[i]] += modelled[i];
@@ -280,25 +322,12 @@ Result<Reading> VirtualRun::read() {
     LOFT_CHECK(read_parts(reading));
   } else {
     LOFT_TRY(const auto total, tally_.of_all());
-    reading.totals = chosen(total);
-    hold_back(reading.totals);
+    LOFT_TRY(reading.totals, chosen(total));
   }
   if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
   if (request_.with_blocks && has_ended) LOFT_CHECK(read_blocks(reading));
   if (request_.windows != nullptr && has_ended) request_.windows->finish(run_.shared(), functions_);
   return reading;
-}
-
-// Counters are read while they change, and what a signal interrupts is taken back for a moment: a
-// total that seems to sink is told later. At the end all are what they are.
-void VirtualRun::hold_back(std::vector<sample::Count>& totals) {
-  const bool has_ended = run_.pid() < 0;
-  told_.resize(totals.size());
-  for (std::size_t i = 0; i < totals.size() && !has_ended; ++i) {
-    if (!totals[i].is_available()) continue;
-    if (static_cast<std::int64_t>(totals[i].raw - told_[i]) < 0) totals[i].raw = told_[i];
-    told_[i] = totals[i].raw;
-  }
 }
 
 Result<void> VirtualRun::read_threads(Reading& reading) {
@@ -425,7 +454,7 @@ Result<void> check(const CountRequest& request) {
         ErrorKind::unsupported, "count with the virtual PMU",
         "it counts programs that loft starts, not running processes, whole machines or CPUs",
         "give the program after --, without -p, --system and --per-core");
-  return {};
+  return check_thresholds(request);
 }
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {

@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(All, Unnoticed,
                          testing::Values("signals.c", "threads.cpp", "processes.c",
                                          "self_modifying.c", "storm.c", "filters.c", "gs.c",
                                          "waiting.c", "tiles.c", "executed.c", "unreadable.c",
-                                         "unfetched.c"),
+                                         "unfetched.c", "own_numbers.c"),
                          [](const auto& which) {
                            std::string name = which.param;
                            return name.substr(0, name.find('.'));
