@@ -92,7 +92,7 @@ struct Run {
 struct MeasureOptions {
   std::string machine_file;      // empty: of this machine
   std::string recording;         // where the run is kept, for read(); empty: nowhere
-  bool with_loops = false;       // also points of loops; the virtual PMU alone finds them
+  bool all_loops = false;        // also loops that take little time; the virtual PMU finds them
   bool runs_may_differ = false;  // take the counts even when the program's two runs end differently
 };
 

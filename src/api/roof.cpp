@@ -125,14 +125,15 @@ Result<Run> measure_run(const std::vector<std::string>& command, const MeasureOp
   roof::Target target;
   target.command = command;
   target.file = options.recording;
-  target.with_loops = options.with_loops;
   target.keep_going = options.runs_may_differ;
   LOFT_TRY(const auto library, metric::load_library({}));
   const auto counters = roof::WorkCounters::find(library, false);
   LOFT_TRY(const roof::Measured measured,
-           counters && !options.with_loops ? roof::measure_by_counters(target, *counters, machine)
-                                           : roof::measure_twice(target, machine));
-  return public_run(roof::report_of(measured, machine, kWanted));
+           counters && !options.all_loops ? roof::measure_by_counters(target, *counters, machine)
+                                          : roof::measure_twice(target, machine));
+  roof::Wanted wanted = kWanted;
+  wanted.all_loops = options.all_loops;
+  return public_run(roof::report_of(measured, machine, wanted));
 }
 
 Result<Run> read_run(const std::string& path, const std::string& machine_file) {
@@ -149,6 +150,7 @@ Result<Run> read_run(const std::string& path, const std::string& machine_file) {
   roof::Measured measured;
   LOFT_TRY(measured.native, roof::profile_of(std::move(kept.native), std::move(recording)));
   measured.counted = std::move(kept.counted);
+  measured.kept = std::move(kept.analysis);
   return public_run(roof::report_of(measured, kept.machine, kWanted));
 }
 

@@ -1,7 +1,7 @@
 // Simulates a whole run under the engine: every instruction goes through models of caches, TLBs and
 // branch predictor, and what these count is added up by thread and instruction.
 //
-//   FullModel model(geometry, events, {.by_code = true});
+//   FullModel model(geometry, events, {.code = ModelSums::Code::instructions});
 //   model.attach(run.shared());                       // before the program starts
 //   ... the run ...
 //   model.finish();                                   // after its end
