@@ -152,6 +152,7 @@ Result<void> read_tlb_piece(std::string_view piece, TlbGeometry& geometry) {
   const auto entries = parse_u32(words[0]);
   const auto ways = words.size() == 1 ? entries : parse_u32(words[1]);
   if (!entries || !ways || words.size() > 2) return wrong("--tlb", piece, "not two numbers", kHint);
+  if (*entries == 0) return wrong("--tlb", piece, "it has no entries", kHint);
   *level = {*entries, *ways};
   return {};
 }

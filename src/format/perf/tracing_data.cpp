@@ -2,6 +2,7 @@
 
 #include <event-parse.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace loft::format::perf {
@@ -38,13 +39,74 @@ void take_format(const tep_event* event, TracingData& out) {
   }
 }
 
+bool take(std::string_view& text, std::string_view wanted) {
+  if (!text.starts_with(wanted)) return false;
+  text.remove_prefix(wanted.size());
+  return true;
+}
+
+bool take_number(std::string_view& text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(digits);
+  return digits > 0 && digits <= 9;
+}
+
+// "char comm[16]", "__data_loc char[] name": words, and brackets that are closed.
+bool is_declaration(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ *[](),+-/<>";
+  bool is_open = false;
+  for (const char c : text) {
+    if (kAllowed.find(c) == std::string_view::npos) return false;
+    if (c == (is_open ? '[' : ']')) return false;
+    if (c == '[' || c == ']') is_open = !is_open;
+  }
+  return !is_open && !text.empty();
+}
+
+// field:DECLARATION; offset:N; size:N; signed:N; of which the last is not always there.
+bool is_field(std::string_view line) {
+  if (!take(line, "\tfield:")) return false;
+  const std::size_t end = line.find(';');
+  if (end == std::string_view::npos || !is_declaration(line.substr(0, end))) return false;
+  line.remove_prefix(end);
+  if (!take(line, ";\toffset:") || !take_number(line)) return false;
+  if (!take(line, ";\tsize:") || !take_number(line) || !take(line, ";")) return false;
+  if (take(line, "\tsigned:") && !(take_number(line) && take(line, ";"))) return false;
+  return line.empty();
+}
+
+bool is_name(std::string_view line) {
+  return take(line, "name: ") && line.find_first_of(" ;[]():\"\\") == std::string_view::npos &&
+         is_declaration(line);
+}
+
+bool is_id(std::string_view line) {
+  return take(line, "ID: ") && take_number(line) && line.empty();
+}
+
+// What names an event and its fields, without how to print it; empty where a line is not as the
+// kernel writes it. libtraceevent reads through null pointers when it meets such a one.
+std::string sound_part_of(std::string_view text) {
+  std::string sound;
+  while (!text.empty() && !text.starts_with("print fmt:")) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line != "format:" && !is_name(line) && !is_id(line) && !is_field(line))
+      return {};
+    sound.append(line).append(1, '\n');
+  }
+  return sound + "print fmt: \"\"\n";
+}
+
 // A format that cannot be parsed is left out; samples of it are shown as raw bytes.
 void read_formats(ByteReader& in, tep_handle* tep, const std::string& system) {
   const auto count = in.count32(8);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    const std::string text(view_of(block64(in)));
+    const std::string text = sound_part_of(view_of(block64(in)));
     if (!in.ok()) return;
-    (void)tep_parse_event(tep, text.c_str(), text.size(), system.c_str());
+    if (!text.empty()) (void)tep_parse_event(tep, text.c_str(), text.size(), system.c_str());
   }
 }
 
