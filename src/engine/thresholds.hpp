@@ -1,10 +1,13 @@
 // loft's side of thresholds: threads of the program stop when they come to the distance that they
 // were given (runtime/thresholds.hpp), and wait here.
 //
-//   LOFT_TRY(auto thresholds, Thresholds::open(shared, {rule}));     // before the program starts
-//   calls = thresholds.await(calls, 20ms);
-//   for (slot ...)
-//     if (thresholds.waits(slot)) { thresholds.grant(slot, 0, 1000); thresholds.let_go(slot); }
+//   LOFT_TRY(auto thresholds, Thresholds::open(shared, rules));      // before the program starts
+//   calls = thresholds.await(calls, std::chrono::milliseconds(20));
+//   for (std::uint32_t slot = 0; slot < thresholds.slots(); ++slot) {
+//     if (!thresholds.waits(slot)) continue;
+//     thresholds.grant(slot, 0, 1000);
+//     thresholds.let_go(slot, 0);
+//   }
 //
 // The sum of what all threads may still count before they ask never exceeds what is left: so
 // nobody passes a threshold unseen. A distance that was given can be taken back at any time.

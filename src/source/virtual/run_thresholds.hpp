@@ -2,7 +2,7 @@
 //
 //   LOFT_CHECK(check_thresholds(request));
 //   RunThresholds thresholds(request, shared, unit, events);
-//   LOFT_CHECK(thresholds.start(clock));                     // before the program starts
+//   LOFT_CHECK(thresholds.start(now));                       // before the program starts
 //   ... thresholds.outcomes()
 #pragma once
 
