@@ -65,11 +65,14 @@ RooflineChoice choice_of(const Subject& subject, RoofKind ops) {
   return choice;
 }
 
-// An estimate of the time that makes a point faster than the machine is wrong.
+// An estimate of the time that makes a point faster than the machine is wrong: a model's, or one of
+// few samples, where the interval of the time also holds one at which the roof is kept.
 bool is_impossible(const RoofPoint& point) {
   constexpr double kMeasured = 1.05;  // roofs have an error, too
-  return point.subject.origin == sample::Origin::modelled && point.attainable.value_or(0) > 0 &&
-         *point.ops_per_second > *point.attainable * kMeasured;
+  const double most = point.attainable.value_or(0) * kMeasured;
+  if (most <= 0 || *point.ops_per_second <= most) return false;
+  return point.subject.origin == sample::Origin::modelled ||
+         *point.ops_per_second <= most * (1 + point.subject.time_error);
 }
 
 RoofPoint placed(const Machine& machine, Subject subject, RoofKind ops) {

@@ -89,6 +89,16 @@ TEST(RoofPoints, AnEstimateThatTheMachineCannotReachIsNotShown) {
   EXPECT_TRUE(chart.points[0].intensity);
 }
 
+// 75 GFLOP/s where the peak is 50: within the error of a time that few samples met, but not of an
+// exact one.
+TEST(RoofPoints, ARateAboveTheRoofOfFewSamplesIsNotShown) {
+  Subject function = subject(Scope::function, "short", 75e9, 1e9, 1);
+  function.time_error = 0.8;
+  EXPECT_FALSE(place(machine(), {function}).points[0].flops_per_second);
+  function.time_error = 0.1;
+  EXPECT_TRUE(place(machine(), {function}).points[0].flops_per_second);
+}
+
 TEST(RoofPoints, TimeThatIsSharedByARuleGivesNoRate) {
   Subject function = subject(Scope::function, "add", 1e9, 1e9, 1);
   function.time_is_shared = true;
