@@ -95,26 +95,27 @@ void CpuAccounts::read(Nanoseconds at) {
   while (readings_.size() > 2 && at - readings_[1].at >= window) readings_.pop_front();
 }
 
-std::optional<double> CpuAccounts::busy(int cpu) const {
+std::optional<CpuAccounts::Change> CpuAccounts::change_of(int cpu) const {
   if (readings_.size() < 2) return std::nullopt;
   const Reading& first = readings_.front();
   const Reading& last = readings_.back();
   const auto before = first.cpus.find(cpu);
   const auto after = last.cpus.find(cpu);
   if (before == first.cpus.end() || after == last.cpus.end()) return std::nullopt;
-  const auto busy = share(before->second.busy, after->second.busy, last.at - first.at);
+  return Change{before->second, after->second, last.at - first.at};
+}
+
+std::optional<double> CpuAccounts::busy(int cpu) const {
+  const auto change = change_of(cpu);
+  if (!change) return std::nullopt;
+  const auto busy = share(change->before.busy, change->after.busy, change->time);
   return busy ? std::optional(std::min(*busy, 1.0)) : std::nullopt;
 }
 
 std::optional<double> CpuAccounts::waiting(int cpu) const {
-  if (readings_.size() < 2) return std::nullopt;
-  const Reading& first = readings_.front();
-  const Reading& last = readings_.back();
-  const auto before = first.cpus.find(cpu);
-  const auto after = last.cpus.find(cpu);
-  if (before == first.cpus.end() || after == last.cpus.end()) return std::nullopt;
-  if (!before->second.waited || !after->second.waited) return std::nullopt;
-  return share(*before->second.waited, *after->second.waited, last.at - first.at);
+  const auto change = change_of(cpu);
+  if (!change || !change->before.waited || !change->after.waited) return std::nullopt;
+  return share(*change->before.waited, *change->after.waited, change->time);
 }
 
 }  // namespace loft::top

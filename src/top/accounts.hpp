@@ -36,6 +36,8 @@ class CpuAccounts {
 
   // Ticks are too coarse for short samples: from /proc/stat these are over the last second.
   [[nodiscard]] std::optional<double> busy(int cpu) const;
+  // Whether that is the time itself, and not a number of ticks.
+  [[nodiscard]] bool is_exact() const { return has_schedstat_; }
   // Tasks that waited, on average. Nothing where the kernel does not tell.
   [[nodiscard]] std::optional<double> waiting(int cpu) const;
 
@@ -44,6 +46,13 @@ class CpuAccounts {
     Nanoseconds at{};
     AccountsByCpu cpus;
   };
+  // Of one CPU, from the first reading to the last.
+  struct Change {
+    CpuAccount before;
+    CpuAccount after;
+    Nanoseconds time{};
+  };
+  [[nodiscard]] std::optional<Change> change_of(int cpu) const;
 
   SystemRoot root_;
   bool has_schedstat_ = false;

@@ -26,8 +26,9 @@ struct CoreSample {
   std::vector<sample::Count> counts;   // between them, aligned with the events of the set
   std::vector<metric::Value> metrics;  // aligned with its metrics
   std::optional<double> busy;          // share of the time in which it ran something
-  std::optional<double> waiting;       // tasks that were ready and waited for this CPU, on average
-  Nanoseconds wake_delay{};            // from the request to the reading
+  sample::Origin busy_origin = sample::Origin::counted;  // scaled where the kernel counts ticks
+  std::optional<double> waiting;  // tasks that were ready and waited for this CPU, on average
+  Nanoseconds wake_delay{};       // from the request to the reading
 
   [[nodiscard]] bool is_read() const { return why.empty(); }
   [[nodiscard]] double seconds() const { return to_seconds(end - start); }

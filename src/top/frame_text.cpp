@@ -17,8 +17,9 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kColumn = 10;
 
-std::string share_text(const std::optional<double>& share) {
-  return share ? fmt::format("{:.0f} %", *share * 100) : "n/a";
+std::string busy_text(const CoreSample& core) {
+  const char* mark = core.busy_origin == sample::Origin::counted ? "" : "~";
+  return core.busy ? fmt::format("{}{:.0f} %", mark, *core.busy * 100) : "n/a";
 }
 
 // Names that have a value on some core, in the order of their first appearance: what nobody counts
@@ -36,9 +37,9 @@ std::vector<std::string> columns_of(const Frame& frame) {
 
 std::string core_row(const Frame& frame, const CoreSample& core,
                      const std::vector<std::string>& columns) {
-  std::string row = fmt::format("{:>9.3f} {:>4} {:>6} {:>6}", to_seconds(frame.time), core.cpu,
-                                share_text(core.busy),
-                                core.waiting ? fmt::format("{:.2f}", *core.waiting) : "n/a");
+  std::string row =
+      fmt::format("{:>9.3f} {:>4} {:>6} {:>6}", to_seconds(frame.time), core.cpu, busy_text(core),
+                  core.waiting ? fmt::format("{:.2f}", *core.waiting) : "n/a");
   if (!core.is_read()) return row + "  " + core.why + "\n";
   const auto values = values_of(core);
   for (const std::string& column : columns) {
@@ -86,6 +87,8 @@ ordered_json core_json(const CoreSample& core) {
   json["values"] = ordered_json::object();
   ordered_json counts = ordered_json::object();
   ordered_json kinds = ordered_json::object();
+  if (core.busy && core.busy_origin != sample::Origin::counted)
+    kinds["busy"] = to_string(core.busy_origin);
   ordered_json reasons = ordered_json::object();
   for (const NamedValue& value : values_of(core)) {
     const std::string name(value.name);
@@ -146,7 +149,9 @@ std::string frame_csv(const Frame& frame) {
   std::string text;
   for (const CoreSample& core : frame.cores) {
     const std::string cpu = std::to_string(core.cpu);
-    text += csv_row(frame, "core", cpu, known("busy", core.busy, "", "the kernel does not tell"));
+    NamedValue busy = known("busy", core.busy, "", "the kernel does not tell");
+    if (busy.value) busy.kind = core.busy_origin;
+    text += csv_row(frame, "core", cpu, busy);
     text += csv_row(frame, "core", cpu,
                     known("waiting", core.waiting, "", "this kernel has no /proc/schedstat"));
     for (const NamedValue& value : values_of(core)) text += csv_row(frame, "core", cpu, value);

@@ -135,6 +135,7 @@ Frame Monitor::collect() {
     else if (watched.core.is_running())
       ++late_;
     sample.busy = accounts_.busy(sample.cpu);
+    sample.busy_origin = accounts_.is_exact() ? sample::Origin::counted : sample::Origin::scaled;
     sample.waiting = accounts_.waiting(sample.cpu);
     frame.cores.push_back(std::move(sample));
   }

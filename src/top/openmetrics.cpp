@@ -62,7 +62,9 @@ class Writer {
 void write_cores(Writer& out, const Frame& frame) {
   out.family("loft_core_up", false, "Whether the core was read in the last sample.");
   for (const CoreSample& core : frame.cores) out.series(cpu_label(core.cpu), core.is_read());
-  out.family("loft_core_busy_ratio", false, "Share of the time in which the core ran something.");
+  out.family("loft_core_busy_ratio", false,
+             "Share of the time in which the core ran something, from ticks where the kernel has "
+             "no schedstat.");
   for (const CoreSample& core : frame.cores)
     if (core.busy) out.series(cpu_label(core.cpu), *core.busy);
   out.family("loft_core_waiting_tasks", false,

@@ -225,7 +225,9 @@ ScreenLine Screen::core_line(const CoreSample& core, int columns) const {
     const auto filled = static_cast<std::size_t>(std::lround(*core.busy * kBar));
     std::string bar;
     for (std::size_t i = 0; i < filled; ++i) bar += options_.has_unicode ? "█" : "#";
-    line.push_back({fmt::format("{:>4.0f} % ", *core.busy * 100), Style::plain});
+    const char* mark = core.busy_origin == sample::Origin::counted ? "" : "~";
+    line.push_back(
+        {fmt::format("{:>4} % ", fmt::format("{}{:.0f}", mark, *core.busy * 100)), Style::plain});
     line.push_back({fitted(bar, kBar), heat(*core.busy)});
   } else {
     line.push_back({fitted("  n/a", 7 + kBar), Style::faint});

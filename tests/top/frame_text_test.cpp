@@ -42,6 +42,14 @@ TEST(FrameText, CsvLeavesUnknownValuesEmpty) {
   EXPECT_THAT(csv, HasSubstr("0.600000,energy,psys,power,,W,missing,,"));
 }
 
+TEST(FrameText, ABusyShareFromTicksIsMarked) {
+  Frame frame = frame_of_two_cores();
+  frame.cores[0].busy_origin = sample::Origin::scaled;
+  EXPECT_THAT(frame_csv(frame), HasSubstr("0.600000,core,0,busy,0.25,,scaled,,\n"));
+  EXPECT_THAT(FrameTable().rows(frame), HasSubstr("  ~25 %    n/a"));
+  EXPECT_EQ(nlohmann::json::parse(frame_json(frame))["cores"][0]["kinds"]["busy"], "scaled");
+}
+
 TEST(FrameText, TableLeavesOutColumnsThatNobodyCounts) {
   FrameTable table;
   const Frame frame = frame_of_two_cores();

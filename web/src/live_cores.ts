@@ -32,7 +32,7 @@ export class CoreTable {
 
   private row(core: Core, names: string[]): HTMLElement {
     const busy = core.busy ?? NaN;
-    const bar = h("td", { class: "number bar" }, share(busy));
+    const bar = h("td", { class: "number bar" }, marked(share(busy), core.kinds?.busy ?? "counted"));
     bar.style.setProperty("--part", `${Number.isNaN(busy) ? 0 : 100 * busy}%`);
     const cells = core.why ? [h("td", { class: "note", colspan: Math.max(1, names.length) }, shown(core.why))]
       : names.map((text) => this.cell(core, text));
