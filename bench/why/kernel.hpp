@@ -88,6 +88,22 @@ inline char* memory(std::size_t bytes) {
   return place;
 }
 
+inline constexpr std::size_t kKiB = 1024;
+inline constexpr std::size_t kMiB = 1024 * kKiB;
+
+// Where results go, so that they are computed.
+inline volatile double g_double;
+inline volatile std::uint64_t g_integer;
+
+// Small numbers, none of them 0.
+inline double* doubles(std::size_t count) {
+  double* values = reinterpret_cast<double*>(memory(count * sizeof(double)));
+  if (values[1] != 1.5)
+    for (std::size_t i = 0; i < count; ++i) values[i] = 0.5 + static_cast<double>(i % 7);
+  values[1] = 1.5;
+  return values;
+}
+
 // A cycle through `count` places, `stride` bytes apart, in random order.
 inline void** random_cycle(std::size_t count, std::size_t stride) {
   char* base = memory(count * stride);

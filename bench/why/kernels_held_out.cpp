@@ -12,26 +12,13 @@
 
 #include "kernel.hpp"
 
-namespace {
-
+using kernels::doubles;
+using kernels::g_double;
+using kernels::g_integer;
+using kernels::kKiB;
+using kernels::kMiB;
 using kernels::memory;
 using kernels::random_number;
-
-constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kMiB = 1024 * kKiB;
-
-volatile double g_double;
-volatile std::uint64_t g_integer;
-
-double* doubles(std::size_t count) {
-  double* values = reinterpret_cast<double*>(memory(count * sizeof(double)));
-  if (values[1] != 1.5)
-    for (std::size_t i = 0; i < count; ++i) values[i] = 0.5 + static_cast<double>(i % 7);
-  values[1] = 1.5;
-  return values;
-}
-
-}  // namespace
 
 // ---- dot product as a compiler leaves it without -ffast-math
 KERNEL(dot_in_order, "fp_latency", 1024.0 * 50, nullptr) {

@@ -12,16 +12,15 @@
 
 namespace {
 
+using kernels::g_double;
+using kernels::g_integer;
+using kernels::kKiB;
+using kernels::kMiB;
 using kernels::memory;
 using kernels::random_cycle;
 using kernels::random_number;
 
-constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kMiB = 1024 * kKiB;
-
-volatile double g_double;
 void* volatile g_pointer;
-volatile std::uint64_t g_integer;
 
 // ---- loads of a working set, eight accumulators, no dependence worth a cycle
 

@@ -31,6 +31,9 @@
 namespace loft::view {
 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+[[nodiscard]] inline double or_unknown(std::optional<double> value) {
+  return value.value_or(kNotKnown);
+}
 
 enum class WarningKind { lost, scaled, estimated, missing, note };
 

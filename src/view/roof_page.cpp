@@ -28,8 +28,6 @@ std::string intensity_unit(const model::RoofChart& chart) {
   return fmt::format("{}/B", ops_unit(chart.roofline.work));
 }
 
-double or_unknown(std::optional<double> value) { return value.value_or(kNotKnown); }
-
 void add_points(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   page.points.reserve(page.points.size() + chart.points.size());
   for (const RoofPoint& point : chart.points)
@@ -129,12 +127,7 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
       .name = "intensity", .form = CellForm::number, .unit = intensity_unit(chart)};
   PageColumn traffic{.name = bytes_name(chart), .form = CellForm::number, .unit = "B/s"};
   PageColumn limit{.name = "below", .form = CellForm::text, .help = "the next roof above it"};
-  PageColumn why{.name = "limited by", .form = CellForm::text, .help = "by a model of the core"};
-  PageColumn gain{.name = "without it",
-                  .form = CellForm::number,
-                  .unit = "× faster",
-                  .help = "as the model computes it"};
-  PageColumn evidence{.name = "evidence", .form = CellForm::text};
+  WhyColumns why;
   PageColumn share{
       .name = "of that", .form = CellForm::share, .help = "how much of that roof is reached"};
   const auto add = [&](const RoofPoint& point, const std::string& label) {
@@ -150,11 +143,7 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
     traffic.numbers.push_back(or_unknown(point.bytes_per_second));
     limit.texts.push_back(point.limit ? point.limit->name : "");
     share.numbers.push_back(point.limit ? point.limit->share : kNotKnown);
-    const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
-    why.texts.push_back(is_explained ? words_of(*subject.why) : "");
-    gain.numbers.push_back(is_explained ? or_unknown(subject.why->gain) : kNotKnown);
-    gain.origins.push_back(sample::Origin::modelled);
-    evidence.texts.push_back(is_explained ? subject.why->evidence : "");
+    why.add(subject);
     for (PageColumn* column : {&time, &seconds, &traffic, &share})
       column->origins.push_back(subject.origin);
     // No operations are none, however long they took.
@@ -170,7 +159,8 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   for (PageColumn* column : {&name, &time, &seconds, &rate, &intensity, &traffic, &limit, &share})
     table.columns.push_back(*column);
   if (scope == Scope::function)
-    for (PageColumn* column : {&why, &gain, &evidence, &binary}) table.columns.push_back(*column);
+    for (PageColumn* column : {&why.why, &why.gain, &why.evidence, &binary})
+      table.columns.push_back(*column);
   return table;
 }
 

@@ -23,8 +23,6 @@ double each(std::optional<double> amount, double iterations) {
   return amount && iterations > 0 ? *amount / iterations : kNotKnown;
 }
 
-double known(std::optional<double> value) { return value.value_or(kNotKnown); }
-
 class LoopColumns {
  public:
   void add(const RoofPoint& point, const std::string& label) {
@@ -38,8 +36,8 @@ class LoopColumns {
     time_.numbers.push_back(has_time ? subject.share_of_time : kNotKnown);
     time_.origins.push_back(subject.origin);
     iterations_.numbers.push_back(loop.iterations);
-    trips_.numbers.push_back(known(loop.trips));
-    cycles_.numbers.push_back(known(loop.cycles));
+    trips_.numbers.push_back(or_unknown(loop.trips));
+    cycles_.numbers.push_back(or_unknown(loop.cycles));
     cycles_.origins.push_back(subject.origin);
     const auto& work = subject.work;
     instructions_.numbers.push_back(
@@ -49,11 +47,7 @@ class LoopColumns {
     flops_.numbers.push_back(
         each(work ? std::optional(work->flops()) : std::nullopt, loop.iterations));
     width_.texts.push_back(width_text(loop));
-    const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
-    why_.texts.push_back(is_explained ? words_of(*subject.why) : "");
-    gain_.numbers.push_back(is_explained ? known(subject.why->gain) : kNotKnown);
-    gain_.origins.push_back(sample::Origin::modelled);
-    evidence_.texts.push_back(is_explained ? subject.why->evidence : "");
+    why_.add(subject);
   }
 
   [[nodiscard]] PageTable table(bool with_runs) const {
@@ -61,7 +55,7 @@ class LoopColumns {
     if (with_runs) table.columns.push_back(run_);
     for (const PageColumn* column :
          {&name_, &function_, &at_, &time_, &iterations_, &trips_, &cycles_, &instructions_,
-          &bytes_, &flops_, &width_, &why_, &gain_, &evidence_})
+          &bytes_, &flops_, &width_, &why_.why, &why_.gain, &why_.evidence})
       table.columns.push_back(*column);
     return table;
   }
@@ -82,15 +76,18 @@ class LoopColumns {
       .name = "bytes", .form = CellForm::number, .help = "loads and stores of one iteration"};
   PageColumn flops_{.name = "FLOP", .form = CellForm::number, .help = "of one iteration"};
   PageColumn width_{.name = "vectors", .form = CellForm::text, .help = "width of what computes"};
-  PageColumn why_{.name = "limited by", .form = CellForm::text, .help = "by a model of the core"};
-  PageColumn gain_{.name = "without it",
-                   .form = CellForm::number,
-                   .unit = "× faster",
-                   .help = "as the model computes it"};
-  PageColumn evidence_{.name = "evidence", .form = CellForm::text};
+  WhyColumns why_;
 };
 
 }  // namespace
+
+void WhyColumns::add(const model::Subject& subject) {
+  const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
+  why.texts.push_back(is_explained ? words_of(*subject.why) : "");
+  gain.numbers.push_back(is_explained ? or_unknown(subject.why->gain) : kNotKnown);
+  gain.origins.push_back(sample::Origin::modelled);
+  evidence.texts.push_back(is_explained ? subject.why->evidence : "");
+}
 
 std::optional<PageTable> loops_table(std::span<const RoofReport> runs) {
   LoopColumns columns;

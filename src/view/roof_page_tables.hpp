@@ -9,6 +9,18 @@
 
 namespace loft::view {
 
+// Why each row of a table is as fast as it is; empty where no model says.
+struct WhyColumns {
+  PageColumn why{.name = "limited by", .form = CellForm::text, .help = "by a model of the core"};
+  PageColumn gain{.name = "without it",
+                  .form = CellForm::number,
+                  .unit = "× faster",
+                  .help = "as the model computes it"};
+  PageColumn evidence{.name = "evidence", .form = CellForm::text};
+
+  void add(const model::Subject& subject);
+};
+
 // Loops of all runs; nothing where none was found.
 [[nodiscard]] std::optional<PageTable> loops_table(std::span<const RoofReport> runs);
 // What each cause costs the whole program and its functions; nothing where no cause is known.

@@ -53,16 +53,9 @@ Said run_script(const std::string& script) {
   std::string folder = "/tmp/loft-top-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return {};
   EXPECT_TRUE(replace_file(folder + "/script", script));
-  const int raw =
-      std::system(("cd " + folder + " && LOFT=" LOFT_PROGRAM " XDG_CONFIG_HOME=" + folder +
-                   " sh script >out 2>notes </dev/null")
-                      .c_str());
-  Said said;
-  said.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
-  said.out = read_file(folder + "/out").value_or("");
-  said.notes = read_file(folder + "/notes").value_or("");
-  std::system(("rm -rf " + folder).c_str());
-  return said;
+  return run_shell(
+      "cd " + folder + " && LOFT=" LOFT_PROGRAM " XDG_CONFIG_HOME=" + folder + " sh script",
+      folder);
 }
 
 TEST(Top, EventsOfOneCoreAreChangedWhileItRuns) {

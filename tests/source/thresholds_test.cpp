@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "event/resolver.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/virtual/event_unit.hpp"
+#include "source/virtual_request.hpp"
 #include "source/watch.hpp"
 
 namespace loft::source {
@@ -23,16 +23,9 @@ constexpr std::uint64_t kRoots = 30000;
 
 Result<CountRequest> request_of(const std::string& program, const std::string& mode,
                                 const std::string& events) {
-  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
-  event::ResolverOptions options;
-  options.virtual_names = virtual_pmu::event_names;
-  options.plain_names = event::PlainNames::virtual_first;
-  CountRequest request;
-  LOFT_TRY(request.events, event::Resolver(options).resolve_list(events));
-  for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
-  request.command = {kSamples + "/" + program};
-  if (!mode.empty()) request.command.push_back(mode);
-  return request;
+  std::vector<std::string> command{kSamples + "/" + program};
+  if (!mode.empty()) command.push_back(mode);
+  return virtual_request(events, std::move(command));
 }
 
 Result<sample::RunCounts> run(const CountRequest& request) {

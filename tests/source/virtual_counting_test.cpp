@@ -12,10 +12,10 @@
 #include "engine/run.hpp"
 #include "engine/stream.hpp"
 #include "engine/tally.hpp"
-#include "event/resolver.hpp"
 #include "source/virtual/counting.hpp"
 #include "source/virtual/region.hpp"
 #include "source/virtual/windows.hpp"
+#include "source/virtual_request.hpp"
 #include "source/watch.hpp"
 
 namespace loft::source {
@@ -31,14 +31,7 @@ const std::string kProgram = kSamples + "/functions.c";
 Result<sample::RunCounts> count(Split split, std::vector<std::string> command,
                                 std::string region = {}, const char* events = kEvents,
                                 virtual_pmu::WindowKeeper* windows = nullptr) {
-  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
-  event::ResolverOptions options;
-  options.virtual_names = virtual_pmu::event_names;
-  options.plain_names = event::PlainNames::virtual_first;
-  CountRequest request;
-  LOFT_TRY(request.events, event::Resolver(options).resolve_list(events));
-  for (std::size_t i = 0; i < request.events.size(); ++i) request.groups.push_back({{i}, false});
-  request.command = std::move(command);
+  LOFT_TRY(CountRequest request, virtual_request(events, std::move(command)));
   request.split = split;
   request.region = std::move(region);
   request.windows = windows;
