@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "sample/counting.hpp"
+#include "source/counting.hpp"
 #include "source/virtual/functions.hpp"
 
 namespace loft::source::virtual_pmu {
