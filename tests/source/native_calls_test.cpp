@@ -64,6 +64,16 @@ TEST(NativeCalls, CountsEveryCallOfARecursion) {
   EXPECT_EQ(whole.of[0].total, whole.of[0].self + fib.of[0].total);
 }
 
+TEST(NativeCalls, LeavesTheSignalMaskAsItWas) {
+  sigset_t before;
+  sigset_t after;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  watch({"fib"}, {"fib", "2"});
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int number = 1; number < 32; ++number)
+    EXPECT_EQ(::sigismember(&after, number), ::sigismember(&before, number)) << number;
+}
+
 TEST(NativeCalls, CountsWithoutAClockWhereNothingElseIsAskedFor) {
   const CallRun run = watch({"fib"}, {"fib", "20"}, false, true);
   EXPECT_EQ(of(run, "fib").calls, 21'891u);

@@ -41,7 +41,11 @@ bool stops_groups(int number) {
 CallTracer::~CallTracer() {
   if (!children_.is_open()) return;
   note(detach());
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  // Others may have changed the mask since: just what was blocked here is let through again.
+  sigset_t own;
+  ::sigemptyset(&own);
+  ::sigaddset(&own, SIGCHLD);
+  if (::sigismember(&before_, SIGCHLD) == 0) ::pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
 }
 
 Result<void> CallTracer::open_signals() {
