@@ -1,7 +1,7 @@
 // The long table of a job: a row for each number of a rank and of its functions, as databases like
 // it.
 //
-//   for_each_row(summary, 1, [&](const model::JobTableRow& row) { write(row); });
+//   for_each_row(summary, 1, [&](const model::JobTableRow& row) { use(row); });
 #pragma once
 
 #include <functional>

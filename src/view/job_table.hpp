@@ -1,8 +1,8 @@
 // The long table of a job as files for other programs: CSV, SQL for SQLite, Parquet.
 //
-//   JobCsv csv(write);
-//   csv.add(row);
-//   LOFT_CHECK(csv.finish());
+//   const auto table = job_csv(sink);
+//   table->add(row);
+//   LOFT_CHECK(table->finish());
 #pragma once
 
 #include <functional>
