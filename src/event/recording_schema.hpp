@@ -43,7 +43,7 @@ inline constexpr std::uint32_t kWorkSection = 240;      // what a roofline count
 inline constexpr std::uint32_t kMachineSection = 241;   // the machine file of the roofline
 inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts and code
 
-inline constexpr std::uint32_t kRankSection = 243;      // what a rank of a job did, added up
+inline constexpr std::uint32_t kRankSection = 243;  // what a rank of a job did, added up
 
 // Keys of the facts.
 namespace fact {
