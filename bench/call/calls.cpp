@@ -1,6 +1,6 @@
-// Calls a function that does next to nothing, and says what one call took: the best of many short batches, since the
-// machine has other things to do, and their median. With an argument, a child of known length in a parent of known
-// length: what both took by the program's own clock.
+// Calls a function that does next to nothing, and says what one call took: the best of many short
+// batches, since the machine has other things to do, and their median. With an argument, a child of
+// known length in a parent of known length: what both took by the program's own clock.
 //
 //   bench_calls [BATCHES]        bench_calls nested
 #include <algorithm>
@@ -17,7 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kCallsOfABatch = 20'000;
 
-double nanoseconds(Clock::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
+double nanoseconds(Clock::duration time) {
+  return std::chrono::duration<double, std::nano>(time).count();
+}
 
 }  // namespace
 
