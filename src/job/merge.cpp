@@ -126,6 +126,7 @@ void Merge::take_rows(const RankSummary& summary, std::size_t index,
       ++function.ranks;
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (summary.columns[i].origin == sample::Origin::missing) continue;  // then 0 is no value
       const std::size_t column = columns[i];
       const std::uint64_t value = row.values[i];
       if (!row.in_mpi) entry.outside[column] = entry.outside[column].value_or(0) + value;

@@ -37,8 +37,9 @@ void for_each_row(const RankSummary& summary, std::size_t step,
     row.binary = function.binary;
     row.in_mpi = function.in_mpi;
     for (std::size_t i = 0; i < summary.columns.size(); ++i)
-      give(summary.columns[i].name, summary.columns[i].unit, summary.columns[i].origin,
-           function.values[i]);
+      if (summary.columns[i].origin != Origin::missing)  // as the row of the rank says
+        give(summary.columns[i].name, summary.columns[i].unit, summary.columns[i].origin,
+             function.values[i]);
   }
 }
 

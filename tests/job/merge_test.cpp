@@ -65,6 +65,18 @@ TEST(Merge, SumsAsIntegersAndComparesWhatIsOutsideMpi) {
   EXPECT_EQ(report.ranks[2].flops, 1600);  // without MPI's own
 }
 
+TEST(Merge, WhatWasNotCountedIsMissingInFunctionsToo) {
+  RankSummary summary = rank(0, 1, 800);
+  summary.columns[1].origin = sample::Origin::missing;
+  summary.totals[1].reset();
+  summary.functions[0].values[1] = 0;
+  Merge merge({.load = "task-clock"});
+  merge.add(summary);
+  const auto report = std::move(merge).report();
+  EXPECT_FALSE(report.functions[0].sums[1]);
+  EXPECT_FALSE(report.ranks[0].flops);
+}
+
 TEST(Merge, LeavesOutRanksThatDidNotEnd) {
   Merge merge({.load = "task-clock"});
   merge.add(rank(0, 4, 800));
