@@ -44,7 +44,7 @@ def prepare(folder, part=1):
     python = os.path.join(folder, "loop.py")
     with open(python, "w") as file:
         file.write(
-            "def f(n):\n    d = {}\n    for i in range(n):\n        d[i % 997] = d.get(i % 997, 0) + len(str(i))\n"
+            "def f(n):\n    d = {}\n    for i in range(n):\n        d[i %% 997] = d.get(i %% 997, 0) + len(str(i))\n"
             "    return sum(d.values())\nclass C:\n    def __init__(self, v): self.v = v\n    def m(self): return self.v + 1\n"
             "print(f(%d), sum(C(i).m() for i in range(%d)))\n" % (2000000 // part, 2000000 // part)
         )

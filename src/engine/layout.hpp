@@ -18,7 +18,8 @@
 //                  to each new mapping, for which the program waits
 //
 // A block executed N times by a thread contributes N times what its instructions are. A conditional
-// branch falls through as often as the block that follows it in `next_fall` was counted.
+// branch falls through as often as the block that follows it in `next_fall` was counted, or counts
+// when it is taken: most forward branches are not, and then blocks in a row need one counter.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@
 
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3530'4E45'5446'4F4CULL;  // "LOFTEN05"
+inline constexpr std::uint64_t kSharedMagic = 0x3630'4E45'5446'4F4CULL;  // "LOFTEN06"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
@@ -52,7 +53,10 @@ enum class BlockKind : std::uint32_t {
   units,  // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
           // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
   extra_fall,  // no instructions: more times that the branch of the block `next_fall` was not taken
-  begun  // of the address stream alone: its last instruction was interrupted, and starts again
+  taken,  // no instructions: how often the branch of the block whose `next_fall` this is was taken.
+          // The block `next_fall` of this one ran as often as that one, less this; its own counter
+          // holds corrections alone
+  begun   // of the address stream alone: its last instruction was interrupted, and starts again
 };
 
 struct BlockEntry {

@@ -118,6 +118,10 @@ std::uint32_t counter_position(const Block& block, std::uint64_t start, std::uin
   return inside != kNoDeadFlags ? inside : position_with(block, dead_behind(block, start, end));
 }
 
+bool are_flags_dead(std::uint64_t pc, std::uint64_t start, std::uint64_t end) {
+  return FlagSearch(start, end).all_dead(pc, 0, 1);
+}
+
 int spare_register(const Block& block) {
   std::uint32_t read = 0;
   for (std::uint32_t i = 0; i < block.count && i < 12; ++i) {
