@@ -1,6 +1,6 @@
 // loft's side of call_layout.hpp: what a thread has written of calls, copied out and checked.
 //
-//   LOFT_TRY(const CallArea area, read_calls(shared, slot, functions));
+//   LOFT_TRY(const CallArea area, read_calls(shared, slot, functions, now));
 //   for (const auto& [number, function] : area.functions) use(function.calls);
 //
 // It may be read while the program runs; what is then half written is a call short or too long.

@@ -57,8 +57,9 @@ static_assert(sizeof(CallFrame) == 128);
 struct CallStack {
   std::uint32_t top;  // the innermost frame, 0 for none
   std::uint32_t depth;
-  std::uint64_t base;  // the highest rsp that was seen on it when it was first used
-  std::uint64_t rsp;   // when it was left
+  std::uint64_t is_handlers;  // a signal handler was started on it
+  std::uint64_t base;         // the highest rsp that was seen on it when it was first used
+  std::uint64_t rsp;          // when it was left
   std::uint64_t left_at[kCallQuantities];
   std::uint64_t away[kCallQuantities];  // what passed while it was not in use
 };

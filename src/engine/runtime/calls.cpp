@@ -199,6 +199,7 @@ void close_below(CallThreadArea* area, const Now& now, std::uint64_t rsp, std::u
 void copy_stack(CallStack& to, const CallStack& from) {
   to.top = from.top;
   to.depth = from.depth;
+  to.is_handlers = from.is_handlers;
   to.base = from.base;
   to.rsp = from.rsp;
   for_quantities([&](std::uint32_t i) {
@@ -231,6 +232,7 @@ void use_parked(CallThreadArea* area, const Now& now, std::uint32_t index) {
 void use_new(CallThreadArea* area, std::uint64_t base) {
   area->now.top = 0;
   area->now.depth = 0;
+  area->now.is_handlers = 0;
   area->now.base = base;
   area->now.rsp = base;
   for (std::uint32_t i = 0; i < kCallQuantities; ++i) area->now.away[i] = 0;
@@ -245,17 +247,28 @@ std::uint32_t parked_at(const CallThreadArea* area, std::uint64_t rsp) {
   return kNoStack;
 }
 
-// rsp was loaded: it was `from`, it is `to`. What is in use of different stacks never overlaps.
+// rsp was loaded: it was `from`, it is `to`. What is in use of different stacks never overlaps. A
+// handler that jumps away from the stack it was started on does not come back.
 void follow_stack(CallThreadArea* area, const Now& now, std::uint64_t from, std::uint64_t to) {
   const std::uint32_t other = parked_at(area, to);
   if (other == kNoStack && to + kLargestStep >= from && to <= area->now.base + kSlack) return;
+  const bool is_over = area->now.is_handlers != 0 && other != kNoStack;
+  if (is_over) close_below(area, now, ~std::uint64_t{0}, 0);
   CallStack left;
   copy_stack(left, area->now);
   if (other == kNoStack)
     use_new(area, to);
   else
     use_parked(area, now, other);
-  park(area, left, now, from);
+  if (!is_over) park(area, left, now, from);
+}
+
+// Whether a call of the function is open on the stack in use.
+bool is_open(CallThreadArea* area, const CallFunctionEntry& function, std::uint32_t number) {
+  if (function.active == 0 || area->stacks == 0) return function.active != 0;
+  for (std::uint32_t i = area->now.top; i != 0; i = frame_of(area, i).below)
+    if (frame_of(area, i).function == number) return true;
+  return false;
 }
 
 void open_frame(Context* context, std::uint64_t slot, std::uint64_t return_address,
@@ -277,7 +290,8 @@ void open_frame(Context* context, std::uint64_t slot, std::uint64_t return_addre
                    ? 0
                    : find_node(area, below == 0 ? 0 : around->node, entry.function);
   frame.below = below;
-  frame.flags = function.active++ != 0 ? std::uint32_t{kFrameRecursive} : 0;
+  frame.flags = is_open(area, function, entry.function) ? std::uint32_t{kFrameRecursive} : 0;
+  ++function.active;
   frame.depth = area->now.depth++;
   for_quantities([&](std::uint32_t i) { frame.child[i] = 0; });
   area->now.top = number;
@@ -345,7 +359,10 @@ void start_handler_in_calls(Context* context, std::uint64_t rsp, std::uint64_t i
   if (context->region_check == kAlwaysLeaves)
     follow_stack(state.area, now, state.moved_from, interrupted);
   constexpr std::uint64_t kLargestFrame = 256u << 10;
-  if (interrupted - rsp > kLargestFrame) follow_stack(state.area, now, interrupted, rsp);
+  if (interrupted - rsp > kLargestFrame) {
+    follow_stack(state.area, now, interrupted, rsp);
+    state.area->now.is_handlers = 1;
+  }
   set_check(context);
 }
 
@@ -356,11 +373,7 @@ void end_handler_in_calls(Context* context, std::uint64_t rsp) {
   read_totals(context, ticks(), now);
   const std::uint64_t own = context->regs[kRsp];
   if (context->region_check == kAlwaysLeaves) follow_stack(state.area, now, state.moved_from, own);
-  if (parked_at(state.area, rsp) != kNoStack) {
-    close_below(state.area, now, ~std::uint64_t{0}, 0);
-    follow_stack(state.area, now, own, rsp);
-    --state.area->stacks;  // the handler's stack, parked last, has nothing in use any more
-  }
+  if (parked_at(state.area, rsp) != kNoStack) follow_stack(state.area, now, own, rsp);
   close_below(state.area, now, rsp, 0);
   set_check(context);
 }
