@@ -20,7 +20,7 @@
 #include "source/choice/count.hpp"
 #include "source/groups.hpp"
 #include "source/repeat.hpp"
-#include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 #include "view/stat.hpp"
 
 namespace loft::cli {
