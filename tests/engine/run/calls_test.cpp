@@ -16,9 +16,7 @@ using namespace std::chrono_literals;
 constexpr const char* kEvents[] = {"instructions", "load_bytes", "store_bytes", "flops"};
 
 // Nothing is watched, but everything is counted as if it were.
-Result<Run> run_with_totals(const std::vector<std::string>& command) {
-  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
-  LOFT_TRY(Run run, Run::prepare(command));
+Result<void> run_to_end(Run& run) {
   CallOrder order{};
   for (const char* name : kEvents) order.event[order.events++] = event_table()[*find_event(name)];
   run.shared().ask_for_calls(order);
@@ -27,9 +25,16 @@ Result<Run> run_with_totals(const std::vector<std::string>& command) {
       for (const std::uint32_t known = shared.await_mapping(answered, 20ms); answered < known;)
         shared.answer(answered++, {});
   });
-  const Captured quiet;
   LOFT_CHECK(run.start());
   LOFT_TRY([[maybe_unused]] const ProcessEnd end, run.wait());
+  return {};
+}
+
+Result<Run> run_with_totals(const std::string& program) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  const Captured quiet;
+  LOFT_TRY(Run run, Run::prepare({program}));
+  LOFT_CHECK(run_to_end(run));
   return run;
 }
 
@@ -47,7 +52,7 @@ class CallTotals : public testing::TestWithParam<std::string> {};
 TEST_P(CallTotals, AreWhatTheBlocksCount) {
   const bool is_exact = GetParam().starts_with("exact");
   const auto run =
-      run_with_totals({(is_exact ? LOFT_EXACT_PROGRAMS "/" : LOFT_SAMPLES "/") + GetParam()});
+      run_with_totals((is_exact ? LOFT_EXACT_PROGRAMS "/" : LOFT_SAMPLES "/") + GetParam());
   ASSERT_TRUE(run) << to_string(run.error());
   Tally tally(run->shared());
   const auto slots = tally.slots();
