@@ -38,23 +38,25 @@ std::uint64_t ticks() {
 
 const CallOrder& order() { return g_call_order; }
 
+// What follows is compiled for one and two events, which are the rule, and for all that there can
+// be: those that are not counted stay 0.
+constexpr std::uint32_t kAllEvents = kMaxCallEvents;
+
 // All that has passed on this thread.
-void read_totals(Context* context, std::uint64_t tick, Now& now) {
+template <std::uint32_t kEvents>
+inline void read_totals(Context* context, std::uint64_t tick, Now& now) {
   const std::uint64_t* totals = context->counters() + kFirstTotal;
-  const std::uint32_t events = order().events;
-  for (std::uint32_t event = 0; event < events; ++event, totals += kTotalLanes) {
-    std::uint64_t sum = 0;
-    for (std::uint32_t lane = 0; lane < kTotalLanes; ++lane) sum += totals[lane];
-    now.of[event] = sum;
-  }
+  for (std::uint32_t event = 0; event < kEvents; ++event, totals += kTotalLanes)
+    now.of[event] = ((totals[0] + totals[1]) + (totals[2] + totals[3])) +
+                    ((totals[4] + totals[5]) + (totals[6] + totals[7]));
   now.of[kTicks] = tick;
 }
+static_assert(kTotalLanes == 8);
 
-// The quantities that there are: the events, then the ticks.
-template <class Do>
+// The events, then the ticks.
+template <std::uint32_t kEvents = kAllEvents, class Do>
 inline void for_quantities(Do&& act) {
-  const std::uint32_t events = order().events;
-  for (std::uint32_t i = 0; i < events; ++i) act(i);
+  for (std::uint32_t i = 0; i < kEvents; ++i) act(i);
   act(kTicks);
 }
 
@@ -91,6 +93,7 @@ void set_check(Context* context) {
   context->region_check = area->now.top == 0 ? kNeverLeaves : ~frame_of(area, area->now.top).slot;
 }
 
+template <std::uint32_t kEvents>
 void write_record(CallRecord& to, CallThreadArea* area, const CallFrame& frame, const Now& value,
                   const Now& self) {
   to.begin = frame.begin;
@@ -98,12 +101,13 @@ void write_record(CallRecord& to, CallThreadArea* area, const CallFrame& frame, 
   to.caller = frame.below == 0 ? 0 : frame_of(area, frame.below).function + 1;
   to.depth = frame.depth;
   to.flags = frame.flags;
-  for_quantities([&](std::uint32_t i) {
+  for_quantities<kEvents>([&](std::uint32_t i) {
     to.value[i] = value.of[i];
     to.self[i] = self.of[i];
   });
 }
 
+template <std::uint32_t kEvents>
 void keep(CallThreadArea* area, const CallFrame& frame, const Now& value, const Now& self) {
   if (value.of[kTicks] < order().least_ticks) return;
   if (order().depth != 0 && frame.depth >= order().depth) return;
@@ -111,11 +115,13 @@ void keep(CallThreadArea* area, const CallFrame& frame, const Now& value, const 
     ++area->lost;
     return;
   }
-  write_record(part<CallRecord>(area, kCallRecordsOffset)[area->kept], area, frame, value, self);
+  write_record<kEvents>(part<CallRecord>(area, kCallRecordsOffset)[area->kept], area, frame, value,
+                        self);
   __atomic_store_n(&area->kept, area->kept + 1, __ATOMIC_RELEASE);
 }
 
 // In the place of the fastest of them.
+template <std::uint32_t kEvents>
 void keep_slow(CallFunctionEntry& function, CallThreadArea* area, const CallFrame& frame,
                const Now& value, const Now& self, std::uint32_t first) {
   const auto least = [&] {
@@ -126,11 +132,12 @@ void keep_slow(CallFunctionEntry& function, CallThreadArea* area, const CallFram
   };
   const bool has_room = function.slowest_count < kSlowestCalls;
   const std::uint32_t place = has_room ? function.slowest_count++ : least();
-  write_record(function.slowest[place], area, frame, value, self);
+  write_record<kEvents>(function.slowest[place], area, frame, value, self);
   if (function.slowest_count == kSlowestCalls)
     function.slow_above = function.slowest[least()].value[first];
 }
 
+template <std::uint32_t kEvents>
 void add_to_function(CallThreadArea* area, const CallFrame& frame, const Now& value,
                      const Now& self) {
   CallFunctionEntry& function = function_of(area, frame.function);
@@ -139,7 +146,7 @@ void add_to_function(CallThreadArea* area, const CallFrame& frame, const Now& va
   ++function.calls;
   if ((frame.flags & kFrameEndedEarly) != 0) ++function.ended_early;
   const std::uint32_t first = order().events != 0 ? 0 : kTicks;
-  for_quantities([&](std::uint32_t i) {
+  for_quantities<kEvents>([&](std::uint32_t i) {
     CallSums& sums = function.sums[i];
     if (is_outermost) sums.total += value.of[i];
     sums.self += self.of[i];
@@ -149,36 +156,37 @@ void add_to_function(CallThreadArea* area, const CallFrame& frame, const Now& va
   });
   ++function.histogram[log_linear_step(value.of[first])];
   if (value.of[first] > function.slow_above || function.slowest_count < kSlowestCalls)
-    keep_slow(function, area, frame, value, self, first);
+    keep_slow<kEvents>(function, area, frame, value, self, first);
 }
 
 // Closes the innermost frame of the stack in use.
+template <std::uint32_t kEvents>
 void close_frame(CallThreadArea* area, const Now& now, bool is_early) {
   const std::uint32_t number = area->now.top;
   CallFrame& frame = frame_of(area, number);
   Now value;
   Now self;
-  for_quantities([&](std::uint32_t i) {
+  for_quantities<kEvents>([&](std::uint32_t i) {
     value.of[i] = now.of[i] - area->now.away[i] - frame.start[i];
     self.of[i] = value.of[i] - frame.child[i];
   });
   if (frame.below != 0) {
     CallFrame& around = frame_of(area, frame.below);
-    for_quantities([&](std::uint32_t i) { around.child[i] += value.of[i]; });
+    for_quantities<kEvents>([&](std::uint32_t i) { around.child[i] += value.of[i]; });
   }
   frame.flags = (frame.flags & kFrameRecursive) | (is_early ? kFrameEndedEarly : 0u);
-  add_to_function(area, frame, value, self);
+  add_to_function<kEvents>(area, frame, value, self);
   if (frame.node != 0) {
     CallNodeEntry& node = part<CallNodeEntry>(area, kCallNodesOffset)[frame.node];
     ++node.calls;
-    for_quantities([&](std::uint32_t i) {
+    for_quantities<kEvents>([&](std::uint32_t i) {
       node.value[i] += value.of[i];
       node.self[i] += self.of[i];
     });
   } else {
     ++area->lost_nodes;
   }
-  if (order().keeps_calls != 0) keep(area, frame, value, self);
+  if (order().keeps_calls != 0) keep<kEvents>(area, frame, value, self);
   area->now.top = frame.below;
   --area->now.depth;
   frame.below = area->free_frame;
@@ -186,13 +194,14 @@ void close_frame(CallThreadArea* area, const Now& now, bool is_early) {
 }
 
 // Closes what lies below rsp. A return goes to where the call came from; all else ends it early.
+template <std::uint32_t kEvents>
 void close_below(CallThreadArea* area, const Now& now, std::uint64_t rsp, std::uint64_t target) {
   while (area->now.top != 0) {
     const CallFrame& frame = frame_of(area, area->now.top);
     if (frame.slot >= rsp) return;
     constexpr std::uint64_t kMostPopped = 8 + 65535;
     const bool is_return = target == frame.return_address && rsp - frame.slot <= kMostPopped;
-    close_frame(area, now, !is_return);
+    close_frame<kEvents>(area, now, !is_return);
   }
 }
 
@@ -253,7 +262,7 @@ void follow_stack(CallThreadArea* area, const Now& now, std::uint64_t from, std:
   const std::uint32_t other = parked_at(area, to);
   if (other == kNoStack && to + kLargestStep >= from && to <= area->now.base + kSlack) return;
   const bool is_over = area->now.is_handlers != 0 && other != kNoStack;
-  if (is_over) close_below(area, now, ~std::uint64_t{0}, 0);
+  if (is_over) close_below<kAllEvents>(area, now, ~std::uint64_t{0}, 0);
   CallStack left;
   copy_stack(left, area->now);
   if (other == kNoStack)
@@ -271,6 +280,7 @@ bool is_open(CallThreadArea* area, const CallFunctionEntry& function, std::uint3
   return false;
 }
 
+template <std::uint32_t kEvents>
 void open_frame(Context* context, std::uint64_t slot, std::uint64_t return_address,
                 const CallEntry& entry, Now& now) {
   CallThreadArea* area = call_state(context).area;
@@ -293,12 +303,55 @@ void open_frame(Context* context, std::uint64_t slot, std::uint64_t return_addre
   frame.flags = is_open(area, function, entry.function) ? std::uint32_t{kFrameRecursive} : 0;
   ++function.active;
   frame.depth = area->now.depth++;
-  for_quantities([&](std::uint32_t i) { frame.child[i] = 0; });
+  for_quantities<kEvents>([&](std::uint32_t i) { frame.child[i] = 0; });
   area->now.top = number;
   context->region_check = ~slot;
   now.of[kTicks] = ticks();
   frame.begin = now.of[kTicks];
-  for_quantities([&](std::uint32_t i) { frame.start[i] = now.of[i] - area->now.away[i]; });
+  for_quantities<kEvents>([&](std::uint32_t i) { frame.start[i] = now.of[i] - area->now.away[i]; });
+}
+
+template <std::uint32_t kEvents>
+inline void enter(Context* context, std::uint64_t slot, std::uint64_t return_address,
+                  const CallEntry* entry) {
+  CallState& state = call_state(context);
+  CallThreadArea* area = state.area;
+  state.back = entry->back;
+  state.entry_pc = entry->pc;
+  Now now;
+  read_totals<kEvents>(context, 0, now);
+  if (context->region_check == kAlwaysLeaves) {
+    read_totals<kAllEvents>(context, ticks(), now);
+    follow_stack(area, now, state.moved_from, slot);
+    set_check(context);
+  }
+  if (area->now.top != 0) {
+    CallFrame& top = frame_of(area, area->now.top);
+    if (top.slot < slot) {
+      now.of[kTicks] = ticks();
+      close_below<kEvents>(area, now, slot, 0);
+      set_check(context);
+    } else if ((top.flags & kFrameAtEntry) != 0 && top.slot == slot &&
+               top.function == entry->function) {
+      top.flags &= ~kFrameAtEntry;
+      return;
+    }
+  }
+  open_frame<kEvents>(context, slot, return_address, *entry, now);
+}
+
+template <std::uint32_t kEvents>
+inline void leave(Context* context, std::uint64_t rsp, std::uint64_t target) {
+  CallState& state = call_state(context);
+  Now now;
+  if (context->region_check == kAlwaysLeaves) {
+    read_totals<kAllEvents>(context, ticks(), now);
+    follow_stack(state.area, now, state.moved_from, rsp);
+  } else {
+    read_totals<kEvents>(context, ticks(), now);
+  }
+  close_below<kEvents>(state.area, now, rsp, target);
+  set_check(context);
 }
 
 }  // namespace
@@ -307,30 +360,14 @@ extern "C" {
 
 void engine_call_entered(Context* context, std::uint64_t slot, std::uint64_t return_address,
                          const CallEntry* entry) {
-  CallState& state = call_state(context);
-  CallThreadArea* area = state.area;
-  state.back = entry->back;
-  state.entry_pc = entry->pc;
-  Now now;
-  read_totals(context, 0, now);
-  if (context->region_check == kAlwaysLeaves) {
-    now.of[kTicks] = ticks();
-    follow_stack(area, now, state.moved_from, slot);
-    set_check(context);
+  switch (order().events) {
+    case 1:
+      return enter<1>(context, slot, return_address, entry);
+    case 2:
+      return enter<2>(context, slot, return_address, entry);
+    default:
+      return enter<kAllEvents>(context, slot, return_address, entry);
   }
-  if (area->now.top != 0) {
-    CallFrame& top = frame_of(area, area->now.top);
-    if (top.slot < slot) {
-      now.of[kTicks] = ticks();
-      close_below(area, now, slot, 0);
-      set_check(context);
-    } else if ((top.flags & kFrameAtEntry) != 0 && top.slot == slot &&
-               top.function == entry->function) {
-      top.flags &= ~kFrameAtEntry;
-      return;
-    }
-  }
-  open_frame(context, slot, return_address, *entry, now);
 }
 
 // A signal waits: it comes before the function's first instruction, which then is not a new call.
@@ -341,12 +378,14 @@ void engine_call_interrupted(Context* context) {
 }
 
 void engine_call_left(Context* context, std::uint64_t rsp, std::uint64_t target) {
-  CallState& state = call_state(context);
-  Now now;
-  read_totals(context, ticks(), now);
-  if (context->region_check == kAlwaysLeaves) follow_stack(state.area, now, state.moved_from, rsp);
-  close_below(state.area, now, rsp, target);
-  set_check(context);
+  switch (order().events) {
+    case 1:
+      return leave<1>(context, rsp, target);
+    case 2:
+      return leave<2>(context, rsp, target);
+    default:
+      return leave<kAllEvents>(context, rsp, target);
+  }
 }
 
 }  // extern "C"
@@ -355,7 +394,7 @@ void start_handler_in_calls(Context* context, std::uint64_t rsp, std::uint64_t i
   CallState& state = call_state(context);
   if (state.area == nullptr) return;
   Now now;
-  read_totals(context, ticks(), now);
+  read_totals<kAllEvents>(context, ticks(), now);
   if (context->region_check == kAlwaysLeaves)
     follow_stack(state.area, now, state.moved_from, interrupted);
   constexpr std::uint64_t kLargestFrame = 256u << 10;
@@ -370,11 +409,11 @@ void end_handler_in_calls(Context* context, std::uint64_t rsp) {
   CallState& state = call_state(context);
   if (state.area == nullptr) return;
   Now now;
-  read_totals(context, ticks(), now);
+  read_totals<kAllEvents>(context, ticks(), now);
   const std::uint64_t own = context->regs[kRsp];
   if (context->region_check == kAlwaysLeaves) follow_stack(state.area, now, state.moved_from, own);
   if (parked_at(state.area, rsp) != kNoStack) follow_stack(state.area, now, own, rsp);
-  close_below(state.area, now, rsp, 0);
+  close_below<kAllEvents>(state.area, now, rsp, 0);
   set_check(context);
 }
 
