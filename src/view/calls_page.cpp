@@ -162,7 +162,7 @@ class PageOfCalls {
         return of.of[0].histogram.is_empty() ? kNotKnown : value(0, of.of[0].percentile(share));
       };
       name.texts.push_back(run_.functions[i].name);
-      binary.texts.push_back(run_.functions[i].dso);
+      binary.texts.push_back(run_.functions[i].dso.substr(run_.functions[i].dso.rfind('/') + 1));
       calls.numbers.push_back(static_cast<double>(of.calls + of.unmeasured));
       self.numbers.push_back(value(0, static_cast<double>(of.of[0].self)));
       total.numbers.push_back(value(0, static_cast<double>(of.of[0].total)));

@@ -72,13 +72,14 @@ std::string heading(const CallRun& run) {
     open += of.open;
   }
   std::string text = fmt::format(
-      "{} calls of {} functions ({} watched), {}\n", with_separators(calls),
-      with_separators(functions.size()), with_separators(run.functions.size()),
+      "{} call{} of {} function{} ({} watched), {}\n", with_separators(calls),
+      calls == 1 ? "" : "s", with_separators(functions.size()), functions.size() == 1 ? "" : "s",
+      with_separators(run.functions.size()),
       run.route == "virtual" ? "virtual PMU: counts are exact, times are under the engine"
                              : "native");
   if (open != 0)
-    text += fmt::format("{} calls had not ended; totals and selfs have what they did until then\n",
-                        with_separators(open));
+    text += fmt::format("{} call{} had not ended; totals and selfs have what was done until then\n",
+                        with_separators(open), open == 1 ? "" : "s");
   return text;
 }
 

@@ -107,6 +107,13 @@ TEST_F(VirtualCalls, EveryWayToEndACallIsCountedOnce) {
   }
 }
 
+TEST_F(VirtualCalls, ACallThatASignalInterruptsBeforeItsFirstInstructionIsOne) {
+  run(of_functions({"interrupted"}), {kProgram, "often"});
+  EXPECT_EQ(of("interrupted").calls, 1'000'000u);
+  EXPECT_EQ(of("interrupted").ended_early, 0u);
+  EXPECT_EQ(of("interrupted").of[0].min, of("interrupted").of[0].max);
+}
+
 TEST_F(VirtualCalls, WhatHappensOnOtherStacksIsNoPartOfACall) {
   run(of_functions({"turn", "coroutine", "coroutines", "resume", "other_stack", "raiser"}));
   EXPECT_EQ(of("turn").of[0].total, of("turn").of[0].sum) << "coroutines are no recursion";

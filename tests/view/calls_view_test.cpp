@@ -71,7 +71,7 @@ TEST(CallsCsv, HasARowForEachQuantity) {
   EXPECT_THAT(text,
               HasSubstr("never,/usr/bin/app,0x0,instructions,instructions,0,0,0,0,0,0,,,,,,,"));
   EXPECT_THAT(calls_csv(small_run(), {CallTables::list, 20}),
-              HasSubstr("f,/usr/bin/app,10,11,4000,1,main,ended_early,7,7,7,7\n"));
+              HasSubstr("f,/usr/bin/app,10,11,8000,1,main,ended_early,7,7,7,7\n"));
 }
 
 TEST(CallsJson, HasEverything) {

@@ -19,6 +19,10 @@ void engine_call_entered_tail();
 void engine_call_entered_end();
 void engine_call_left_tail();
 void engine_call_left_end();
+void engine_region_entered_tail();
+void engine_region_entered_end();
+void engine_region_left_tail();
+void engine_region_left_end();
 }
 
 namespace loft::engine::runtime {
@@ -48,10 +52,16 @@ void open_calls(Context* context) {
 }
 
 std::uint64_t restart_of_calls(std::uint64_t rip) {
-  if (rip >= word(&engine_call_entered_tail) && rip < word(&engine_call_entered_end))
-    return word(&engine_call_entered_tail);
-  if (rip >= word(&engine_call_left_tail) && rip < word(&engine_call_left_end))
-    return word(&engine_call_left_tail);
+  struct Tail {
+    void (*start)();
+    void (*end)();
+  };
+  static constexpr Tail kTails[] = {{engine_call_entered_tail, engine_call_entered_end},
+                                    {engine_call_left_tail, engine_call_left_end},
+                                    {engine_region_entered_tail, engine_region_entered_end},
+                                    {engine_region_left_tail, engine_region_left_end}};
+  for (const Tail& tail : kTails)
+    if (rip >= word(tail.start) && rip < word(tail.end)) return word(tail.start);
   return 0;
 }
 
@@ -124,15 +134,7 @@ void Translation::emit_call_entry(std::uint32_t function) {
   emit_.load_value(kRcx, word(entry));
   emit_.jump_context(CALLS_ENTER);
   *entry = {trace_->pc, word(emit_.at()), function};
-}
-
-// rax: the target, rcx free. Leaves when rsp has risen above the innermost call's.
-void Translation::emit_call_exit() {
-  constexpr std::uint8_t kWayOut = 15;
-  emit_exit_check(kWayOut);
-  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
-  emit_.put_32(8);
-  emit_.jump_context(CALLS_LEAVE);
+  trace_->entered = static_cast<std::uint16_t>(emit_.at() - trace_->code);
 }
 
 void Translation::emit_stack_load(const Instruction& instruction) {

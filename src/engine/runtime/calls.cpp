@@ -370,10 +370,9 @@ void engine_call_entered(Context* context, std::uint64_t slot, std::uint64_t ret
   }
 }
 
-// A signal waits: it comes before the function's first instruction, which then is not a new call.
+// A signal waits, and comes first.
 void engine_call_interrupted(Context* context) {
-  CallThreadArea* area = call_state(context).area;
-  if (area->now.top != 0) frame_of(area, area->now.top).flags |= kFrameAtEntry;
+  interrupt_entry(context);
   context->next_pc = call_state(context).entry_pc;
 }
 
@@ -389,6 +388,11 @@ void engine_call_left(Context* context, std::uint64_t rsp, std::uint64_t target)
 }
 
 }  // extern "C"
+
+void interrupt_entry(Context* context) {
+  CallThreadArea* area = call_state(context).area;
+  if (area->now.top != 0) frame_of(area, area->now.top).flags |= kFrameAtEntry;
+}
 
 void start_handler_in_calls(Context* context, std::uint64_t rsp, std::uint64_t interrupted) {
   CallState& state = call_state(context);

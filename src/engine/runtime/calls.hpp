@@ -71,6 +71,10 @@ extern CallOrder g_call_order;
 // Gives the thread an area of its own, without open calls. Its slot is known, and its rsp.
 void open_calls(Context* context);
 
+// The function that was entered last is interrupted before its first instruction: when that comes
+// again, it is no new call.
+void interrupt_entry(Context* context);
+
 // A handler is about to start with this rsp, interrupting the program with that one; a handler
 // returns to the program with this rsp.
 void start_handler_in_calls(Context* context, std::uint64_t rsp, std::uint64_t interrupted);

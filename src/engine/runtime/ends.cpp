@@ -188,7 +188,8 @@ void Translation::emit_region_entry() {
   std::uint8_t* skip = emit_.at();
   emit_.load_value(kRcx, trace_->pc);
   emit_.store_context(CTX_NEXT_PC, kRcx);
-  emit_.load_context(kRcx, CTX_SPILL1);
+  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
+  emit_.put_32(8);
   emit_.jump_context(CTX_REGION_ENTER);
   skip[-1] = static_cast<std::uint8_t>(emit_.at() - skip);
   emit_.load_context(kRcx, CTX_SPILL1);
@@ -205,13 +206,14 @@ void Translation::emit_exit_check(std::uint8_t way_out) {
   emit_.put(0xEB, way_out);
 }
 
-// rax: the target, rcx free. Leaves when rsp has risen above the region's.
+// rax: the target, rcx free. Leaves when rsp has risen above that of the region, or of a call.
 void Translation::emit_exit() {
-  if (has_calls_) return emit_call_exit();
-  if (!has_region_) return;
-  constexpr std::uint8_t kWayOut = 8;
+  if (!has_calls_ && !has_region_) return;
+  constexpr std::uint8_t kWayOut = 15;
   emit_exit_check(kWayOut);
-  emit_.jump_context(CTX_REGION_LEAVE);
+  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
+  emit_.put_32(8);
+  emit_.jump_context(has_calls_ ? CALLS_LEAVE : CTX_REGION_LEAVE);
 }
 
 // rax: the target. Jumps to the first entry code for its low 16 bits, which checks the rest.

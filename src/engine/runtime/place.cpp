@@ -2,6 +2,7 @@
 
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/call_totals.hpp"
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
@@ -127,6 +128,8 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
     return {Where::between, 0};
   }
   give_back_registers(context, user, *point);
+  const bool is_at_start = point->block == 0 && point->index == 0;
+  if (is_at_start && trace->entered != 0 && offset >= trace->entered) interrupt_entry(context);
   if (point->ahead != 0) take_back_lanes(context, user, *trace, *point);
   const std::uint32_t part =
       uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);

@@ -205,7 +205,7 @@ std::uint32_t Translation::place_of_counter() const {
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (has_stream_ || has_weights_ || is_checked_ || blocks_ != 1 ||
+  if (has_stream_ || has_weights_ || is_checked_ || blocks_ != 1 || trace_->entered != 0 ||
       last.flow != Flow::conditional || last.target != trace_->pc || block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)

@@ -76,7 +76,6 @@ class Translation {
   void emit_exit_check(std::uint8_t way_out);
   // Calls: call_setup.cpp, call_totals.cpp.
   void emit_call_entry(std::uint32_t function);
-  void emit_call_exit();
   void emit_stack_load(const Instruction& instruction);
   void emit_totals(std::uint32_t position, std::uint8_t amount);
   void emit_unit_totals(const Instruction& instruction, std::uint32_t unit);

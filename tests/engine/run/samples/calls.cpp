@@ -1,6 +1,7 @@
 // Calls whose number is known, ended in every way that there is: by returns, exceptions, longjmp,
 // returns of tail calls, on other stacks and in signal handlers; in threads and in a child process;
 // and one that never ends. Says "ok" when the program itself noticed nothing.
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -111,7 +112,21 @@ CALLED void leaver(bool is_ok) {
   std::exit(is_ok ? 0 : 1);
 }
 
-int main() {
+// A million calls, interrupted wherever a timer happens to: also between a call and its first
+// instruction.
+CALLED long interrupted(long n) { return n * 3 + 1; }
+static void interrupt_often() {
+  handle(SIGALRM, in_handler, SA_ONSTACK | SA_RESTART);
+  itimerval often = {{0, 100}, {0, 100}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  long sum = 0;
+  for (long i = 0; i < 1'000'000; ++i) sum += interrupted(i);
+  often = {};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  std::printf("%ld\n", sum);
+}
+
+int main(int count, char**) {
   bool is_ok = fib(15) == 610;
   for (int i = 0; i < 100; ++i) is_ok = is_ok && catcher() && setter();
   coroutines();
@@ -120,6 +135,10 @@ int main() {
   stack.ss_sp = other;
   stack.ss_size = sizeof other;
   sigaltstack(&stack, nullptr);
+  if (count > 1) {
+    interrupt_often();
+    return 0;
+  }
   handle(SIGUSR1, same_stack, 0);
   handle(SIGUSR2, other_stack, SA_ONSTACK);
   handle(SIGALRM, escaping, SA_ONSTACK);
