@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <protozero/pbf_builder.hpp>
 #include <unordered_map>
 
 #include "base/text.hpp"

@@ -1,14 +1,15 @@
-// The fields of profile.proto, which pprof reads.
+// Inside view/: the messages of pprof's profile.proto, as far as loft writes them.
 #pragma once
 
-#include <protozero/types.hpp>
+#include <cstdint>
+#include <protozero/pbf_builder.hpp>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace loft::view::pprof {
 
-// Field numbers.
+// Field numbers of profile.proto.
 enum class Profile : protozero::pbf_tag_type {
   sample_type = 1,
   sample = 2,
@@ -23,7 +24,8 @@ enum class Profile : protozero::pbf_tag_type {
   default_sample_type = 14
 };
 enum class ValueType : protozero::pbf_tag_type { type = 1, unit = 2 };
-enum class Sample : protozero::pbf_tag_type { location_id = 1, value = 2 };
+enum class Sample : protozero::pbf_tag_type { location_id = 1, value = 2, label = 3 };
+enum class Label : protozero::pbf_tag_type { key = 1, text = 2, number = 3 };
 enum class MappingField : protozero::pbf_tag_type {
   id = 1,
   filename = 5,
