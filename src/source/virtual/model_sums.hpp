@@ -39,7 +39,7 @@ class ModelSums {
 
   void execute(ModelFeed& feed, const engine::StreamedBlock& ran) {
     if (slot_ != ran.slot) [[unlikely]]
-      look_at(ran.slot);
+      switch_to(ran.slot);
     if (detail_.code == Code::together) return feed.execute(ran, core::BlockObserver{});
     Row& row = row_of(ran);
     ++row.executions;
@@ -51,7 +51,7 @@ class ModelSums {
   }
   // The models do other things, which belong to nothing here, until execute() is called again.
   void pause() {
-    if (slot_) settle();
+    if (slot_) flush();
     slot_.reset();
   }
   void clear() {
@@ -61,7 +61,7 @@ class ModelSums {
   // Calls `visit(place, executions, counts)` for each place; counts are aligned with the readers.
   template <class F>
   void for_each(F&& visit) {
-    if (slot_) settle();
+    if (slot_) flush();
     for (const auto& [slot, rows] : rows_)
       for (std::uint32_t number = 0; number < rows.size(); ++number)
         if (rows[number] != nullptr) visit_row(slot, number, *rows[number], visit);
@@ -119,9 +119,9 @@ class ModelSums {
     return new_row(ran);
   }
   Row& new_row(const engine::StreamedBlock& ran);
-  void look_at(std::uint32_t slot);
+  void switch_to(std::uint32_t slot);
   void add(std::uint64_t* counts);
-  void settle();
+  void flush();
 
   core::Models& models_;
   std::vector<core::CountReader> readers_;
