@@ -49,7 +49,7 @@ struct StatFlags {
   bool whole_machine = false;
   std::string region;
   std::vector<std::string> thresholds;
-  std::string by;     // "function" or "block"
+  std::string by;     // "function", "block" or "region"
   std::string model;  // of modelled events: "full", or sampled
   machine::GeometryTexts machine;
   MetricFlags metrics;
@@ -98,6 +98,9 @@ Result<void> check(const StatFlags& flags) {
     return usage("--threshold is about one run", "leave out -r, or --threshold");
   if (!flags.thresholds.empty() && flags.source.asked() == sample::Source::perf_events)
     return usage("thresholds are the virtual PMU's", "use --source virtual");
+  if (flags.by == "region" && (!flags.region.empty() || !flags.thresholds.empty()))
+    return usage("--by region counts all of a program in parts, without thresholds",
+                 "leave out --region and --threshold, or --by region");
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
@@ -198,6 +201,8 @@ Result<Names> read_names(const StatFlags& flags, Terminal& terminal) {
 
 source::Split split_of(const StatFlags& flags) {
   if (flags.by == "block") return source::Split::blocks;
+  if (flags.by == "region")
+    return flags.per_thread ? source::Split::thread_regions : source::Split::regions;
   if (flags.by == "function")
     return flags.per_thread ? source::Split::thread_functions : source::Split::functions;
   if (flags.per_thread) return source::Split::threads;
@@ -350,8 +355,10 @@ void add_stat(Command& app, Action& action) {
                    "how far estimates may be off, in percent (with --runs auto: 5)")
       ->check(between(0.001, 100.0));
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
-  command->add_option("--by", flags->by, "also show each function or basic block (virtual PMU)")
-      ->check(one_of({"function", "block"}));
+  command
+      ->add_option("--by", flags->by,
+                   "also show each function, basic block or marked region (virtual PMU)")
+      ->check(one_of({"function", "block", "region"}));
   command->add_option("--region", flags->region,
                       "count only inside this function and what it calls (virtual PMU)");
   command

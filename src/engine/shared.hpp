@@ -58,6 +58,14 @@ class Shared {
   void answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses);
   [[nodiscard]] std::uint32_t region_entries() const;
 
+  // Marked regions are to be counted apart, each in a slot of its own for each thread: before the
+  // program starts.
+  void ask_for_marks();
+  [[nodiscard]] bool has_marks() const;
+  [[nodiscard]] std::vector<PathEntry> paths() const;
+  // How many ends named a region that was not the innermost; the first are among the messages.
+  [[nodiscard]] std::uint32_t wrong_ends() const;
+
   // The address stream (stream.hpp reads it): asked for before the program starts.
   void ask_for_stream(StreamMode mode);
   // Without a reader nobody waits for one: what is written is lost. A process that dies is none any
