@@ -26,6 +26,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_event,
     add_evset,
     add_stat,
+    add_run,
     add_metric,
     add_power,
     add_machine,

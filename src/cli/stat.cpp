@@ -19,6 +19,7 @@
 #include "roof/repeat_streams.hpp"
 #include "source/choice/count.hpp"
 #include "source/groups.hpp"
+#include "source/region_file.hpp"
 #include "source/repeat.hpp"
 #include "source/virtual/counting.hpp"
 #include "view/stat.hpp"
@@ -128,9 +129,15 @@ Result<bool> asks_for_models(const StatFlags& flags, const std::vector<event::Ev
   return asks;
 }
 
-// Functions, blocks and regions are the virtual PMU's alone.
+// Natively a program adds up the times of its regions itself.
+bool has_native_regions(const StatFlags& flags) {
+  return flags.by == "region" && flags.source.asked() == sample::Source::perf_events;
+}
+
+// Functions, blocks and regions are the virtual PMU's alone, but for times of marked regions.
 event::PlainNames plain_names(const StatFlags& flags) {
   const auto source = asked_source(flags);
+  if (has_native_regions(flags)) return event::PlainNames::never_virtual;
   if (source == sample::Source::virtual_pmu || !flags.region.empty() || !flags.by.empty())
     return event::PlainNames::virtual_first;
   // Without -e nobody expects a program to run twice.
@@ -201,6 +208,8 @@ Result<Names> read_names(const StatFlags& flags, Terminal& terminal) {
 
 source::Split split_of(const StatFlags& flags) {
   if (flags.by == "block") return source::Split::blocks;
+  if (has_native_regions(flags))
+    return flags.per_thread ? source::Split::threads : source::Split::none;
   if (flags.by == "region")
     return flags.per_thread ? source::Split::thread_regions : source::Split::regions;
   if (flags.by == "function")
@@ -306,6 +315,10 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
     request.model = &*modelled;
     request.model_is_sampled = flags.model != "full";
   }
+  std::optional<source::RegionFile> regions;
+  if (has_native_regions(flags)) {
+    LOFT_TRY(regions, source::RegionFile::create());
+  }
   const source::RepeatPolicy policy = repeat_policy(flags);
   Counter counter(flags, names, format, terminal);
   request.on_threshold = [&](const auto& outcome) { counter.tell(outcome); };
@@ -315,6 +328,10 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
                            return metric::uncertain(counted, metric::evaluate_run(names, counted),
                                                     policy.target_or_default());
                          }));
+  if (regions) {
+    run.regions = regions->regions(run);
+    std::ranges::move(regions->notes(), std::back_inserter(run.notes));
+  }
   auto metrics = metric::evaluate_run(names, run);
   if (flags.interval_ms <= 0) {  // they only told how certain the counts are
     run.intervals.clear();
@@ -357,7 +374,8 @@ void add_stat(Command& app, Action& action) {
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
   command
       ->add_option("--by", flags->by,
-                   "also show each function, basic block or marked region (virtual PMU)")
+                   "also show each function or basic block (virtual PMU), or each region that the "
+                   "program marks")
       ->check(one_of({"function", "block", "region"}));
   command->add_option("--region", flags->region,
                       "count only inside this function and what it calls (virtual PMU)");

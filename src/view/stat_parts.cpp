@@ -118,8 +118,12 @@ std::string function_table(const RunCounts& run) {
 
 // In their own order, which shows what is inside of what.
 std::string region_table(const RunCounts& run) {
-  const std::vector<std::size_t> columns = counted_events(run);
   if (run.regions.empty()) return {};
+  std::vector<std::size_t> columns = counted_events(run);
+  std::erase_if(columns, [&](std::size_t i) {
+    return std::ranges::none_of(run.regions,
+                                [&](const auto& row) { return row.counts[i].is_available(); });
+  });
   const bool has_time =
       std::ranges::any_of(run.regions, [](const auto& row) { return row.time.has_value(); });
   std::string text = fmt::format("\n{:>14}  ", "visits");

@@ -17,6 +17,7 @@
 #include "source/virtual/event_unit.hpp"
 #include "source/virtual/full_model.hpp"
 #include "source/virtual/functions.hpp"
+#include "source/virtual/libraries.hpp"
 #include "source/virtual/marked_regions.hpp"
 #include "source/virtual/region.hpp"
 #include "source/virtual/run_thresholds.hpp"
@@ -526,6 +527,8 @@ Result<void> check(const CountRequest& request) {
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   LOFT_CHECK(check(request));
+  const Preload libraries = Preload::for_program(
+      request.command.empty() ? "" : request.command.front(), is_of_regions(request.split));
   LOFT_TRY(auto run, engine::Run::prepare(request.command, request.streams));
   return std::make_unique<VirtualRun>(request, std::move(run));
 }
