@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "source/groups.hpp"
-#include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 
 namespace loft::api {
 namespace {
