@@ -124,6 +124,7 @@ PAPI_EXPORT int PAPI_enum_event(int* code, int modifier) {
   const bool is_preset = (bits & PAPI_PRESET_MASK) != 0;
   if (modifier > PAPI_PRESET_ENUM_FP) return PAPI_ENOEVNT;
   if (!is_preset && (bits & PAPI_NATIVE_MASK) == 0) return PAPI_EINVAL;
+  if (is_preset && (bits & PAPI_NATIVE_MASK) != 0) return PAPI_ENOEVNT;  // user-defined: none
   const Catalogue& all = catalogue();
   if (!is_preset && !all.why_disabled().empty()) return PAPI_ENOEVNT;
   return next_in(is_preset ? all.presets() : all.natives(), *code, modifier);

@@ -69,6 +69,14 @@ RegionFile::RegionFile(RegionFile&& other) noexcept
       first_tick_(other.first_tick_),
       first_time_(other.first_time_) {}
 
+RegionFile& RegionFile::operator=(RegionFile&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(shared_, other.shared_);
+  std::swap(first_tick_, other.first_tick_);
+  std::swap(first_time_, other.first_time_);
+  return *this;
+}
+
 RegionFile::~RegionFile() {
   if (shared_ == nullptr) return;
   ::munmap(shared_, sizeof *shared_);

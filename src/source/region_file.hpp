@@ -23,7 +23,7 @@ class RegionFile {
  public:
   [[nodiscard]] static Result<RegionFile> create();
   RegionFile(RegionFile&& other) noexcept;
-  RegionFile& operator=(RegionFile&&) = delete;
+  RegionFile& operator=(RegionFile&& other) noexcept;
   ~RegionFile();
 
   // What all threads did, then each thread of the run; a region before those inside of it. No event
