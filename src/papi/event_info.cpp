@@ -25,12 +25,10 @@ void describe_terms(const Event& event, PAPI_event_info_t& info) {
   bool is_sum = true;
   for (std::size_t i = 0; i < count; ++i) {
     const Term& term = event.terms[i];
-    if (term.event == Term::kTime) {
-      copy_text(info.name[i], "thread time");
-    } else {
-      info.code[i] = PAPI_NATIVE_MASK | term.event;
-      copy_text(info.name[i], catalogue().natives()[term.event].name);
-    }
+    const auto& natives = catalogue().natives();
+    const Event& native = term.event == Term::kTime ? natives.back() : natives[term.event];
+    info.code[i] = native.code;
+    copy_text(info.name[i], native.name);
     postfix += "N" + std::to_string(i) + "|";
     if (i > 0) postfix += term.factor > 0 ? "+|" : "-|";
     is_sum = is_sum && term.factor > 0;

@@ -57,6 +57,7 @@ unsigned categories_of(std::string_view name) {
   return bits != 0 ? bits : bit(PAPI_PRESET_ENUM_MSC);
 }
 
+// Also for the native event that stands for them.
 void count_cycles(Event& preset) {
   if (takes_time_for_cycles()) {
     preset.terms = {{Term::kTime, 1}};
@@ -95,6 +96,13 @@ void Catalogue::add_natives() {
     event.why_missing = why_disabled_;
     natives_.push_back(std::move(event));
   }
+  Event cycles;
+  cycles.code = PAPI_NATIVE_MASK | static_cast<unsigned>(table.size());
+  cycles.name = std::string(kPrefix) + "time_cycles";
+  cycles.description = "The thread's own time, in cycles of the time stamp counter (modelled)";
+  count_cycles(cycles);
+  if (!why_disabled_.empty()) cycles.why_missing = why_disabled_;
+  natives_.push_back(std::move(cycles));
 }
 
 void Catalogue::add_presets() {
@@ -138,6 +146,7 @@ const Event* Catalogue::at(int code) const {
 const Event* Catalogue::find(std::string_view name) const {
   if (const auto preset = std::ranges::find(presets_, name, &Event::name); preset != presets_.end())
     return &*preset;
+  if (name == natives_.back().name) return &natives_.back();
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   const auto native = engine::find_event(name);
   return native ? &natives_[*native] : nullptr;

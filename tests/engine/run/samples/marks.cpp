@@ -148,6 +148,7 @@ int main(int argc, char** argv) {
   if (way == "exec") in_exec(argv[0]);
   if (way == "raise") {
     signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);  // outside: binds names, and the first region looks whether loft watches
     g_raises = true;
     visits(50);
   }
