@@ -60,7 +60,8 @@ std::vector<std::string> names_of(std::span<const OutputForm> forms) {
 std::string endings_of(std::span<const OutputForm> forms) {
   std::vector<std::string> endings;
   for (const OutputForm& form : forms)
-    endings.insert(endings.end(), form.endings.begin(), form.endings.end());
+    for (const std::string_view ending : form.endings)
+      if (std::ranges::find(endings, ending) == endings.end()) endings.emplace_back(ending);
   return join(endings, ", ");
 }
 
@@ -86,11 +87,14 @@ Result<Format> choose_format(const OutputFlags& flags) {
 Result<void> write_result(const OutputFlags& flags, std::string_view text, Stream stream,
                           Terminal& terminal) {
   if (!flags.file.empty()) return replace_file(flags.file, text);
+  const auto format = choose_format(flags);  // one that is none of these is not for people either
+  terminal.set_folding(format && *format == Format::text);
   if (stream == Stream::notes) {
     terminal.note(text);
   } else {
     terminal.print(text);
   }
+  terminal.set_folding(true);
   return {};
 }
 
