@@ -29,6 +29,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_evset,
     add_stat,
     add_run,
+    add_call,
     add_metric,
     add_power,
     add_machine,

@@ -25,7 +25,7 @@ enum class Request : std::uint32_t {
 
 inline constexpr std::uint64_t kVersion = kSharedMagic;
 inline constexpr std::uint32_t kMaxSets = 4096;  // open at a time, in a process
-inline constexpr std::uint32_t kMaxRules = 256;  // different ones, ever
+inline constexpr std::uint32_t kMaxRules = 256;  // different ones at a time
 inline constexpr std::uint32_t kMaxRulesOfSet = 64;
 
 inline std::uint64_t ask(Request what, std::uint64_t a = 0, std::uint64_t b = 0) {

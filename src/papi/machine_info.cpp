@@ -271,7 +271,7 @@ PAPI_EXPORT int PAPI_set_opt(int option, PAPI_option_t* value) {
     case PAPI_MULTIPLEX:
       return PAPI_set_multiplex(value->multiplex.eventset);
     case PAPI_INHERIT:  // counts of threads that it starts are not added to a thread's own
-      return value->inherit.inherit == 0 ? PAPI_OK : PAPI_ENOSUPP;
+      return value->inherit.inherit == 0 ? PAPI_OK : PAPI_ECMP;
     case PAPI_DEBUG:
     case PAPI_DEF_MPX_NS:
       return PAPI_OK;

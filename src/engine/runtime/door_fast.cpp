@@ -43,22 +43,28 @@ bool read(Context* context, std::uint64_t number, std::uint64_t to) {
 
 }  // namespace
 
+namespace {
+
+void add_counts(const EventSet& set, const std::uint64_t* counters, std::uint64_t* sums) {
+  for (std::uint32_t i = 0; i < set.count; ++i) {
+    const BlockWeights& weights = event_sets().rules[set.rules[i]];
+    std::uint64_t sum = 0;
+    for (std::uint32_t block = kFirstBlock; block < weights.end; ++block)
+      sum += counters[block] *
+             static_cast<std::uint64_t>(static_cast<std::int64_t>(weights.of_block[block]));
+    sums[i] += sum;
+  }
+}
+
+}  // namespace
+
+// The thread may have several contexts: for marked regions, or inside and outside of a function.
 bool tell_events(Context* context, const EventSet& set, std::uint64_t to) {
-  const EventSets& all = event_sets();
   std::uint64_t sums[door::kMaxRulesOfSet];
   for (std::uint32_t i = 0; i < set.count; ++i) sums[i] = 0;
-  for (Context* own = home_of(context); own != nullptr; own = own->mark.next) {
-    if (own->mark.is_closed) continue;
-    const std::uint64_t* counters = own->counters();
-    for (std::uint32_t i = 0; i < set.count; ++i) {
-      const BlockWeights& weights = all.rules[set.rules[i]];
-      std::uint64_t sum = 0;
-      for (std::uint32_t block = kFirstBlock; block < weights.end; ++block)
-        sum += counters[block] *
-               static_cast<std::uint64_t>(static_cast<std::int64_t>(weights.of_block[block]));
-      sums[i] += sum;
-    }
-  }
+  for (Context* own = home_of(context); own != nullptr; own = own->mark.next)
+    if (!own->mark.is_closed) add_counts(set, own->counters(), sums);
+  if (context->region_other != nullptr) add_counts(set, context->region_other->counters(), sums);
   const auto bytes = static_cast<long>(set.count * sizeof sums[0]);
   return engine_safe_copy(reinterpret_cast<void*>(to), sums, bytes) == bytes;
 }

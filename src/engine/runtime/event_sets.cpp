@@ -118,16 +118,32 @@ bool is_valid(const EventRule& rule) {
   return true;
 }
 
+// A place for a rule: a new one, or that of one that no set has any more; kMaxRules when all are in
+// use.
+std::uint32_t free_rule() {
+  if (g_sets.rule_count < door::kMaxRules) {
+    g_sets.rules[g_sets.rule_count].of_block =
+        static_cast<std::int32_t*>(reserve(std::uint64_t{kMaxBlocks} * sizeof(std::int32_t)));
+    return g_sets.rule_count++;
+  }
+  std::uint32_t number = 0;
+  while (number < door::kMaxRules && g_sets.rules[number].users != 0) ++number;
+  if (number == door::kMaxRules) return number;
+  BlockWeights& old = g_sets.rules[number];
+  std::memset(old.of_block, 0, old.end * sizeof old.of_block[0]);
+  old.end = 0;
+  return number;
+}
+
 // The number of a rule, which knows all blocks that the others know; kMaxRules when there is no
 // room.
 std::uint32_t rule_number(const EventRule& rule) {
   for (std::uint32_t i = 0; i < g_sets.rule_count; ++i)
     if (is_same(g_sets.rules[i].rule, rule)) return i;
-  if (g_sets.rule_count == door::kMaxRules) return door::kMaxRules;
-  BlockWeights& weights = g_sets.rules[g_sets.rule_count];
+  const std::uint32_t place = free_rule();
+  if (place == door::kMaxRules) return place;
+  BlockWeights& weights = g_sets.rules[place];
   weights.rule = rule;
-  weights.of_block =
-      static_cast<std::int32_t*>(reserve(std::uint64_t{kMaxBlocks} * sizeof(std::int32_t)));
   const auto is_pending = [](std::uint32_t number) {
     for (std::uint32_t i = 0; i < g_sets.pending; ++i)
       if (g_pending[i] == number) return true;
@@ -136,7 +152,11 @@ std::uint32_t rule_number(const EventRule& rule) {
   for (std::uint32_t number = kFirstBlock; number < g_sets.learnt; ++number)
     if (is_own_mapping(recorded_block(number).mapping) && !is_pending(number))
       weigh(weights, number, recorded_block(number));
-  return g_sets.rule_count++;
+  return place;
+}
+
+void let_go(const EventSet& set, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) --g_sets.rules[set.rules[i]].users;
 }
 
 }  // namespace
@@ -155,7 +175,11 @@ std::uint64_t open_events(std::uint64_t rules, std::uint64_t count) {
   EventSet& set = g_sets.sets[number];
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t rule = is_valid(wanted[i]) ? rule_number(wanted[i]) : door::kMaxRules;
-    if (rule == door::kMaxRules) return 0;
+    if (rule == door::kMaxRules) {
+      let_go(set, i);
+      return 0;
+    }
+    ++g_sets.rules[rule].users;
     set.rules[i] = static_cast<std::uint16_t>(rule);
   }
   learn_blocks();
@@ -173,6 +197,7 @@ std::uint64_t read_events(Context* context, std::uint64_t set, std::uint64_t to)
 void close_events(std::uint64_t set) {
   if (set == 0 || set > door::kMaxSets) return;
   const Holding holding(cache_lock());
+  let_go(g_sets.sets[set - 1], g_sets.sets[set - 1].count);
   g_sets.sets[set - 1].count = 0;
 }
 

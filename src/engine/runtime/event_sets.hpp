@@ -15,6 +15,7 @@ struct BlockWeights {
   EventRule rule;
   std::int32_t* of_block;  // by number
   std::uint32_t end;       // numbers from here on weigh nothing yet
+  std::uint32_t users;     // sets that have it
 };
 
 struct EventSet {

@@ -47,8 +47,6 @@ bool is_own_mapping(std::uint32_t mapping);
 
 // Whether only a region is counted.
 bool has_region();
-// Whether the region starts at this address of a mapping.
-bool is_region_entry(std::uint64_t address, std::uint32_t mapping);
 
 // Gives the context counters of its own, at the place where its code looks for them. In a child
 // process of fork this replaces the parent's.

@@ -1,6 +1,5 @@
 #include "engine/runtime/region.hpp"
 
-#include "engine/runtime/take_over.hpp"
 #include "engine/runtime/threads.hpp"
 #include "engine/runtime/window.hpp"
 
@@ -12,9 +11,7 @@ bool is_inside(const Context* context) { return context->region_outside == 0; }
 std::uint64_t limit_of(const Context* inside) { return ~inside->region_check; }
 
 Context* change_side(Context* from) {
-  Context* to = from->region_other;
-  take_over(to, from);
-  to->region_other = from;
+  Context* to = other_side(from);
   if (to->version == Version::streaming) join_window(to, from->window);
   return to;
 }

@@ -33,12 +33,11 @@ Result<OwnCounters> OwnCounters::open(std::span<const event::Event> events) {
     rules.push_back(engine::event_table()[event.encoding.config]);
   const std::uint64_t set = door::open(rules);
   if (set == 0)
-    return failure(
-        ErrorKind::unsupported, "count inside of the virtual PMU",
-        rules.size() > door::kMaxRulesOfSet
-            ? "a set has more events than the engine reads at once, which is 64"
-            : "the program has opened more sets or different events than the engine keeps",
-        "close sets that are not needed any more");
+    return failure(ErrorKind::unsupported, "count inside of the virtual PMU",
+                   rules.size() > door::kMaxRulesOfSet
+                       ? "a set has more events than the engine reads at once, which is 64"
+                       : "more sets or different events are open than the engine keeps",
+                   "close sets that are not needed any more");
   OwnCounters counters(set, events.size());
   return counters;
 }
