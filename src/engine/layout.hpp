@@ -63,10 +63,11 @@ enum class BlockKind : std::uint32_t {
   units,  // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
           // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
   extra_fall,  // no instructions: more times that the branch of the block `next_fall` was not taken
-  taken,  // no instructions: how often the branch of the block whose `next_fall` this is was taken.
+  taken,       // no instructions: how often the branch of the block number `size` was taken, whose
+               // `next_fall` this is.
           // The block `next_fall` of this one ran as often as that one, less this; its own counter
           // holds corrections alone
-  begun   // of the address stream alone: its last instruction was interrupted, and starts again
+  begun  // of the address stream alone: its last instruction was interrupted, and starts again
 };
 
 struct BlockEntry {

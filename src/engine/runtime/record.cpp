@@ -132,7 +132,7 @@ void record_fall(std::uint32_t block, std::uint32_t fall) {
 }
 
 std::uint32_t record_taken(std::uint32_t block) {
-  const std::uint32_t number = record_part(block, BlockKind::taken, 0, 0);
+  const std::uint32_t number = record_part(block, BlockKind::taken, 0, block);
   record_fall(number, kNoBlock);
   record_fall(block, number);
   return number;
