@@ -72,6 +72,17 @@ void Models::fetch_line(std::uint32_t number, Thread& thread, const Instruction&
   thread.fetched_line = last;
 }
 
+// Tables of pages lie beside all that programs have: eight bytes for each page of 4 KiB.
+Translated Models::translate(std::uint32_t number, Thread& thread, std::uint64_t address,
+                             std::uint64_t size) {
+  constexpr std::uint64_t kTables = std::uint64_t{1} << 63;
+  Translated translated = thread.tlb.data(address, size);
+  if (parts_.walks && translated.served == Translation::walk)
+    translated.walked_from =
+        std::max(Level::l2, caches_.walk(number, kTables | address >> 12 << 3).nearest);
+  return translated;
+}
+
 void Models::touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip) {
   if (touch.is_past)
     caches_.store_past(number, touch.address, touch.size);
@@ -99,7 +110,7 @@ void Models::touch(std::uint32_t number, Thread& thread, const Instruction& inst
                           touched.size, std::numeric_limits<std::uint32_t>::max())),
                       .is_store = touched.is_store,
                       .is_past = touched.is_past};
-  if (parts_.tlb) access.translation = thread.tlb.data(touched.address, touched.size);
+  if (parts_.tlb) access.translation = translate(number, thread, touched.address, touched.size);
   access.cache = touched.is_past ? caches_.store_past(number, touched.address, touched.size)
                  : touched.is_store
                      ? caches_.store(number, touched.address, touched.size, instruction.address)

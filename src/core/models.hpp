@@ -82,6 +82,7 @@ class Models {
   struct Parts {
     bool tlb = true;
     bool branches = true;
+    bool walks = false;  // page walks read the caches, too: a simulation of L1 misses has none
   };
 
   // Each part of the geometry has passed its check().
@@ -185,12 +186,14 @@ class Models {
   // False: no access to the caches was made yet.
   bool touch_quickly(std::uint32_t number, Thread& thread, const BlockTouch& touch) {
     if (parts_.tlb && !thread.tlb.data_quickly(touch.address, touch.size)) [[unlikely]] {
-      thread.tlb.data(touch.address, touch.size);
+      translate(number, thread, touch.address, touch.size);
       return false;
     }
     return !touch.is_past &&
            caches_.data_quickly(number, touch.address, touch.size, touch.is_store);
   }
+  Translated translate(std::uint32_t number, Thread& thread, std::uint64_t address,
+                       std::uint64_t size);
   void touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip);
   // Whether it was mispredicted.
   bool predict(Thread& thread, const Instruction& instruction, const BlockEnd& end);

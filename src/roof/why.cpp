@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <unordered_map>
 
 #include "core/geometry.hpp"
@@ -25,11 +26,14 @@ constexpr std::string_view kTried[] = {
     "walk_latency", "forward_vector", "forward_general", "mispredict_penalty"};
 // Windows of a function that are timed again for it, and causes that are tried in each.
 constexpr std::size_t kTriedWindows = 3;
-constexpr std::size_t kTriedCauses = 4;
+constexpr std::size_t kTriedCauses = 5;
 constexpr std::size_t kPairedCauses = 5;
 
 // By so much data that the warm-up did not see must matter, to be tried as near as they can be.
 constexpr double kOpen = 1.05;
+
+// A parameter that changes the time by less does not matter.
+constexpr double kSame = 0.01;
 
 // The name of all code of the kernel.
 constexpr std::string_view kKernel = "[kernel]";
@@ -101,8 +105,12 @@ void add_facts(const KeptWindow& kept, const core::CoreParameters& core,
 std::vector<Cause> strongest(const TimedPart& part, std::size_t count) {
   std::vector<Cause> causes;
   for (std::size_t i = 0; i < core::kCauses; ++i) causes.push_back(static_cast<Cause>(i));
-  std::ranges::stable_sort(
-      causes, {}, [&](Cause cause) { return part.without[static_cast<std::size_t>(cause)]; });
+  std::ranges::stable_sort(causes, {}, [&](Cause cause) {
+    double cycles = part.without[static_cast<std::size_t>(cause)];
+    for (std::size_t i = 0; i < part.near.size(); ++i)
+      if (core::kLevelCauses[i].has(cause)) cycles = std::min(cycles, part.near[i]);
+    return cycles;
+  });
   causes.resize(std::min(count, causes.size()));
   return causes;
 }
@@ -130,6 +138,7 @@ struct Trial {
   std::vector<const KeptWindow*> windows;
   std::uint32_t function = 0;
   core::Unknown unknown{};
+  double cycles = 0;  // of the function in these windows
 };
 
 // A window's cycles of the function: with all causes, and without some.
@@ -186,14 +195,26 @@ void try_parameter(const Trial& trial, const core::CoreParameters& core, std::st
   if (!core::check(moved)) return;
   TimedPart::Changed changed;
   changed.parameter = name;
+  std::vector<std::unique_ptr<TriedWindow>> windows;
   for (const KeptWindow* kept : trial.windows) {
-    TriedWindow window(*kept, moved, trial);
-    changed.cycles += window.all();
-    const std::vector<Cause> causes = strongest(part, kTriedCauses);
+    windows.push_back(std::make_unique<TriedWindow>(*kept, moved, trial));
+    changed.cycles += windows.back()->all();
+  }
+  // What the time does not depend on decides nothing.
+  if (std::abs(changed.cycles - trial.cycles) < kSame * trial.cycles) return;
+  const std::vector<Cause> causes = strongest(part, kTriedCauses);
+  for (const auto& each : windows) {
+    TriedWindow& window = *each;
     for (std::size_t i = 0; i < core::kCauses; ++i) {
       const Cause cause = static_cast<Cause>(i);
       const bool is_tried = std::ranges::find(causes, cause) != causes.end();
       changed.without[i] += is_tried ? window.without(cause) : window.all();
+    }
+    for (std::size_t i = 0; i < changed.near.size(); ++i) {
+      const core::LevelCauses& level = core::kLevelCauses[i];
+      const bool is_tried =
+          std::ranges::any_of(causes, [&](Cause cause) { return level.has(cause); });
+      changed.near[i] += is_tried ? window.without(level.latency | level.bandwidth) : window.all();
     }
   }
   part.changed.push_back(std::move(changed));
@@ -214,7 +235,9 @@ std::vector<TimedPart> parts_of(const std::vector<KeptWindow>& windows,
   for (const TimedPart& part : parts) all_cycles += part.cycles;
   for (std::uint32_t i = 0; i < parts.size(); ++i) {
     if (!is_worth_trying(parts[i], all_cycles)) continue;
-    const Trial trial{windows_of(windows, i), i, unknown};
+    Trial trial{windows_of(windows, i), i, unknown};
+    for (const KeptWindow* kept : trial.windows)
+      trial.cycles += TriedWindow(*kept, core, trial).all();
     try_pairs(trial, core, parts[i]);
     for (const std::string_view name : kTried)
       for (const double factor : {1 - kMove, 1 + kMove})
@@ -250,6 +273,31 @@ model::Why judge(const Account& account, const FunctionKey& key, const TimedPart
   return why;
 }
 
+// Seconds are of elapsed time: so many threads ran meanwhile.
+MeasuredFunction measured_of(const Clock& clock, const model::Subject& subject) {
+  return {.cycles = subject.seconds * subject.concurrency * clock.frequency_hz,
+          .instructions = subject.work ? subject.work->instructions.value_or(0) : 0};
+}
+
+std::map<FunctionKey, MeasuredFunction> measured_of(const Clock& clock,
+                                                    const std::vector<model::Subject>& subjects) {
+  std::map<FunctionKey, MeasuredFunction> measured;
+  for (const model::Subject& subject : subjects)
+    if (subject.scope == model::Scope::function)
+      measured[part_key(subject)] = measured_of(clock, subject);
+  return measured;
+}
+
+// A function that has no verdict of its own may have one with those that it alternates with.
+void try_together(const Account& account, const FunctionKey& key,
+                  const std::map<FunctionKey, MeasuredFunction>& measured, model::Why& why) {
+  if (why.outcome != model::Outcome::unexplained && why.outcome != model::Outcome::unclear) return;
+  const std::vector<FunctionKey>* group = account.alternating.of(key);
+  if (group == nullptr) return;
+  auto together = judge_together(*group, account.functions, measured);
+  if (together && together->outcome == model::Outcome::limited) why = std::move(*together);
+}
+
 }  // namespace
 
 void add_window(const KeptWindow& kept, const core::CoreParameters& core,
@@ -273,6 +321,12 @@ void add_window(const KeptWindow& kept, const core::CoreParameters& core,
     const ByFunction sums = without_moves(all, by_function(kept, timer.run(scenario), count));
     for (std::size_t f = 0; f < count; ++f) parts[f].without[i] += sums[f];
   }
+  for (std::size_t i = 0; i < core::kLevelCauses.size(); ++i) {
+    const core::LevelCauses& level = core::kLevelCauses[i];
+    const core::Scenario scenario{.without = level.latency | level.bandwidth, .unknown = unknown};
+    const ByFunction sums = without_moves(all, by_function(kept, timer.run(scenario), count));
+    for (std::size_t f = 0; f < count; ++f) parts[f].near[i] += sums[f];
+  }
 }
 
 Result<Account> account_of(
@@ -287,6 +341,7 @@ Result<Account> account_of(
   account.core = fmt::format("{}, {} parameters not measured here", measured.base,
                              measured.missing.size() + measured.unlikely.size());
   account.slowed = machine::describe(met, measured.parameters);
+  account.alternating = Alternating(windows, functions, core.reorder_window.value);
   const auto parts = parts_of(windows, core, functions.size(), core::Unknown::as_modelled);
   add_parts(parts, functions, account.functions);
   const bool is_open = std::ranges::any_of(
@@ -337,6 +392,7 @@ FunctionKey part_key(const model::Subject& subject) {
 
 void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects) {
   double in_kernel = 0;
+  const auto measured_functions = measured_of(clock, subjects);
   for (model::Subject& subject : subjects) {
     if (subject.scope != model::Scope::function && !subject.loop) continue;
     if (subject.name == kKernel) {
@@ -346,13 +402,12 @@ void explain(const Account& account, const Clock& clock, std::vector<model::Subj
     }
     const auto found = account.functions.find(part_key(subject));
     if (!subject.work || found == account.functions.end()) continue;
+    const MeasuredFunction own = measured_of(clock, subject);
     model::MeasuredPart measured;
-    const auto instructions = subject.work->instructions;
-    // Seconds are of elapsed time: so many threads ran meanwhile.
-    if (instructions && *instructions > 0 && subject.seconds > 0)
-      measured.cycles_per_instruction =
-          subject.seconds * subject.concurrency * clock.frequency_hz / *instructions;
+    if (own.instructions > 0 && own.cycles > 0)
+      measured.cycles_per_instruction = own.cycles / own.instructions;
     subject.why = judge(account, found->first, found->second, measured);
+    if (!subject.loop) try_together(account, found->first, measured_functions, *subject.why);
   }
   for (model::Subject& subject : subjects) {
     if (subject.scope != model::Scope::run || !(clock.wall_seconds > 0)) continue;

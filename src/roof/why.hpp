@@ -19,6 +19,7 @@
 #include "model/machine_model.hpp"
 #include "model/roof_points.hpp"
 #include "model/verdict.hpp"
+#include "roof/alternating.hpp"
 #include "roof/counted_work.hpp"
 #include "sample/run_slice.hpp"
 #include "source/virtual/windows.hpp"
@@ -34,6 +35,7 @@ struct Account {
   // The same with L3 as quick as on a quiet machine: what comes back to its lines soon enough finds
   // them there, whatever others evict. Empty where others did not disturb L3.
   std::map<FunctionKey, model::TimedPart> quiet_l3;
+  Alternating alternating;
   std::string core;    // which core was modelled: "zen3, 47 parameters measured"
   std::string slowed;  // what others took of the machine meanwhile; empty: nothing to speak of
 };

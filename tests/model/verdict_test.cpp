@@ -34,6 +34,32 @@ TEST(Verdict, NamesTheCauseWhoseRemovalGainsMost) {
   EXPECT_THAT(why.evidence, HasSubstr("model 4, measured 4 cycles"));
 }
 
+// Half of the time is bandwidth of memory, a tenth its latency; without memory a tenth is left.
+TEST(Verdict, ALevelGainsWhatItTakesToHaveItsDataNear) {
+  TimedPart part = part_of({{Cause::dram_bandwidth, 20000}, {Cause::dram_latency, 36000}});
+  part.near = {40000, 40000, 4000};
+  const Why why = judge(part, kAsModelled);
+  EXPECT_EQ(why.limit, Cause::dram_bandwidth);
+  EXPECT_EQ(why.gain, 10.0);
+  ASSERT_EQ(why.what_if.size(), 2u);
+  EXPECT_NEAR(why.what_if[1].second, 40 / 36.0, 1e-9) << "latency alone";
+}
+
+TEST(Verdict, ScalesAllSumsOfAPart) {
+  TimedPart part = part_of({{Cause::tlb, 10000}});
+  part.near = {40000, 40000, 30000};
+  part.met.walks = 50;
+  part.issue_cycles = 2000;
+  const TimedPart twice = part.scaled_by(2);
+  EXPECT_EQ(twice.instructions, 20000);
+  EXPECT_EQ(twice.cycles, 80000);
+  EXPECT_EQ(twice.without[static_cast<std::size_t>(Cause::tlb)], 20000);
+  EXPECT_EQ(twice.near[2], 60000);
+  EXPECT_EQ(twice.nearest, 80000);
+  EXPECT_EQ(twice.issue_cycles, 4000);
+  EXPECT_EQ(twice.met.walks, 100);
+}
+
 TEST(Verdict, GivesTheFactThatSpeaksForIt) {
   TimedPart part = part_of({{Cause::dram_latency, 10000}});
   part.met.from_dram = 7270;
