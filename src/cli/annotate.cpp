@@ -109,9 +109,7 @@ void add_annotate(Command& app, Action& action) {
   const std::size_t after = command->words_after_dashes();
   command->callback([flags, after, &action] {
     auto& words = flags->functions;
-    const auto first = words.end() - static_cast<std::ptrdiff_t>(std::min(after, words.size()));
-    flags->command.assign(first, words.end());
-    words.erase(first, words.end());
+    flags->command = take_after_dashes(words, after);
     const auto file = std::ranges::find_if(words, [](const std::string& word) {
       return source::is_recording(word).value_or(false);  // else it is a name
     });

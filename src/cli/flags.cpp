@@ -1,6 +1,7 @@
 #include "cli/flags.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 
 #include "cli/help.hpp"
@@ -91,5 +92,15 @@ void Command::callback(std::function<void()> chosen) { app_->callback(std::move(
 void Command::require_subcommand(int count) { app_->require_subcommand(count); }
 void Command::positionals_at_end() { app_->positionals_at_end(); }
 bool Command::has_chosen_subcommand() const { return !app_->get_subcommands().empty(); }
+
+std::vector<std::string> take_after_dashes(std::vector<std::string>& words,
+                                           std::size_t words_after_dashes) {
+  const auto count = std::min(words_after_dashes, words.size());
+  const auto first = words.end() - static_cast<std::ptrdiff_t>(count);
+  std::vector<std::string> taken(first, words.end());
+  words.erase(first, words.end());
+  if (!words.empty() && words.back() == "--") words.pop_back();  // kept behind another positional
+  return taken;
+}
 
 }  // namespace loft::cli

@@ -90,4 +90,8 @@ class Command {
   std::size_t words_after_dashes_ = 0;
 };
 
+// Of positional arguments those that stood after "--", which are taken out of `words`.
+[[nodiscard]] std::vector<std::string> take_after_dashes(std::vector<std::string>& words,
+                                                         std::size_t words_after_dashes);
+
 }  // namespace loft::cli

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/fault_guard.hpp"
 #include "base/text.hpp"
@@ -33,6 +34,7 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_record,
     add_report,
     add_compare,
+    add_check,
     add_roof,
     add_annotate,
     add_top,
@@ -58,6 +60,27 @@ std::size_t words_after_dashes(int argc, char** argv) {
   return dashes == words.end() ? 0 : static_cast<std::size_t>(words.end() - dashes) - 1;
 }
 
+// "loft help roof" and "loft version" are spelled "loft roof --help" and "loft --version".
+std::vector<std::string> spelled_as_flags(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || (words.front() != "help" && words.front() != "version")) return words;
+  const std::string flag = "--" + words.front();
+  words.erase(words.begin());
+  words.push_back(flag);
+  return words;
+}
+
+// "did you mean 'roof'?" where the first word is no command; empty where it is one.
+std::string meant_command(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) return {};
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::ranges::find(names, words.front()) != names.end()) return {};
+  const auto close = nearest(words.front(), names, 1);
+  const std::string said = "loft: there is no command '" + printable(words.front()) + "'";
+  return close.empty() ? said + "\n" : said + "; did you mean '" + close.front() + "'?\n";
+}
+
 int run(int argc, char** argv) {
   Terminal terminal(stdout, stderr);
   CLI::App app("See your program under its roof: how close it comes to the limits of the machine.",
@@ -69,8 +92,14 @@ int run(int argc, char** argv) {
   Action action;
   Command all(&app, words_after_dashes(argc, argv));
   for (const auto add : kCommands) add(all, action);
+  std::vector<std::string> words = spelled_as_flags(argc, argv);
+  if (const std::string mistake = meant_command(app, words); !mistake.empty()) {
+    terminal.note(mistake + "Try 'loft --help', or 'loft COMMAND --help'.\n");
+    return kLoftFailed;
+  }
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as the parser takes them
+    app.parse(std::move(words));
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

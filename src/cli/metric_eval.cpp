@@ -4,16 +4,13 @@
 #include <cmath>
 #include <memory>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/counts_at_hand.hpp"
 #include "cli/metric_commands.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
-#include "metric/counts_file.hpp"
 #include "metric/evaluation.hpp"
-#include "metric/run_counts.hpp"
 #include "metric/table.hpp"
-#include "source/file/count_recording.hpp"
 #include "view/metric.hpp"
 
 namespace loft::cli {
@@ -58,23 +55,6 @@ Result<std::string> evaluate_rows(const EvalFlags& flags, const metric::Library&
   const auto columns = metric::evaluate_table(programs, table);
   return format == Format::json ? view::metric_columns_json(columns)
                                 : view::metric_columns_csv(columns);
-}
-
-// A recording, or a text of whatever tool.
-Result<metric::CountsFile> read_counts_of(const std::string& path, Terminal& terminal) {
-  LOFT_TRY(const bool recording, source::is_recording(path));
-  if (!recording) {
-    LOFT_TRY(const auto text, read_file(path, std::size_t{1} << 30));
-    return metric::read_counts(path, text);
-  }
-  LOFT_TRY(const auto opened, source::Recording::open(path));
-  const sample::RunCounts run = source::count_recording(*opened);
-  for (const std::string& note : run.notes) terminal.note("note: " + printable(note) + "\n");
-  metric::CountsFile file;
-  file.format = "recording";
-  file.total = metric::counts_of(run);
-  file.windows = metric::windows_of(run);
-  return file;
 }
 
 Result<int> run_eval(const EvalFlags& flags, Terminal& terminal) {

@@ -360,10 +360,7 @@ void add_roof(Command& app, Action& action) {
   command->positionals_at_end();
   const std::size_t after = command->words_after_dashes();
   command->callback([flags, after, &action] {
-    auto& words = flags->recordings;
-    const auto first = words.end() - static_cast<std::ptrdiff_t>(std::min(after, words.size()));
-    flags->command.assign(first, words.end());
-    words.erase(first, words.end());
+    flags->command = take_after_dashes(flags->recordings, after);
     action = [flags](Terminal& terminal) { return run_roof(*flags, terminal); };
   });
 }

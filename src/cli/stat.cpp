@@ -20,7 +20,7 @@
 #include "source/choice/count.hpp"
 #include "source/groups.hpp"
 #include "source/repeat.hpp"
-#include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 #include "view/stat.hpp"
 
 namespace loft::cli {
@@ -238,7 +238,7 @@ class Counter {
     options_.only = asked_source(flags);
     options_.with_energy = true;
     options_.on_incomplete = [this](const Error& why) { incomplete_ = why; };
-    options_.streams = [this](bool is_first) { return streams(is_first); };
+    options_.streams = roof::streams_of_two_runs();
     if (flags.interval_ms > 0) {
       options_.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
       if (format == Format::text && flags.output.file.empty())
@@ -266,12 +266,6 @@ class Counter {
   [[nodiscard]] const std::optional<Error>& incomplete() const { return incomplete_; }
 
  private:
-  Result<StandardStreams> streams(bool is_first) {
-    if (!is_first) return streams_->second();
-    LOFT_TRY(streams_, roof::RepeatStreams::prepare());
-    return streams_->first();
-  }
-
   void print(const sample::RunCounts& frame, const sample::IntervalCounts& interval) {
     const std::lock_guard lock(mutex_);
     terminal_.note(view::interval_text(frame, interval, names_.programs,
@@ -283,7 +277,6 @@ class Counter {
   Terminal& terminal_;
   std::mutex mutex_;  // of the terminal
   source::CountOptions options_;
-  std::optional<roof::RepeatStreams> streams_;
   std::optional<Error> incomplete_;
 };
 

@@ -43,7 +43,9 @@ Result<CountsFile> read_json_counts(const std::string& file_name, std::string_vi
     if (name.empty()) return bad_counts(file_name, 1, "an event has no name");
     file.total.add(name, event_quantity(event));
   }
-  if (const auto wall = document.find("wall_s"); wall != document.end() && wall->is_number())
+  if (text_of(document, "time_of") == "engine")
+    file.total.add("time", Quantity::missing("it was the engine's, not the program's"));
+  else if (const auto wall = document.find("wall_s"); wall != document.end() && wall->is_number())
     file.total.add("time", Quantity::exact(Number::real(wall->get<double>())));
   return file;
 }

@@ -233,6 +233,14 @@ RunMetrics evaluate_run(const Request& request, const sample::RunCounts& run) {
   return metrics;
 }
 
+std::optional<Interval> interval_of(const sample::CountedEvent& event, const RunMetrics& metrics,
+                                    std::size_t index) {
+  if (!event.total.is_available()) return std::nullopt;
+  if (event.spread)
+    return Interval{event.spread->low * event.scale, event.spread->high * event.scale};
+  return index < metrics.events.size() ? metrics.events[index] : std::nullopt;
+}
+
 std::vector<Value> evaluate_interval(const Request& request, const sample::RunCounts& frame,
                                      const sample::IntervalCounts& interval) {
   const BoundCounts counts = bound(request, frame, interval.counts,

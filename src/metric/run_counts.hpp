@@ -39,6 +39,10 @@ struct RunMetrics {
 // The run's events are those of the request, in its order.
 RunMetrics evaluate_run(const Request& request, const sample::RunCounts& run);
 
+// The 95 % interval of an event's total in its unit: from repeated runs, or of a scaled count.
+std::optional<Interval> interval_of(const sample::CountedEvent& event, const RunMetrics& metrics,
+                                    std::size_t index);
+
 // The metrics of one interval, while the run goes on.
 std::vector<Value> evaluate_interval(const Request& request, const sample::RunCounts& frame,
                                      const sample::IntervalCounts& interval);

@@ -52,7 +52,7 @@ Result<NativeRun> run_natively(const source::scheduler::SampledRunRequest& sampl
   if (energy.has_gauges()) options.interval = kEnergyStep;
   std::uint64_t step = 0;
   options.on_interval = [&](const auto&) {
-    if (energy.has_gauges()) energy.look();
+    if (energy.has_gauges()) energy.poll();
     const bool is_time_to_look = !energy.has_gauges() || step++ % (kLookStep / kEnergyStep) == 0;
     if (look && is_time_to_look && native.run->program() != nullptr)
       look(native.run->program()->pid());

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <memory>
 
 #include <array>
 #include <cerrno>
@@ -118,6 +119,15 @@ std::string RepeatStreams::last_words() const {
   const ssize_t got = ::pread(errors_.get(), text.data(), text.size(), std::max(0LL, size - kMost));
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return text;
+}
+
+std::function<Result<StandardStreams>(bool is_first)> streams_of_two_runs() {
+  auto streams = std::make_shared<std::optional<RepeatStreams>>();
+  return [streams](bool is_first) -> Result<StandardStreams> {
+    if (!is_first) return (*streams)->second();
+    LOFT_TRY(*streams, RepeatStreams::prepare());
+    return (*streams)->first();
+  };
 }
 
 }  // namespace loft::roof

@@ -6,6 +6,7 @@
 //   streams.difference()                             // what the second time said otherwise
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -43,5 +44,9 @@ class RepeatStreams {
   Fd errors_;
   std::string note_;
 };
+
+// What a program gets in the first of two runs, and in the second: prepared when the first is asked
+// for.
+[[nodiscard]] std::function<Result<StandardStreams>(bool is_first)> streams_of_two_runs();
 
 }  // namespace loft::roof

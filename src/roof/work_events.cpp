@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "event/resolver.hpp"
 #include "event/virtual_names.hpp"
-#include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 
 namespace loft::roof {
 namespace {

@@ -1,21 +1,13 @@
 #include "sample/profile.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <map>
 
+#include "sample/call_request.hpp"
 #include "sample/profile_worker.hpp"
 
 namespace loft::sample {
 namespace {
-
-// A name may hold what a pattern gives a meaning: operator[], T*.
-bool matches(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return pattern == text || ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-  });
-}
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -27,13 +19,13 @@ bool ProfileFilter::lets_all() const {
 }
 
 bool ProfileFilter::passes_symbol(const std::string& function) const {
-  return symbols.empty() || matches(symbols, function);
+  return symbols.empty() || matches_any(symbols, function);
 }
 
 std::vector<bool> ProfileFilter::passing_comms(const TaskHistory& history) const {
   std::vector<bool> passing;
   if (comms.empty()) return passing;
-  for (const auto& name : history.names()) passing.push_back(matches(comms, name));
+  for (const auto& name : history.names()) passing.push_back(matches_any(comms, name));
   return passing;
 }
 
@@ -41,7 +33,8 @@ std::vector<bool> ProfileFilter::passing_binaries(const TaskHistory& history) co
   std::vector<bool> passing;
   if (binaries.empty()) return passing;
   for (const auto& binary : history.binaries())
-    passing.push_back(matches(binaries, binary.path) || matches(binaries, last_part(binary.path)));
+    passing.push_back(matches_any(binaries, binary.path) ||
+                      matches_any(binaries, last_part(binary.path)));
   return passing;
 }
 

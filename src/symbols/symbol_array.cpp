@@ -73,6 +73,16 @@ std::vector<const Symbol*> SymbolArray::named(std::string_view name) const {
   return found;
 }
 
+std::vector<const Symbol*> SymbolArray::functions() const {
+  std::vector<const Symbol*> found;
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    const std::string_view raw(entries_[i].name, entries_[i].length);
+    const bool is_cold_part = raw.ends_with(".cold") || raw.find(".cold.") != raw.npos;
+    if (!is_cold_part && !raw.ends_with("@plt")) found.push_back(materialize(i));
+  }
+  return found;
+}
+
 void SymbolArray::Builder::move_by(std::uint64_t distance) {
   for (Candidate& candidate : candidates_) {
     candidate.start += distance;

@@ -46,6 +46,9 @@ class SymbolArray {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   // All functions of that name, as it is shown or as it is in the file.
   [[nodiscard]] std::vector<const Symbol*> named(std::string_view name) const;
+  // All that can be called: not the stubs of calls elsewhere, nor the parts of a function that were
+  // put apart because they seldom run.
+  [[nodiscard]] std::vector<const Symbol*> functions() const;
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -33,6 +33,8 @@ std::vector<const Symbol*> SymbolTable::named(std::string_view name) const {
   return parts_.symbols->named(name);
 }
 
+std::vector<const Symbol*> SymbolTable::functions() const { return parts_.symbols->functions(); }
+
 std::optional<SourceLine> SymbolTable::line(std::uint64_t address) const {
   if (parts_.debug_info == nullptr) return std::nullopt;
   return parts_.debug_info->line(address - parts_.moved_by);

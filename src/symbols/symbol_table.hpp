@@ -90,6 +90,9 @@ class SymbolTable {
   // All functions of that name, as it is shown or as it is in the file. Looks through them all.
   [[nodiscard]] std::vector<const Symbol*> named(std::string_view name) const;
 
+  // All that can be called, by address: without stubs of calls elsewhere and cold parts.
+  [[nodiscard]] std::vector<const Symbol*> functions() const;
+
   [[nodiscard]] std::optional<SourceLine> line(std::uint64_t address) const;
 
   // The inlined functions that the address is in, outermost first. The innermost is at line(); each

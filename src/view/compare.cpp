@@ -152,11 +152,10 @@ std::string compare_svg(const TaskComparison& comparison) {
   double y = 62;
   std::size_t shown = 0;
   for (const ComparedTask& task : comparison.tasks) {
-    if (task.phases.empty() || shown == kMostTasks) continue;
-    ++shown;
     double most = 0;
     for (const auto& phase : task.phases) most = std::max({most, phase.before_s, phase.after_s});
-    if (most <= 0) continue;
+    if (most <= 0 || shown == kMostTasks) continue;
+    ++shown;
     body += fmt::format("<text x=\"16\" y=\"{:.0f}\">{}</text>\n", y + 24,
                         xml_text(task.name.substr(0, 20)));
     body += fmt::format(

@@ -106,14 +106,6 @@ std::string metrics_json(std::span<const Evaluated> metrics) {
   return dumped(json);
 }
 
-std::optional<metric::Interval> interval_of(const sample::CountedEvent& event,
-                                            const metric::RunMetrics& metrics, std::size_t index) {
-  if (!event.total.is_available()) return std::nullopt;
-  if (event.spread)
-    return metric::Interval{event.spread->low * event.scale, event.spread->high * event.scale};
-  return index < metrics.events.size() ? metrics.events[index] : std::nullopt;
-}
-
 std::string metric_columns_csv(const metric::MetricColumns& columns) {
   std::string text = columns.labels.empty() ? "row" : "row,label";
   for (std::size_t i = 0; i < columns.names.size(); ++i) {

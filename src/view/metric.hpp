@@ -17,10 +17,6 @@ std::string metrics_text(std::span<const metric::Evaluated> metrics);
 std::string metrics_csv(std::span<const metric::Evaluated> metrics);
 std::string metrics_json(std::span<const metric::Evaluated> metrics);
 
-// The 95 % interval of an event's total in its unit: from repeated runs, or of a scaled count.
-std::optional<metric::Interval> interval_of(const sample::CountedEvent& event,
-                                            const metric::RunMetrics& metrics, std::size_t index);
-
 // Metrics over the rows of a table: one column each.
 std::string metric_columns_csv(const metric::MetricColumns& columns);
 std::string metric_columns_json(const metric::MetricColumns& columns);

@@ -81,9 +81,11 @@ std::vector<std::string> word_names(const Report& report) {
   return names;
 }
 
-// Columns of one event. Where it has no sample, 0 is what was counted.
+// Columns of one event. Where it has no sample, 0 is what was counted; where rows were left out,
+// nobody knows whether this was one of them.
 struct EventColumns {
   PageColumn share, total, samples;
+  double unseen = 0;
 
   EventColumns(const std::string& prefix, bool has_inclusive)
       : share{.name = prefix + (has_inclusive ? "self" : "share"),
@@ -95,9 +97,9 @@ struct EventColumns {
         samples{.name = prefix + "samples", .form = CellForm::count} {}
 
   void add_row() {
-    share.numbers.push_back(0);
-    total.numbers.push_back(0);
-    samples.numbers.push_back(0);
+    share.numbers.push_back(unseen);
+    total.numbers.push_back(unseen);
+    samples.numbers.push_back(unseen);
   }
 };
 
@@ -118,9 +120,12 @@ PageTable function_table(const Report& report) {
   for (const auto& row : report.rows)
     if (std::ranges::find(used, row.event) == used.end()) used.push_back(row.event);
   std::map<std::uint32_t, EventColumns> events;
-  for (const auto event : used)
-    events.emplace(
-        event, EventColumns(used.size() > 1 ? report.events[event].name + " " : "", has_inclusive));
+  for (const auto event : used) {
+    EventColumns columns(used.size() > 1 ? report.events[event].name + " " : "", has_inclusive);
+    if (event < report.rows_left_out.size() && report.rows_left_out[event] != 0)
+      columns.unseen = kNotKnown;
+    events.emplace(event, std::move(columns));
+  }
   std::vector<PageColumn> words;
   for (const auto& name : word_names(report)) words.push_back({name, CellForm::text});
   PageColumn binaries{"binary", CellForm::text};

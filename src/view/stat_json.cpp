@@ -48,7 +48,7 @@ ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics,
       {"origin", event.origin}};
   if (!event.total.is_available()) json["why"] = event.total.why;
   if (event.whole_machine) json["scope"] = run.watched_cpus.empty() ? "machine" : "cpus";
-  if (const auto interval = interval_of(event, metrics, i))
+  if (const auto interval = metric::interval_of(event, metrics, i))
     json["ci95"] = {interval->low, interval->high};
   if (event.total.range) json["unknown"] = event.total.range->unknown;
   if (event.spread && event.total.is_available()) {

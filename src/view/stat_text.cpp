@@ -183,7 +183,7 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
     const auto ratio = sample::ratio_of(run, i);
     text += trimmed_line(fmt::format("{:>18}  {:<26}  {:<24}  {}", number(event),
                                      printable(event.name), ratio ? ratio_text(*ratio) : "",
-                                     remark(run, event, interval_of(event, metrics, i))));
+                                     remark(run, event, metric::interval_of(event, metrics, i))));
   }
   for (const sample::EnergyUsed& used : run.energy) text += energy_line(run, used);
   text += missing_lines(run);

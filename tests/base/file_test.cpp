@@ -109,5 +109,31 @@ TEST_F(FileTest, ReadRefusesMoreThanItsLimit) {
   EXPECT_EQ(read_file(path, 4).error().kind, ErrorKind::limit);
 }
 
+TEST_F(FileTest, ALineEndsBeforeItsEndOrWithTheFile) {
+  const std::string path = path_ + "/file";
+  for (const auto& [content, line] : {std::pair("one\ntwo\n", "one"), std::pair("one", "one"),
+                                      std::pair("\ntwo", ""), std::pair("", "")}) {
+    ASSERT_TRUE(replace_file(path, content));
+    EXPECT_EQ(read_line(path).value_or("nothing"), line);
+  }
+  EXPECT_EQ(read_line(path_ + "/none").error().kind, ErrorKind::not_found);
+}
+
+TEST_F(FileTest, NamesOfAFolderAreSortedAndWithoutItsLinksToFolders) {
+  for (const char* name : {"b", "a", ".hidden", "c"})
+    ASSERT_TRUE(replace_file(path_ + "/" + name, ""));
+  EXPECT_EQ(*list_directory(path_), (std::vector<std::string>{".hidden", "a", "b", "c"}));
+  EXPECT_EQ(list_directory(path_ + "/none").error().what, "list '" + path_ + "/none'");
+  EXPECT_FALSE(list_directory(path_ + "/a")) << "a file";
+}
+
+TEST(JoinPath, PutsOneSlashBetween) {
+  EXPECT_EQ(join_path("/etc", "passwd"), "/etc/passwd");
+  EXPECT_EQ(join_path("/etc//", "//passwd"), "/etc/passwd");
+  EXPECT_EQ(join_path("", "passwd"), "passwd");
+  EXPECT_EQ(join_path("/etc", ""), "/etc");
+  EXPECT_EQ(join_path("/", "etc"), "/etc");
+}
+
 }  // namespace
 }  // namespace loft

@@ -76,7 +76,7 @@ TEST_F(EnergyUsageTest, AMeterThatSaysWhereItBeginsAgainIsFollowedThere) {
   auto usage = EnergyUsage::start(SystemRoot{root_});
   for (const char* now : {"3900000", "100000", "3000000", "50000"}) {
     set("intel-rapl:0", now);
-    usage.look();
+    usage.poll();
   }
   const auto used = usage.so_far();
   ASSERT_EQ(used.size(), 1u);
@@ -88,7 +88,7 @@ TEST_F(EnergyUsageTest, ItsCourseHasTheStepsOfTheMeter) {
   auto usage = EnergyUsage::start(SystemRoot{root_});
   for (int i = 0; i < 40; ++i) {
     if (i % 10 == 9) set("intel-rapl:0", std::to_string(1000000 + i * 1000));
-    usage.look();
+    usage.poll();
   }
   const auto used = usage.so_far();
   ASSERT_EQ(used.size(), 1u);
@@ -101,10 +101,10 @@ TEST_F(EnergyUsageTest, IsSharedByTheSamplesBetweenTheStepsOfTheMeter) {
   constexpr std::uint32_t kSecond = 2;
   auto usage = EnergyUsage::start(SystemRoot{root_});
   set("intel-rapl:0", "3000000");
-  usage.look();
-  usage.look();
+  usage.poll();
+  usage.poll();
   set("intel-rapl:0", "4000000");
-  usage.look();
+  usage.poll();
   const auto used = usage.so_far();
   ASSERT_EQ(used.size(), 1u);
   ASSERT_EQ(used[0].over_time.size(), 2u);
@@ -122,7 +122,7 @@ TEST_F(EnergyUsageTest, ItsCourseAddsUpAndStaysSmall) {
   int microjoules = 1000000;
   for (int i = 0; i < 10000; ++i) {
     set("intel-rapl:0", std::to_string(microjoules += 100));
-    usage.look();
+    usage.poll();
   }
   const auto used = usage.so_far();
   ASSERT_EQ(used.size(), 1u);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 #include "source/virtual/event_unit.hpp"
 #include "source/virtual_request.hpp"
 #include "source/watch.hpp"
@@ -181,7 +182,7 @@ TEST(EventUnit, WhatSinksIsHeldBackUntilTheEnd) {
   };
   EXPECT_EQ(take(10, 1ull << 40), (std::vector<std::uint64_t>{10, 1ull << 40}));
   EXPECT_EQ(take(8, (1ull << 40) + 1), (std::vector<std::uint64_t>{10, (1ull << 40) + 1}));
-  ASSERT_TRUE(unit->settle(std::vector<std::uint64_t>{9, (1ull << 40) + 1}));
+  ASSERT_TRUE(unit->finish(std::vector<std::uint64_t>{9, (1ull << 40) + 1}));
   EXPECT_EQ(unit->read().value(), (std::vector<std::uint64_t>{9, (1ull << 40) + 1}));
   ASSERT_TRUE(unit->stop());
   EXPECT_EQ(take(99, 1ull << 50), (std::vector<std::uint64_t>{9, (1ull << 40) + 1}));

@@ -8,7 +8,7 @@
 
 #include "event/resolver.hpp"
 #include "source/file/tasks.hpp"
-#include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 #include "source/virtual/recording.hpp"
 
 namespace loft::source {

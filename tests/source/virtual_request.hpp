@@ -8,6 +8,7 @@
 
 #include "event/resolver.hpp"
 #include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 
 namespace loft::source {
 

@@ -4,6 +4,7 @@
 
 #include "source/checks/checks.hpp"
 #include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 #include "source/watch.hpp"
 
 namespace loft::source::checks {

@@ -119,7 +119,7 @@ class Counting {
     const bool has_intervals = options.interval.has_value();
     if (!has_intervals) options.interval = kStep;
     options.on_interval = [&energy, print = options.on_interval](const auto& interval) {
-      energy.look();
+      energy.poll();
       if (print) print(interval);
     };
     LOFT_TRY(auto counts, watch(run, request, options));

@@ -5,6 +5,7 @@
 
 #include "source/perf_events/counting.hpp"
 #include "source/virtual/counting.hpp"
+#include "source/virtual/event_names.hpp"
 
 namespace loft::source {
 namespace {

@@ -29,7 +29,7 @@ EnergyUsage EnergyUsage::start(const SystemRoot& root) {
   return usage;
 }
 
-void EnergyUsage::look() {
+void EnergyUsage::poll() {
   const Nanoseconds at = now();
   const auto joules = gauges_.advance(at);
   for (std::size_t i = 0; i < used_.size(); ++i) {
@@ -45,7 +45,7 @@ void EnergyUsage::look() {
 }
 
 std::vector<sample::EnergyUsed> EnergyUsage::so_far() {
-  look();
+  poll();
   std::vector<sample::EnergyUsed> used;
   for (std::size_t i = 0; i < used_.size(); ++i)
     if (is_known_[i] && used_[i].joules > 0) used.push_back(used_[i]);

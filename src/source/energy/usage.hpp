@@ -2,7 +2,7 @@
 // programs apart.
 //
 //   auto usage = EnergyUsage::start();
-//   while (running) usage.look();                 // every so often, for the course of it
+//   while (running) usage.poll();                 // every so often, for the course of it
 //   for (const sample::EnergyUsed& used : usage.so_far()) ...
 #pragma once
 
@@ -18,8 +18,8 @@ class EnergyUsage {
   [[nodiscard]] static EnergyUsage start(const SystemRoot& root = {});
 
   [[nodiscard]] bool has_gauges() const { return !used_.empty(); }
-  // Keeps what has moved: looked at often, the course has the steps of the meters themselves.
-  void look();
+  // Keeps what has moved: polled often, the course has the steps of the meters themselves.
+  void poll();
 
   // Since the start, up to now. Left out are gauges that were not known all the time, and those
   // that never moved: no machine runs without energy.

@@ -51,4 +51,25 @@ std::uint32_t BlockFinder::find(const engine::BlockEntry& block, std::uint64_t a
   return parts_.back().block;  // never: a block's instructions end where its code does
 }
 
+sample::BlockCounts describe(const BlockFinder::Block& block,
+                             const FunctionFinder::Function& function) {
+  using engine::BranchKind;
+  sample::BlockCounts shown;
+  shown.function = function.name;
+  shown.offset = block.address - function.address;
+  shown.binary = function.binary;
+  shown.address = block.address;
+  shown.end = block.address + block.code.size();
+  for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address)) {
+    shown.code.push_back(std::move(line.text));
+    shown.instructions.push_back({line.length, line.vector_bits, line.computes, line.is_masked});
+    const bool is_jump = line.branch == BranchKind::conditional ||
+                         line.branch == BranchKind::loop || line.branch == BranchKind::jump;
+    shown.target = is_jump ? std::optional(line.target) : std::nullopt;
+    shown.goes_on = line.branch != BranchKind::jump && line.branch != BranchKind::indirect_jump &&
+                    line.branch != BranchKind::ret;
+  }
+  return shown;
+}
+
 }  // namespace loft::source::virtual_pmu

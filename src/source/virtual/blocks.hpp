@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "source/counting.hpp"
 #include "source/virtual/functions.hpp"
 
 namespace loft::source::virtual_pmu {
@@ -53,5 +54,9 @@ class BlockFinder {
   std::uint64_t divided_ = ~std::uint64_t{0};  // the code offset of the block that parts_ is of
   std::vector<Part> parts_;
 };
+
+// Where the block lies, its code, and where it goes on; without counts.
+[[nodiscard]] sample::BlockCounts describe(const BlockFinder::Block& block,
+                                           const FunctionFinder::Function& function);
 
 }  // namespace loft::source::virtual_pmu

@@ -5,15 +5,14 @@
 #include <iterator>
 #include <map>
 #include <span>
-#include <unordered_map>
 
-#include "engine/classify/disassemble.hpp"
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
 #include "source/virtual/blocks.hpp"
 #include "source/virtual/event_unit.hpp"
 #include "source/virtual/full_model.hpp"
 #include "source/virtual/functions.hpp"
+#include "source/virtual/part_sums.hpp"
 #include "source/virtual/region.hpp"
 #include "source/virtual/run_thresholds.hpp"
 #include "source/virtual/sampled_counts.hpp"
@@ -31,34 +30,6 @@ constexpr std::string_view kAtTheEnd = "modelled counts are there at the end of 
 bool is_of_code(Split split) {
   return split == Split::functions || split == Split::thread_functions || split == Split::blocks;
 }
-
-// It ran, but did nothing of what is asked for. Where nothing can be counted, nothing is known.
-bool is_all_zero(const std::vector<std::uint64_t>& counts) {
-  return !counts.empty() && std::ranges::all_of(counts, [](auto count) { return count == 0; });
-}
-
-void add_to(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t>& counts) {
-  for (std::size_t i = 0; i < counts.size(); ++i) sum[i] += counts[i];
-}
-
-// Rows of several threads as one list, each part once.
-class PartSums {
- public:
-  std::size_t add(const engine::PartTally::Row& row) {
-    const auto [known, is_new] = index_.try_emplace(row.part, rows_.size());
-    if (is_new) {
-      rows_.push_back(row);
-    } else {
-      add_to(rows_[known->second].counts, row.counts);
-    }
-    return known->second;
-  }
-  [[nodiscard]] const std::vector<engine::PartTally::Row>& rows() const { return rows_; }
-
- private:
-  std::unordered_map<std::uint32_t, std::size_t> index_;
-  std::vector<engine::PartTally::Row> rows_;
-};
 
 sample::ThreadCounts thread_row(const engine::SlotEntry& slot, std::vector<sample::Count> counts) {
   return {static_cast<pid_t>(slot.process), static_cast<pid_t>(slot.thread), slot.name,
@@ -139,7 +110,7 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] Result<void> read_parts(Reading& reading);
   [[nodiscard]] Result<void> read_blocks(Reading& reading);
   void show(const engine::PartTally::Row& row, Reading& reading) const;
-  void show_block(const engine::PartTally::Row& row, Reading& reading) const;
+  [[nodiscard]] sample::BlockCounts block_counts(const engine::PartTally::Row& row) const;
   [[nodiscard]] std::uint32_t part_of(const engine::BlockEntry& block, std::uint64_t address);
 
   CountRequest request_;
@@ -204,7 +175,7 @@ Result<std::vector<sample::Count>> VirtualRun::chosen(const engine::EventVector&
   std::vector<std::uint64_t> totals;
   for (const engine::EventIndex event : exact_) totals.push_back(all[event]);
   const bool has_ended = run_.pid() < 0;
-  LOFT_CHECK(has_ended ? unit_->settle(totals) : unit_->take(totals));
+  LOFT_CHECK(has_ended ? unit_->finish(totals) : unit_->take(totals));
   LOFT_TRY(const auto counts, unit_->read());
   return with_modelled(std::span(counts).first(exact_.size()));
 }
@@ -391,62 +362,26 @@ Result<void> VirtualRun::read_blocks(Reading& reading) {
     whole.counts.resize(exact_places_.size() + modelled_places_.size());
     for (std::size_t i = 0; i < row.counts.size(); ++i)
       whole.counts[exact_places_[i]] = row.counts[i];
-    show_block(whole, reading);
+    reading.blocks.push_back(block_counts(whole));
   }
   return {};
 }
 
 void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const {
-  if (request_.split == Split::blocks) {
-    show_block(row, reading);
-    return;
-  }
+  if (request_.split == Split::blocks) return reading.blocks.push_back(block_counts(row));
   const auto& function = functions_.functions()[row.part];
   reading.functions.push_back(
       {function.name, function.binary, placed(row.counts, SampledCounts::Key{.part = row.part})});
 }
 
-void VirtualRun::show_block(const engine::PartTally::Row& row, Reading& reading) const {
-  using engine::BranchKind;
+sample::BlockCounts VirtualRun::block_counts(const engine::PartTally::Row& row) const {
   const BlockFinder::Block& block = blocks_.blocks()[row.part];
-  const auto& function = functions_.functions()[block.function];
-  sample::BlockCounts shown;
-  shown.function = function.name;
-  shown.offset = block.address - function.address;
-  shown.binary = function.binary;
-  shown.address = block.address;
-  shown.end = block.address + block.code.size();
+  sample::BlockCounts shown = describe(block, functions_.functions()[block.function]);
   shown.counts = placed(row.counts, std::nullopt);
-  for (auto& line : engine::disassemble(std::as_bytes(block.code), block.address)) {
-    shown.code.push_back(std::move(line.text));
-    shown.instructions.push_back({line.length, line.vector_bits, line.computes, line.is_masked});
-    const bool is_jump = line.branch == BranchKind::conditional ||
-                         line.branch == BranchKind::loop || line.branch == BranchKind::jump;
-    shown.target = is_jump ? std::optional(line.target) : std::nullopt;
-    shown.goes_on = line.branch != BranchKind::jump && line.branch != BranchKind::indirect_jump &&
-                    line.branch != BranchKind::ret;
-  }
-  reading.blocks.push_back(std::move(shown));
+  return shown;
 }
 
 }  // namespace
-
-const std::vector<event::VirtualName>& event_names() {
-  static const std::vector<event::VirtualName> names = [] {
-    std::vector<event::VirtualName> table;
-    const auto& all = engine::event_table();
-    table.reserve(all.size());
-    for (const engine::EventInfo& info : all)
-      table.push_back({info.name, info.unit == "bytes" ? "B" : "", info.description, table.size(),
-                       event::VirtualKind::exact});
-    for (const core::ModelledEvent& modelled : core::modelled_events())
-      table.push_back({std::string(modelled.name), std::string(modelled.unit),
-                       std::string(modelled.description) + " (modelled)", table.size(),
-                       event::VirtualKind::modelled});
-    return table;
-  }();
-  return names;
-}
 
 Result<void> check(const CountRequest& request) {
   if (!request.pids.empty() || request.whole_machine || request.split == Split::cpus)
@@ -463,11 +398,6 @@ Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   return std::make_unique<VirtualRun>(request, std::move(run));
 }
 #else
-const std::vector<event::VirtualName>& event_names() {
-  static const std::vector<event::VirtualName> none;
-  return none;
-}
-
 Result<void> check(const CountRequest&) {
   return failure(ErrorKind::unsupported, "count with the virtual PMU",
                  "loft was built without its engine, which exists for x86-64 alone");

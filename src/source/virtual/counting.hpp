@@ -2,16 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "base/result.hpp"
-#include "event/virtual_names.hpp"
 #include "source/counting.hpp"
 
 namespace loft::source::virtual_pmu {
-
-// The events it has, as the resolver takes them; empty where the engine was not built.
-[[nodiscard]] const std::vector<event::VirtualName>& event_names();
 
 // What the virtual PMU cannot do, whatever the events: running processes, machines, CPUs.
 [[nodiscard]] Result<void> check(const CountRequest& request);

@@ -73,7 +73,7 @@ Result<void> EventUnit::take(std::span<const std::uint64_t> totals) {
   return add_new(totals);
 }
 
-Result<void> EventUnit::settle(std::span<const std::uint64_t> totals) {
+Result<void> EventUnit::finish(std::span<const std::uint64_t> totals) {
   const std::lock_guard lock(mutex_);
   if (unit_.running()) LOFT_CHECK(add_new(totals));
   const auto known = std::span(taken_).first(std::min(taken_.size(), totals.size()));

@@ -38,7 +38,7 @@ class EventUnit {
   // left until later.
   [[nodiscard]] Result<void> take(std::span<const std::uint64_t> totals);
   // What they are in the end, whatever was taken before.
-  [[nodiscard]] Result<void> settle(std::span<const std::uint64_t> totals);
+  [[nodiscard]] Result<void> finish(std::span<const std::uint64_t> totals);
 
   [[nodiscard]] Result<std::vector<std::uint64_t>> read();
 

@@ -29,8 +29,8 @@ ModelSums::ModelSums(core::Models& models, std::vector<core::CountReader> reader
       before_(readers_.size()) {}
 
 // Some counts are of all threads together: what another thread added meanwhile is left out.
-void ModelSums::look_at(std::uint32_t slot) {
-  if (slot_) settle();
+void ModelSums::switch_to(std::uint32_t slot) {
+  if (slot_) flush();
   slot_ = slot;
   hits_ = 0;
   blocks_ = &rows_[detail_.by_thread ? slot : 0];
@@ -48,7 +48,7 @@ void ModelSums::add(std::uint64_t* counts) {
 }
 
 // Where code is not told apart, a thread's counts are added up when another one has its turn.
-void ModelSums::settle() {
+void ModelSums::flush() {
   if (detail_.code != Code::together) return;
   if (blocks_->empty()) {
     Row row{.executions = 0, .offsets = {0}, .counts = {}, .hits = {0}};

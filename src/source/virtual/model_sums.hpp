@@ -38,7 +38,7 @@ class ModelSums {
   ModelSums(core::Models& models, std::vector<core::CountReader> readers, Detail detail);
 
   void execute(ModelFeed& feed, const engine::StreamedBlock& ran) {
-    if (slot_ != ran.slot) look_at(ran.slot);
+    if (slot_ != ran.slot) switch_to(ran.slot);
     if (detail_.code == Code::together) return feed.execute(ran, core::BlockObserver{});
     Row& row = row_of(ran);
     ++row.executions;
@@ -49,7 +49,7 @@ class ModelSums {
   }
   // The models do other things, which belong to nothing here, until execute() is called again.
   void pause() {
-    if (slot_) settle();
+    if (slot_) flush();
     slot_.reset();
   }
   void clear() {
@@ -59,7 +59,7 @@ class ModelSums {
   // Calls `visit(place, executions, counts)` for each place; counts are aligned with the readers.
   template <class F>
   void for_each(F&& visit) {
-    if (slot_) settle();
+    if (slot_) flush();
     for (const auto& [slot, rows] : rows_)
       for (std::uint32_t number = 0; number < rows.size(); ++number)
         if (rows[number] != nullptr) visit_row(slot, number, *rows[number], visit);
@@ -119,9 +119,9 @@ class ModelSums {
     return new_row(ran);
   }
   Row& new_row(const engine::StreamedBlock& ran);
-  void look_at(std::uint32_t slot);
+  void switch_to(std::uint32_t slot);
   void add(std::uint64_t* counts);
-  void settle();
+  void flush();
 
   core::Models& models_;
   std::vector<core::CountReader> readers_;

@@ -55,11 +55,11 @@ void ThresholdKeeper::work(const std::stop_token& stop) {
 void ThresholdKeeper::answer(std::uint32_t slot) {
   int signal = 0;
   if (!has_stopped_ && thresholds_->is_in_region(slot)) {
-    if (const auto settled = settle_with(slot)) {
-      signal = *settled;
+    if (const auto wanted = serve(slot)) {
+      signal = *wanted;
     } else {
       const std::lock_guard lock(mutex_);
-      failure_ = settled.error();
+      failure_ = wanted.error();
       has_stopped_ = true;
     }
   }
@@ -71,7 +71,7 @@ void ThresholdKeeper::answer(std::uint32_t slot) {
 
 // Until the thread may go on. What others may still count is read before the sums: what is counted
 // in between is then in both, and never in neither. Gives the signal that the thread gets.
-Result<int> ThresholdKeeper::settle_with(std::uint32_t slot) {
+Result<int> ThresholdKeeper::serve(std::uint32_t slot) {
   int signal = 0;
   for (bool may_go = false; !may_go && !has_stopped_;) {
     std::vector<std::uint64_t> held;
@@ -95,7 +95,7 @@ Result<std::vector<std::uint64_t>> ThresholdKeeper::counts() {
 Result<void> ThresholdKeeper::stop_counting() {
   LOFT_CHECK(shared_.freeze());
   LOFT_TRY(const auto last, counts());
-  LOFT_CHECK(unit_.settle(last));
+  LOFT_CHECK(unit_.finish(last));
   LOFT_CHECK(unit_.stop());
   has_stopped_ = true;
   return {};

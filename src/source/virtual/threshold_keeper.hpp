@@ -58,7 +58,7 @@ class ThresholdKeeper {
 
   void work(const std::stop_token& stop);
   void answer(std::uint32_t slot);
-  [[nodiscard]] Result<int> settle_with(std::uint32_t slot);
+  [[nodiscard]] Result<int> serve(std::uint32_t slot);
   [[nodiscard]] Result<std::vector<std::uint64_t>> counts();
   [[nodiscard]] Result<int> act(std::uint32_t slot);
   [[nodiscard]] bool is_due(std::size_t watched) const {
