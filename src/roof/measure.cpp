@@ -9,7 +9,6 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "machine/core_of.hpp"
 #include "machine/geometry.hpp"
 #include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
@@ -150,12 +149,11 @@ Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
                         const model::Machine& machine, const loft::machine::Conditions& met,
                         Measured& measured) {
   const KeptWindows kept{keeper.windows(), keeper.functions()};
-  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine, met));
-  LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, met, *measured.account));
-  LOFT_TRY(const loft::machine::MeasuredCore core, loft::machine::core_of(machine));
-  const core::CoreParameters then = loft::machine::under(met, core.parameters);
-  measured.phases = phases_of(kept.windows, then);
-  return add_waits(kept, then, measured.code);
+  LOFT_TRY(TimedMachine here, timed_machine(machine, met));
+  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, here));
+  LOFT_CHECK(add_loops(kept, measured.counted.loops, here, *measured.account));
+  measured.phases = phases_of(kept.windows, here.timer);
+  return add_waits(kept, here.timer.core(), measured.code);
 }
 
 Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
@@ -164,7 +162,8 @@ Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(other), plan);
   LOFT_TRY(const auto again, streams.second());
   LOFT_CHECK(run_counted(target, again, windows));
-  return account_of(windows.windows(), windows.functions(), other);
+  LOFT_TRY(TimedMachine there, timed_machine(other));
+  return account_of(windows.windows(), windows.functions(), there);
 }
 
 Result<NativeProfile> finish(NativeRun& run) {

@@ -46,7 +46,9 @@ class WindowKeeper::Listener : public engine::StreamListener {
     hot_.reset();
     std::ranges::move(of_hot_, std::back_inserter(windows_));
     std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by those of the finder
-    for (KeptWindow& kept : windows_) {
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      KeptWindow& kept = windows_[i];
+      kept.number = i;
       std::vector<std::uint64_t>
           shifts;  // by block: from where it ran to where it is in the binary
       for (const std::uint64_t number : kept.window.blocks) {

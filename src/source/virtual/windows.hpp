@@ -52,6 +52,7 @@ struct KeptWindow {
   std::vector<std::uint32_t> functions;  // of each of the window's blocks: in WindowKeeper's list
   std::vector<std::uint64_t> addresses;  // of its instructions, as their binary's tables have them
   std::uint64_t executed_before = 0;     // instructions of the whole program
+  std::size_t number = 0;                // its place among all windows
 };
 
 class WindowKeeper {
