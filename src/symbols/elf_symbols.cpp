@@ -90,14 +90,14 @@ std::string_view without_default_version(std::string_view name) {
 
 }  // namespace
 
-bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Builder& into) {
+std::vector<CodeSymbol> code_symbols(const ElfFile& elf, std::uint32_t table_type) {
+  std::vector<CodeSymbol> found;
   const ElfSection* section = elf.section_of_type(table_type);
-  if (section == nullptr) return false;
+  if (section == nullptr) return found;
   const RawSymbols symbols(elf, *section);
   // Thumb functions have their lowest address bit set.
   const std::uint64_t address_mask =
       elf.machine() == EM_ARM ? ~std::uint64_t{1} : ~std::uint64_t{0};
-  bool any = false;
   for (std::size_t i = 1; i < symbols.size(); ++i) {
     const RawSymbol symbol = symbols[i];
     const bool is_function = symbol.type() == STT_FUNC || symbol.type() == STT_GNU_IFUNC;
@@ -112,11 +112,19 @@ bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Buil
     const std::uint64_t start = (symbol.value & address_mask) + base;
     if (start < section_start || start - section_start >= std::max<std::uint64_t>(code->size, 1))
       continue;
-    into.add({start, std::min(symbol.size, section_start + code->size - start), name,
-              section_start + code->size, binding_of(symbol), is_function});
-    any = true;
+    const std::uint64_t limit = section_start + code->size;
+    found.push_back({start, std::min(symbol.size, limit - start), limit, name, binding_of(symbol),
+                     is_function, symbol.type() == STT_GNU_IFUNC});
   }
-  return any;
+  return found;
+}
+
+bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Builder& into) {
+  const auto symbols = code_symbols(elf, table_type);
+  for (const CodeSymbol& symbol : symbols)
+    into.add(
+        {symbol.start, symbol.size, symbol.name, symbol.limit, symbol.binding, symbol.is_function});
+  return !symbols.empty();
 }
 
 std::optional<std::uint64_t> address_of_symbol(const ElfFile& elf, std::string_view name) {

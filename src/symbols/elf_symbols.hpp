@@ -8,6 +8,18 @@
 
 namespace loft::symbols {
 
+// A function, or a label in code, as a symbol table has it.
+struct CodeSymbol {
+  std::uint64_t start = 0;
+  std::uint64_t size = 0;   // within its section
+  std::uint64_t limit = 0;  // the end of its section
+  std::string_view name;
+  Candidate::Binding binding = Candidate::Binding::global;
+  bool is_function = true;
+  bool is_resolver = false;  // it returns the address of the function that has its name (ifunc)
+};
+[[nodiscard]] std::vector<CodeSymbol> code_symbols(const ElfFile& elf, std::uint32_t table_type);
+
 // Adds the functions of a symbol table, SHT_SYMTAB or SHT_DYNSYM. Says whether it had any.
 bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Builder& into);
 

@@ -1,0 +1,214 @@
+/* What the program's threads do when the fast way (hooks.S) does not know further: stacks that
+ * changed, calls that an exception or longjmp has left, calls that are to be kept. No libc, no
+ * registers but the general ones, no data of its own. A signal may come between any two
+ * instructions, and its handler may come here too: a frame is reserved first and filled then, and
+ * frames above the top have no slot. */
+#include <stddef.h>
+
+#include "wire.h"
+
+typedef struct loft_calls_context Context;
+typedef struct loft_calls_frame Frame;
+typedef struct loft_calls_sums Sums;
+
+enum { kEndedEarly = 1, kRecursive = 4, kEndsLater = 8 };
+
+_Static_assert(sizeof(Frame) == LOFT_CALLS_FRAME_SIZE, "frame");
+_Static_assert(sizeof(Sums) == LOFT_CALLS_SUMS_SIZE, "sums");
+_Static_assert(offsetof(Context, stacks) == LOFT_CALLS_STACKS, "context");
+_Static_assert(offsetof(Sums, not_min) == LOFT_CALLS_NOT_MIN, "sums");
+
+static uint64_t now(void) {
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (uint64_t)high << 32 | low;
+}
+
+static Frame* sentinel(const Context* context) {
+  return (Frame*)(context->self + LOFT_CALLS_FRAMES);
+}
+static Frame* top_of(const Context* context) {
+  return (Frame*)*(volatile const uint64_t*)&context->top;
+}
+static void set_top(Context* context, Frame* frame) {
+  *(volatile uint64_t*)&context->top = (uint64_t)frame;
+}
+
+static uint64_t slot_of(const Frame* frame) { return ~frame->not_slot; }
+static uint32_t offset_of(const Frame* frame) {
+  return frame->function & ~(uint32_t)LOFT_CALLS_FACTS;
+}
+
+static uint32_t step_of(uint64_t value) {
+  if (value < 8) return (uint32_t)value;
+  const uint32_t shift = (uint32_t)(60 - __builtin_clzll(value));
+  return (shift << 3) + (uint32_t)(value >> shift);
+}
+
+static uint64_t* steps_of(const Context* context, uint32_t offset) {
+  return (uint64_t*)(context->steps + (uint64_t)(offset - LOFT_CALLS_SUMS) *
+                                          (LOFT_CALLS_HISTOGRAM_SIZE / LOFT_CALLS_SUMS_SIZE));
+}
+
+static void keep(Context* context, const Frame* frame, uint64_t ticks, uint64_t own,
+                 uint32_t flags) {
+  const uint64_t depth = (uint64_t)(frame - sentinel(context)) - 1;
+  if (ticks < context->longer || depth >= context->depth) return;
+  const uint64_t read = __atomic_load_n(&context->read, __ATOMIC_ACQUIRE);
+  if (context->written - read >= context->room) {
+    ++context->lost;
+    return;
+  }
+  struct loft_calls_kept* call =
+      (struct loft_calls_kept*)context->ring + (context->written & (context->room - 1));
+  call->function = offset_of(frame);
+  call->caller = depth == 0 ? 0 : offset_of(frame - 1);
+  call->begin = frame->start;
+  call->ticks = ticks;
+  call->own = own;
+  call->depth = (uint32_t)depth;
+  call->flags = flags;
+  __atomic_store_n(&context->written, context->written + 1, __ATOMIC_RELEASE);
+}
+
+/* Adds what a frame was to the sums of its function. The frame is no longer below the top. */
+static void close_frame(Context* context, const Frame* frame, uint64_t end, uint32_t flags) {
+  const uint64_t ticks = end - frame->start;
+  const uint64_t own = ticks - frame->child;
+  const uint32_t offset = offset_of(frame);
+  Sums* sums = (Sums*)(context->self + offset);
+  sums->calls += 1;
+  sums->sum += ticks;
+  sums->own += own;
+  sums->open -= 1;
+  if (sums->open == 0) sums->total += ticks;
+  if (sums->open != 0) flags |= kRecursive;
+  if (~ticks > sums->not_min) sums->not_min = ~ticks;
+  if (ticks > sums->max) sums->max = ticks;
+  if (flags & kEndedEarly) sums->ended_early += 1;
+  steps_of(context, offset)[step_of(ticks)] += 1;
+  if (context->ring != 0) keep(context, frame, ticks, own, flags);
+}
+
+/* Takes one frame out, wherever it is, and closes it. */
+static void end_frame(Context* context, Frame* frame, uint64_t end, uint32_t flags) {
+  Frame* top = top_of(context);
+  frame[-1].child += end - frame->start;
+  close_frame(context, frame, end, flags);
+  for (; frame < top; ++frame) *frame = frame[1];
+  top->not_slot = 0;
+  set_top(context, top - 1);
+}
+
+static uint32_t flags_of_end(const Frame* frame) {
+  return frame->function & LOFT_CALLS_LATE_END ? kEndsLater : kEndedEarly;
+}
+
+struct AlternateStack {
+  uint64_t start;
+  uint32_t flags;
+  uint64_t size;
+};
+
+static void system_alternate_stack(struct AlternateStack* stack) {
+  enum { kSigaltstack = 131 };
+  long result = kSigaltstack;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(0), "S"(stack) : "rcx", "r11", "memory");
+  if (result != 0) stack->flags = 0;
+}
+
+/* Ends the frames on top that lie below where the thread is now. A handler on a stack of its own
+ * may be above the frames that it interrupted: they stay. */
+static void end_left_frames(Context* context, uint64_t slot, uint64_t end) {
+  struct AlternateStack alternate = {0, 0, 0};
+  Frame* top = top_of(context);
+  if (slot_of(top) >= slot || top == sentinel(context)) return;
+  system_alternate_stack(&alternate);
+  for (; slot_of(top) < slot && top != sentinel(context); top = top_of(context)) {
+    if (top->stack != context->stack) return;
+    if ((alternate.flags & 1) != 0 && slot_of(top) - alternate.start >= alternate.size) {
+      context->switched = 1;
+      return;
+    }
+    end_frame(context, top, end, flags_of_end(top));
+  }
+}
+
+/* Whether the call on top, whose slot a new call has too, goes on: it has jumped to the new one. */
+static int goes_on(const Frame* top, uint32_t function, uint64_t return_address) {
+  return top->return_address == return_address &&
+         (top->function & LOFT_CALLS_HAS_TAIL_CALLS) != 0 &&
+         (top->function & LOFT_CALLS_LATE_END) == 0 && top->function != function;
+}
+
+void loft_calls_entry(Context* context, uint64_t slot, uint32_t function) {
+  const uint64_t return_address = *(const uint64_t*)slot;
+  Sums* sums = (Sums*)(context->self + (function & ~(uint32_t)LOFT_CALLS_FACTS));
+  const uint64_t begin = now();
+  end_left_frames(context, slot, begin);
+  for (Frame* top = top_of(context); slot_of(top) == slot && top != sentinel(context);
+       top = top_of(context)) {
+    if (top->function == function && (function & LOFT_CALLS_LOOPS) != 0 &&
+        top->return_address == return_address)
+      return;
+    if (goes_on(top, function, return_address)) break;
+    end_frame(context, top, begin, flags_of_end(top));
+  }
+  Frame* frame = top_of(context) + 1;
+  if ((uint64_t)frame > context->limit) {
+    sums->unmeasured += 1;
+    return;
+  }
+  set_top(context, frame);
+  frame->function = function;
+  frame->stack = context->stack;
+  frame->child = 0;
+  frame->return_address = return_address;
+  frame->start = begin;
+  sums->open += 1;
+  __asm__ volatile("" ::: "memory");
+  frame->not_slot = ~slot;
+  frame->start = now();
+}
+
+/* The innermost frame with that slot; the sentinel where there is none. */
+static Frame* frame_at(Context* context, uint64_t slot) {
+  Frame* frame = top_of(context);
+  while (frame != sentinel(context) && slot_of(frame) != slot) --frame;
+  return frame;
+}
+
+void loft_calls_exit(Context* context, uint64_t slot) {
+  const uint64_t end = now();
+  Frame* found = frame_at(context, slot);
+  if (found == sentinel(context)) {
+    end_left_frames(context, slot, end);
+    return;
+  }
+  const uint32_t stack = found->stack;
+  for (Frame* frame = top_of(context); frame > found; --frame)
+    if (frame->stack == stack) end_frame(context, frame, end, flags_of_end(frame));
+  for (; slot_of(found) == slot && found != sentinel(context); --found)
+    end_frame(context, found, end, 0);
+}
+
+/* swapcontext(from, to) or setcontext(to): the thread goes on on another stack. */
+void loft_calls_switch(Context* context, uint64_t from, uint64_t to) {
+  enum { kCount = LOFT_CALLS_STACK_COUNT };
+  uint32_t next = (uint32_t)(to >> 4) | 1;
+  for (unsigned i = 0; i < kCount; ++i)
+    if (context->stacks[i].saved_at == to) next = (uint32_t)context->stacks[i].number;
+  if (from != 0) {
+    unsigned at = (unsigned)(from >> 6) % kCount;
+    for (unsigned i = 0; i < kCount; ++i)
+      if (context->stacks[i].saved_at == from) at = i;
+    for (unsigned i = 0;
+         i < kCount && context->stacks[at].saved_at != from && context->stacks[at].saved_at != 0;
+         ++i)
+      at = (at + 1) % kCount;
+    context->stacks[at].saved_at = from;
+    context->stacks[at].number = context->stack;
+  }
+  context->switched = 1;
+  context->stack = next;
+}

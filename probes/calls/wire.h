@@ -1,0 +1,142 @@
+/* What the agent inside the program and loft outside of it both know of the memory they share.
+ *
+ * Each thread has a context, which its gs register points at. In it lie the frames of the calls
+ * that are open, and of each function the sums of all calls that have ended: nothing that another
+ * thread writes. Offsets are macros: the assembler includes this file, too.
+ */
+#pragma once
+
+/* The head of a context. */
+#define LOFT_CALLS_TOP 0x00      /* the innermost open frame */
+#define LOFT_CALLS_LIMIT 0x08    /* the last frame that there is room for */
+#define LOFT_CALLS_SELF 0x10     /* the address of the context */
+#define LOFT_CALLS_STEPS 0x18    /* the address of the histograms */
+#define LOFT_CALLS_STACK 0x20    /* 32 bits: which of the thread's stacks it runs on */
+#define LOFT_CALLS_SWITCHED 0x24 /* 32 bits: not 0 once it has run on another one */
+#define LOFT_CALLS_RING 0x28     /* the address of the kept calls; 0: none are kept */
+#define LOFT_CALLS_WRITTEN 0x30  /* how many were kept so far */
+#define LOFT_CALLS_READ 0x38     /* how many of them loft has read */
+#define LOFT_CALLS_ROOM 0x40     /* how many may be unread; a power of two */
+#define LOFT_CALLS_LOST 0x48     /* calls that were to be kept and found no room */
+#define LOFT_CALLS_LONGER 0x50   /* keep calls of at least so many ticks */
+#define LOFT_CALLS_DEPTH 0x58    /* keep calls below this frame */
+#define LOFT_CALLS_STACKS \
+  0x80 /* the stacks that were left: pairs of where it was saved, and its number */
+#define LOFT_CALLS_STACK_COUNT 64
+
+/* A frame. Memory begins as 0: the slot of a frame that is not used is above all others. */
+#define LOFT_CALLS_FRAMES 0x1000 /* the first is a sentinel that never ends */
+#define LOFT_CALLS_FRAME_SIZE 40
+#define LOFT_CALLS_NOT_SLOT 0  /* the complement of where the return address of the call is */
+#define LOFT_CALLS_START 8     /* ticks */
+#define LOFT_CALLS_CHILD 16    /* ticks that watched callees took */
+#define LOFT_CALLS_FUNCTION 24 /* 32 bits: the offset of its sums, and what is known of it */
+#define LOFT_CALLS_ON_STACK 28 /* 32 bits */
+#define LOFT_CALLS_RETURN 32   /* the return address */
+#define LOFT_CALLS_FRAME_COUNT 16384
+
+/* The lowest bits of a frame's function. */
+#define LOFT_CALLS_HAS_TAIL_CALLS 1 /* may end in a jump to another function */
+#define LOFT_CALLS_LATE_END 2       /* and nobody tells when that one returns */
+#define LOFT_CALLS_LOOPS 4          /* jumps back to its own first instruction */
+#define LOFT_CALLS_FACTS 63
+
+/* The sums of a function. */
+#define LOFT_CALLS_SUMS (LOFT_CALLS_FRAMES + LOFT_CALLS_FRAME_SIZE * LOFT_CALLS_FRAME_COUNT)
+#define LOFT_CALLS_SUMS_SIZE 64
+#define LOFT_CALLS_CALLS 0    /* that have ended */
+#define LOFT_CALLS_OPEN 8     /* that have not */
+#define LOFT_CALLS_SUM 16     /* of all that have ended */
+#define LOFT_CALLS_TOTAL 24   /* of those that were not inside another of the same function */
+#define LOFT_CALLS_OWN 32     /* without what watched callees took */
+#define LOFT_CALLS_NOT_MIN 40 /* the complement of the smallest: memory begins as 0 */
+#define LOFT_CALLS_MAX 48
+#define LOFT_CALLS_UNUSUAL \
+  56 /* 32 bits: ended early; 32 bits: not measured, the frames were full */
+
+/* The histogram of a function: as in base/log_linear.hpp. */
+#define LOFT_CALLS_STEP_COUNT 496
+#define LOFT_CALLS_HISTOGRAM_SIZE (8 * LOFT_CALLS_STEP_COUNT)
+
+/* A call that was kept. */
+#define LOFT_CALLS_KEPT_SIZE 40
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+struct loft_calls_frame {
+  uint64_t not_slot;
+  uint64_t start;
+  uint64_t child;
+  uint32_t function;
+  uint32_t stack;
+  uint64_t return_address;
+};
+
+struct loft_calls_sums {
+  uint64_t calls;
+  uint64_t open;
+  uint64_t sum;
+  uint64_t total;
+  uint64_t own;
+  uint64_t not_min;
+  uint64_t max;
+  uint32_t ended_early;
+  uint32_t unmeasured;
+};
+
+struct loft_calls_kept {
+  uint32_t function; /* the offset of its sums */
+  uint32_t caller;   /* likewise; 0: none that is watched */
+  uint64_t begin;
+  uint64_t ticks;
+  uint64_t own;
+  uint32_t depth;
+  uint32_t flags; /* as sample::CallFlag */
+};
+
+struct loft_calls_left_stack {
+  uint64_t saved_at;
+  uint64_t number;
+};
+
+struct loft_calls_context {
+  uint64_t top;
+  uint64_t limit;
+  uint64_t self;
+  uint64_t steps;
+  uint32_t stack;
+  uint32_t switched;
+  uint64_t ring;
+  uint64_t written;
+  uint64_t read;
+  uint64_t room;
+  uint64_t lost;
+  uint64_t longer;
+  uint64_t depth;
+  uint64_t spare[4];
+  struct loft_calls_left_stack stacks[LOFT_CALLS_STACK_COUNT];
+};
+
+/* What the agent's code begins with: offsets in it. */
+struct loft_calls_agent {
+  uint32_t magic;
+  uint32_t entry_template; /* of the hook at a function's first instruction */
+  uint32_t entry_size;
+  uint32_t entry_start; /* where it begins, in the template */
+  uint32_t entry_slow;  /* in the template: the displacement of the call into the agent */
+  uint32_t
+      entry_ids[3]; /* in the template: the function, the function, the offset of its open calls */
+  uint32_t count_template; /* the same for counting alone */
+  uint32_t count_size;
+  uint32_t count_ids[2];    /* in it: the offset of its calls, twice */
+  uint32_t on_entry;        /* what entry_slow is to reach */
+  uint32_t on_exit;         /* instead of a ret */
+  uint32_t on_switch;       /* what switch_call is to reach */
+  uint32_t switch_template; /* of the hook at swapcontext() and setcontext() */
+  uint32_t switch_size;
+  uint32_t switch_arguments; /* in it: how many the function has */
+  uint32_t switch_call;      /* in it: the displacement of the call into the agent */
+};
+#define LOFT_CALLS_MAGIC 0x746c6163u
+#endif

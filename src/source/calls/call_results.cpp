@@ -1,0 +1,61 @@
+#ifdef LOFT_HAS_ENGINE
+
+#include "source/calls/call_results.hpp"
+
+#include <fmt/format.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+
+#include "base/file.hpp"
+
+namespace loft::source::calls {
+
+std::uint64_t read_ticks() { return __rdtsc(); }
+
+std::uint32_t CallResults::add_thread(pid_t pid, pid_t tid) {
+  const auto name = read_line(fmt::format("/proc/{}/task/{}/comm", pid, tid));
+  run_.threads.push_back({pid, tid, name.value_or("")});
+  kept_.push_back(0);
+  return static_cast<std::uint32_t>(run_.threads.size() - 1);
+}
+
+void CallResults::read_kept(Arena& arena, std::uint32_t context, std::uint32_t thread,
+                            const std::vector<std::uint32_t>& functions) {
+  arena.read_kept(context, [&](const loft_calls_kept& call) {
+    if (call.function >= functions.size()) return;
+    ++run_.seen;
+    if (kept_[thread] >= most_kept_) {
+      ++run_.lost;
+      return;
+    }
+    ++kept_[thread];
+    const std::uint32_t caller =
+        call.caller < functions.size() ? functions[call.caller] : sample::kNoFunction;
+    run_.calls.push_back({functions[call.function], thread, call.begin, call.ticks, call.depth,
+                          caller, static_cast<std::uint16_t>(call.flags)});
+    run_.values.push_back({call.ticks, call.own});
+  });
+}
+
+void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t thread,
+                        const std::vector<std::uint32_t>& functions) {
+  read_kept(arena, context, thread, functions);
+  const std::uint64_t lost = arena.lost(context);
+  run_.seen += lost;
+  run_.lost += lost;
+  if (run_.statistics.size() < run_.functions.size()) run_.statistics.resize(run_.functions.size());
+  arena.close_context(context, static_cast<std::uint32_t>(functions.size()), read_ticks(),
+                      [&](std::uint32_t function, const sample::CallStatistics& more) {
+                        run_.statistics[functions[function]] += more;
+                      });
+}
+
+void CallResults::note(std::string text) {
+  if (std::find(run_.notes.begin(), run_.notes.end(), text) == run_.notes.end())
+    run_.notes.push_back(std::move(text));
+}
+
+}  // namespace loft::source::calls
+
+#endif

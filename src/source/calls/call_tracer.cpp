@@ -1,0 +1,304 @@
+#ifdef LOFT_HAS_ENGINE
+
+#include "source/calls/call_tracer.hpp"
+
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "source/living_tasks.hpp"
+
+namespace loft::source::calls {
+namespace {
+
+constexpr long kOptions =
+    PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
+
+void* as_data(long value) { return reinterpret_cast<void*>(value); }
+
+// A change of some task that is still to be taken.
+std::optional<siginfo_t> next_change() {
+  siginfo_t info{};
+  constexpr int kWhich = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
+  if (::waitid(P_ALL, 0, &info, kWhich) != 0 || info.si_pid == 0) return std::nullopt;
+  return info;
+}
+
+bool is_end(const siginfo_t& info) {
+  return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
+}
+
+bool stops_groups(int number) {
+  return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+}  // namespace
+
+CallTracer::~CallTracer() {
+  if (!children_.is_open()) return;
+  note(detach());
+  // Others may have changed the mask since: just what was blocked here is let through again.
+  sigset_t own;
+  ::sigemptyset(&own);
+  ::sigaddset(&own, SIGCHLD);
+  if (::sigismember(&before_, SIGCHLD) == 0) ::pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+}
+
+Result<void> CallTracer::open_signals() {
+  sigset_t wanted;
+  ::sigemptyset(&wanted);
+  ::sigaddset(&wanted, SIGCHLD);
+  children_ = Fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!children_.is_open()) return failure_of_errno(errno, "wait for threads");
+  ::pthread_sigmask(SIG_BLOCK, &wanted, &before_);
+  return {};
+}
+
+void CallTracer::note(const Result<void>& result) {
+  if (!result && !error_) error_ = result.error();
+}
+
+Image* CallTracer::image_of(pid_t tid) {
+  const auto thread = threads_.find(tid);
+  if (thread == threads_.end()) return nullptr;
+  const auto process = processes_.find(thread->second.pid);
+  return process == processes_.end() ? nullptr : process->second.image.get();
+}
+
+Result<void> CallTracer::launch(pid_t root) {
+  LOFT_CHECK(open_signals());
+  if (::ptrace(PTRACE_SEIZE, root, nullptr, as_data(kOptions)) != 0)
+    return failure_of_errno(errno, "follow the program with ptrace");
+  root_ = root;
+  processes_[root];
+  threads_[root].pid = root;
+  return {};
+}
+
+void CallTracer::drain() {
+  signalfd_siginfo signal{};
+  while (::read(children_.get(), &signal, sizeof signal) == sizeof signal) {
+  }
+  while (const auto change = next_change()) {
+    const pid_t tid = change->si_pid;
+    if (is_end(*change)) {
+      take_end(tid);
+      if (tid == root_) return;  // reaping it is left to its owner
+    }
+    int status = 0;
+    if (::waitpid(tid, &status, __WALL | __WNOTHREAD) != tid) return;
+    if (WIFSTOPPED(status)) take_stop(tid, status);
+  }
+}
+
+void CallTracer::go_on(pid_t tid, int signal) {
+  if (const auto thread = threads_.find(tid); thread != threads_.end())
+    thread->second.is_stopped = false;
+  ::ptrace(PTRACE_CONT, tid, nullptr, as_data(signal));
+}
+
+void CallTracer::take_stop(pid_t tid, int status) {
+  const auto thread = threads_.find(tid);
+  if (thread == threads_.end()) {
+    early_[tid] = status;  // its parent will tell who it is
+    return;
+  }
+  thread->second.is_stopped = true;
+  const int event = status >> 16;
+  const int number = WSTOPSIG(status);
+  if (event == PTRACE_EVENT_STOP && stops_groups(number)) {
+    thread->second.is_stopped = false;
+    ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr);  // stays stopped until SIGCONT
+  } else if (event != 0) {
+    take_event(tid, event);
+  } else {
+    take_signal(tid, number);
+  }
+}
+
+void CallTracer::take_event(pid_t tid, int event) {
+  switch (event) {
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+      note_birth(tid, event);
+      break;
+    case PTRACE_EVENT_EXEC:
+      note(begin_image(tid));
+      break;
+    default:
+      if (threads_[tid].number == kNotBegun) note(begin_thread(tid));
+  }
+  go_on(tid);
+}
+
+void CallTracer::note_birth(pid_t parent, int event) {
+  unsigned long message = 0;
+  if (::ptrace(PTRACE_GETEVENTMSG, parent, nullptr, &message) != 0) return;
+  const auto child = static_cast<pid_t>(message);
+  const pid_t pid = threads_[parent].pid;
+  const auto task = event == PTRACE_EVENT_CLONE ? task_with(child) : std::nullopt;
+  const bool is_thread = task && task->pid == pid;
+  threads_[child].pid = is_thread ? pid : child;
+  if (!is_thread && processes_[pid].image != nullptr) {
+    auto image = processes_[pid].image->forked(child);
+    if (image)
+      processes_[child].image = std::make_shared<Image>(std::move(*image));
+    else
+      note(tl::make_unexpected(image.error()));
+  } else if (!is_thread) {
+    processes_[child];
+  }
+  const auto early = early_.find(child);
+  if (early == early_.end()) return;
+  const int status = early->second;
+  early_.erase(early);
+  take_stop(child, status);
+}
+
+// A thread that has not run yet. It has its parent's gs, which would be its parent's context.
+Result<void> CallTracer::begin_thread(pid_t tid) {
+  Thread& thread = threads_[tid];
+  thread.number = results_.add_thread(thread.pid, tid);
+  return give_context(tid);
+}
+
+Result<void> CallTracer::give_context(pid_t tid) {
+  Thread& thread = threads_[tid];
+  const Image* image = image_of(tid);
+  if (image == nullptr || image->arena() == nullptr || thread.context) return {};
+  LOFT_TRY(const std::uint32_t context, image->arena()->open_context());
+  thread.arena = image->shared_arena();
+  thread.context = context;
+  const Tracee tracee(tid);
+  LOFT_TRY(auto registers, tracee.registers());
+  registers.gs_base = thread.arena->address_of(context);
+  return tracee.set_registers(registers);
+}
+
+void CallTracer::give_up_context(Thread& thread) {
+  if (!thread.context) return;
+  const auto process = processes_.find(thread.pid);
+  if (process != processes_.end() && process->second.image != nullptr)
+    results_.close(*thread.arena, *thread.context, thread.number,
+                   process->second.image->functions());
+  thread.context.reset();
+  thread.arena.reset();
+}
+
+void CallTracer::take_end(pid_t tid) {
+  early_.erase(tid);
+  const auto thread = threads_.find(tid);
+  if (thread == threads_.end()) return;
+  give_up_context(thread->second);
+  const pid_t pid = thread->second.pid;
+  threads_.erase(thread);
+  for (const auto& [other, state] : threads_)
+    if (state.pid == pid) return;
+  give_up_process(pid);
+}
+
+void CallTracer::give_up_process(pid_t pid) {
+  const auto process = processes_.find(pid);
+  if (process == processes_.end()) return;
+  if (process->second.image != nullptr)
+    for (const std::string& text : process->second.image->notes()) results_.note(text);
+  processes_.erase(process);
+}
+
+// After exec: one thread is left, and nothing of what was there before.
+Result<void> CallTracer::begin_image(pid_t pid) {
+  for (auto thread = threads_.begin(); thread != threads_.end();) {
+    if (thread->second.pid != pid) {
+      ++thread;
+      continue;
+    }
+    give_up_context(thread->second);
+    thread = thread->first == pid ? std::next(thread) : threads_.erase(thread);
+  }
+  Thread& thread = threads_[pid];
+  thread.pid = pid;
+  thread.number = results_.add_thread(pid, pid);
+  if (const auto old = processes_[pid].image)
+    for (const std::string& text : old->notes()) results_.note(text);
+  LOFT_TRY(Image image, Image::of(pid, plans_, options_));
+  LOFT_CHECK(image.hook_loader());
+  processes_[pid].image = std::make_shared<Image>(std::move(image));
+  Image& now = *processes_[pid].image;
+  if (now.loader()) return {};
+  LOFT_CHECK(Tracee(pid).step());  // out of exec, which would still change its registers
+  LOFT_CHECK(now.watch_modules(Tracee(pid)));
+  return give_context(pid);
+}
+
+void CallTracer::take_signal(pid_t tid, int number) {
+  const Image* image = image_of(tid);
+  if (number == SIGTRAP && image != nullptr && image->loader()) {
+    const auto registers = Tracee(tid).registers();
+    if (registers && registers->rip == image->loader()->address + 1) {
+      note(take_loader_stop(tid));
+      go_on(tid);
+      return;
+    }
+  }
+  siginfo_t info{};
+  const bool is_known = ::ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info) == 0;
+  // A fault is where it is; everything else comes a few instructions later as well.
+  const bool is_fault =
+      is_known && info.si_code > 0 && number != SIGTRAP &&
+      (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
+  if (!is_fault) {
+    note(leave_own_code(tid));
+    if (is_known) ::ptrace(PTRACE_SETSIGINFO, tid, nullptr, &info);
+  }
+  go_on(tid, number);
+}
+
+// The loader has called its hook, which is a breakpoint now: what it does instead is to return.
+Result<void> CallTracer::take_loader_stop(pid_t tid) {
+  Image& image = *image_of(tid);
+  const Tracee tracee(tid);
+  LOFT_TRY(auto registers, tracee.registers());
+  LOFT_TRY(registers.rip, image.memory().word(registers.rsp));
+  registers.rsp += 8;
+  LOFT_CHECK(tracee.set_registers(registers));
+  if (!image.is_loader_consistent()) return {};
+  const bool was_watched = image.arena() != nullptr;
+  LOFT_CHECK(image.watch_modules(tracee));
+  if (was_watched || image.arena() == nullptr) return {};
+  const pid_t pid = threads_[tid].pid;
+  LOFT_CHECK(stop_threads(pid));
+  std::vector<pid_t> others;
+  for (const auto& [other, thread] : threads_)
+    if (thread.pid == pid) others.push_back(other);
+  for (const pid_t other : others) LOFT_CHECK(give_context(other));
+  resume_threads(tid);
+  return {};
+}
+
+// A signal's handler must not find the agent at work, and nobody may be in code that goes.
+Result<void> CallTracer::leave_own_code(pid_t tid) {
+  const Image* image = image_of(tid);
+  if (image == nullptr) return {};
+  const Tracee tracee(tid);
+  constexpr int kMostSteps = 1'000'000;  // the longest way is that over all frames
+  std::vector<int> others;               // signals that come meanwhile
+  for (int i = 0; i < kMostSteps; ++i) {
+    LOFT_TRY(const auto registers, tracee.registers());
+    if (!image->is_own_code(registers.rip)) {
+      for (const int number : others) ::syscall(SYS_tgkill, threads_[tid].pid, tid, number);
+      return {};
+    }
+    LOFT_TRY(const int status, tracee.step());
+    if (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP) others.push_back(WSTOPSIG(status));
+  }
+  return failure(ErrorKind::internal, "let a thread leave the agent", "it does not get out");
+}
+
+}  // namespace loft::source::calls
+
+#endif

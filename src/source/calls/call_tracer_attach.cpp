@@ -1,0 +1,224 @@
+// How a running program is taken hold of, and let go.
+#ifdef LOFT_HAS_ENGINE
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "source/calls/call_tracer.hpp"
+#include "source/living_tasks.hpp"
+
+namespace loft::source::calls {
+namespace {
+
+constexpr long kOptions =
+    PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
+constexpr Nanoseconds kPatience = std::chrono::seconds(5);
+
+void* as_data(long value) { return reinterpret_cast<void*>(value); }
+
+}  // namespace
+
+// Until there is no thread that was not there before: they may start others meanwhile.
+Result<void> CallTracer::seize_threads(pid_t pid) {
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    LOFT_TRY(const auto tasks, threads_of(pid));
+    for (const LivingTask& task : tasks) {
+      if (threads_.contains(task.tid)) continue;
+      if (::ptrace(PTRACE_SEIZE, task.tid, nullptr, as_data(kOptions)) != 0) {
+        if (errno == ESRCH) continue;  // it has ended
+        if (errno == EPERM && early_.contains(task.tid)) continue;
+        return failure_of_errno(
+            errno, "attach to the program with ptrace",
+            "another tracer may have it; kernel.yama.ptrace_scope may forbid it");
+      }
+      threads_[task.tid].pid = pid;
+      ::ptrace(PTRACE_INTERRUPT, task.tid, nullptr, nullptr);
+      is_new = true;
+    }
+  }
+  return {};
+}
+
+// Waits for one thread to stand still. Whatever it was about to tell is kept or done.
+Result<void> CallTracer::await_stop(pid_t tid) {
+  const Nanoseconds deadline = now() + kPatience;
+  while (now() < deadline) {
+    int status = 0;
+    const pid_t changed = ::waitpid(tid, &status, WNOHANG | __WALL | __WNOTHREAD);
+    if (changed == 0) {
+      constexpr timespec kMoment{0, 50'000};
+      ::nanosleep(&kMoment, nullptr);
+      continue;
+    }
+    if (changed < 0 || !WIFSTOPPED(status)) {
+      take_end(tid);
+      return {};
+    }
+    Thread& thread = threads_[tid];
+    thread.is_stopped = true;
+    const int event = status >> 16;
+    if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) {
+      note_birth(tid, event);
+    } else if (event == PTRACE_EVENT_EXEC) {
+      LOFT_CHECK(begin_image(tid));
+    } else if (event == 0 || WSTOPSIG(status) != SIGTRAP) {
+      thread.held_status = status;
+    }
+    return {};
+  }
+  return failure(ErrorKind::limit, "hold the threads of the program",
+                 "one of them does not stop: it waits in the kernel", "try again");
+}
+
+Result<void> CallTracer::stop_threads(std::optional<pid_t> pid) {
+  for (;;) {
+    std::vector<pid_t> running;
+    for (const auto& [tid, thread] : threads_)
+      if (!thread.is_stopped && (!pid || thread.pid == *pid)) running.push_back(tid);
+    if (running.empty()) return {};
+    for (const pid_t tid : running) ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    for (const pid_t tid : running)
+      if (threads_.contains(tid)) LOFT_CHECK(await_stop(tid));
+  }
+}
+
+void CallTracer::resume_threads(pid_t except) {
+  std::vector<pid_t> stopped;
+  for (const auto& [tid, thread] : threads_)
+    if (thread.is_stopped && tid != except) stopped.push_back(tid);
+  for (const pid_t tid : stopped) {
+    const auto thread = threads_.find(tid);
+    if (thread == threads_.end() || !thread->second.is_stopped) continue;
+    const int status = std::exchange(thread->second.held_status, 0);
+    if (status != 0) {
+      take_stop(tid, status);
+    } else {
+      go_on(tid);
+    }
+  }
+}
+
+// Not between instructions that a patch covers now.
+Result<void> CallTracer::place_outside(pid_t tid) {
+  const Tracee tracee(tid);
+  LOFT_TRY(auto registers, tracee.registers());
+  const auto moved = image_of(tid)->moved(registers.rip);
+  if (!moved) return {};
+  registers.rip = *moved;
+  return tracee.set_registers(registers);
+}
+
+Result<void> CallTracer::attach(pid_t pid) {
+  if (!children_.is_open()) LOFT_CHECK(open_signals());
+  // What takes time is done before anything is held.
+  for (const MappedCode& code : code_of(pid))
+    if (code.path.starts_with('/')) (void)plans_.of(code.path);
+  processes_[pid];
+  const Nanoseconds begin = now();
+  LOFT_CHECK(seize_threads(pid));
+  LOFT_CHECK(stop_threads(std::nullopt));
+  LOFT_TRY(Image image, Image::of(pid, plans_, options_));
+  processes_[pid].image = std::make_shared<Image>(std::move(image));
+  Image& now_image = *processes_[pid].image;
+  std::vector<pid_t> tids;
+  for (const auto& [tid, thread] : threads_)
+    if (thread.pid == pid) tids.push_back(tid);
+  if (tids.empty()) return failure(ErrorKind::not_found, "attach to the program", "it has ended");
+  for (const pid_t tid : tids) {
+    LOFT_TRY(const auto registers, Tracee(tid).registers());
+    if (registers.gs_base != 0)
+      return failure(ErrorKind::unsupported, "watch calls natively",
+                     "the program uses the gs register itself", "use --source virtual");
+  }
+  LOFT_CHECK(now_image.hook_loader());
+  LOFT_CHECK(now_image.watch_modules(Tracee(tids.front())));
+  for (const pid_t tid : tids) {
+    LOFT_CHECK(place_outside(tid));
+    LOFT_CHECK(begin_thread(tid));
+  }
+  resume_threads(0);
+  held_ = std::max(held_, now() - begin);
+  return {};
+}
+
+Result<void> CallTracer::detach_process(pid_t pid) {
+  std::vector<pid_t> tids;
+  for (const auto& [tid, thread] : threads_)
+    if (thread.pid == pid) tids.push_back(tid);
+  const auto image = processes_[pid].image;
+  if (image == nullptr || tids.empty()) return {};
+  for (const pid_t tid : tids) {
+    LOFT_CHECK(leave_own_code(tid));
+    const Tracee tracee(tid);
+    LOFT_TRY(auto registers, tracee.registers());
+    // At the breakpoint of the loader: its function is run after all.
+    if (image->loader() && registers.rip == image->loader()->address + 1) {
+      registers.rip -= 1;
+      threads_[tid].held_status = 0;
+    }
+    registers.gs_base = 0;
+    LOFT_CHECK(tracee.set_registers(registers));
+  }
+  LOFT_CHECK(image->restore());
+  for (const pid_t tid : tids) give_up_context(threads_[tid]);
+  return image->unmap(Tracee(tids.front()));
+}
+
+Result<void> CallTracer::detach() {
+  if (threads_.empty()) return {};
+  const Nanoseconds begin = now();
+  Result<void> result = stop_threads(std::nullopt);
+  std::vector<pid_t> pids;
+  for (const auto& [pid, process] : processes_) pids.push_back(pid);
+  for (const pid_t pid : pids) {
+    if (!result) break;
+    result = detach_process(pid);
+  }
+  let_all_go();
+  held_ = std::max(held_, now() - begin);
+  return result;
+}
+
+void CallTracer::let_all_go() {
+  for (auto& [tid, thread] : threads_) {
+    give_up_context(thread);
+    const bool is_signal = thread.held_status != 0 && thread.held_status >> 16 == 0;
+    const int signal = is_signal ? WSTOPSIG(thread.held_status) : 0;
+    if (thread.is_stopped) ::ptrace(PTRACE_DETACH, tid, nullptr, as_data(signal));
+  }
+  for (const auto& [tid, status] : early_) ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
+  threads_.clear();
+  early_.clear();
+  std::vector<pid_t> pids;
+  for (const auto& [pid, process] : processes_) pids.push_back(pid);
+  for (const pid_t pid : pids) give_up_process(pid);
+}
+
+void CallTracer::read() {
+  for (auto& [tid, thread] : threads_) {
+    const Image* image = image_of(tid);
+    if (thread.context && image != nullptr)
+      results_.read_kept(*thread.arena, *thread.context, thread.number, image->functions());
+  }
+}
+
+void CallTracer::leave_alone(const std::vector<std::uint32_t>& functions) {
+  const Nanoseconds begin = now();
+  Result<void> result = stop_threads(std::nullopt);
+  for (auto& [pid, process] : processes_)
+    for (const std::uint32_t function : functions)
+      if (result && process.image != nullptr) result = process.image->leave_alone(function);
+  note(result);
+  resume_threads(0);
+  held_ = std::max(held_, now() - begin);
+}
+
+}  // namespace loft::source::calls
+
+#endif

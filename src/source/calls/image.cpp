@@ -1,0 +1,236 @@
+#ifdef LOFT_HAS_ENGINE
+
+#include "source/calls/image.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include <probes/calls/wire.h>
+#include "base/file.hpp"
+#include "symbols/elf_symbols.hpp"
+
+namespace loft::source::calls {
+namespace {
+
+constexpr std::byte kBreakpoint{0xcc};
+constexpr std::uint32_t kMostFunctions = 1u << 18;
+
+// An entry of the auxiliary vector; 0 where there is none.
+std::uint64_t auxiliary(pid_t pid, std::uint64_t kind) {
+  const auto text = read_file(fmt::format("/proc/{}/auxv", pid));
+  if (!text) return 0;
+  ByteReader in(std::as_bytes(std::span(*text)), kHostOrder);
+  while (in.remaining() >= 16) {
+    const std::uint64_t key = in.u64();
+    const std::uint64_t value = in.u64();
+    if (key == kind) return value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<Image> Image::of(pid_t pid, PlanStore& plans, const ArenaOptions& options) {
+  LOFT_TRY(Memory memory, Memory::open(pid));
+  Image image(pid, plans, options, std::move(memory));
+  LOFT_TRY(image.syscall_, find_syscall_instruction(pid, image.memory_));
+  return image;
+}
+
+Result<Image> Image::forked(pid_t child) const {
+  LOFT_TRY(Memory memory, Memory::open(child));
+  Image image(child, *plans_, options_, std::move(memory));
+  image.syscall_ = syscall_;
+  image.loader_ = loader_;
+  image.arena_ = arena_;
+  image.functions_ = functions_;
+  image.known_ = known_;
+  image.areas_ = areas_;
+  image.placed_ = placed_;
+  image.moves_ = moves_;
+  return image;
+}
+
+Result<void> Image::hook_loader() {
+  const std::uint64_t base = auxiliary(pid_, AT_BASE);
+  if (base == 0) return {};
+  LOFT_TRY(const auto mappings, mappings_of(pid_));
+  const auto mapping = std::find_if(mappings.begin(), mappings.end(),
+                                    [&](const MemoryRange& m) { return m.start == base; });
+  if (mapping == mappings.end() || !mapping->path.starts_with('/')) return {};
+  LOFT_TRY(const auto elf, symbols::ElfFile::open(mapping->path));
+  const auto hook = symbols::address_of_symbol(*elf, "_dl_debug_state");
+  if (!hook) {
+    notes_.push_back("libraries that are loaded later are not watched: '" + mapping->path +
+                     "' does not tell debuggers of them");
+    return {};
+  }
+  LoaderHook loader{base + *hook, 0, {}};
+  if (const auto debug = symbols::address_of_symbol(*elf, "_r_debug"))
+    loader.state = base + *debug + 24;  // behind version, list and address of the hook
+  std::array<std::byte, 5> code{};
+  LOFT_CHECK(memory_.read(loader.address, code));
+  const bool returns_at_once = code[0] == std::byte{0xc3} || code[4] == std::byte{0xc3};
+  if (!returns_at_once) return {};
+  loader.original = code[0];
+  LOFT_CHECK(memory_.write(loader.address, std::span(&kBreakpoint, 1)));
+  loader_ = loader;
+  return {};
+}
+
+bool Image::is_loader_consistent() const {
+  if (!loader_ || loader_->state == 0) return true;
+  const auto state = memory_.word(loader_->state);
+  return !state || static_cast<std::uint32_t>(*state) == 0;
+}
+
+Result<std::vector<Image::Module>> Image::new_modules() {
+  LOFT_TRY(const auto mappings, mappings_of(pid_));
+  std::vector<Module> found;
+  for (const MemoryRange& mapping : mappings) {
+    if (!mapping.is_code || !mapping.path.starts_with('/')) continue;
+    if (!known_.emplace(mapping.path, mapping.start).second) continue;
+    const auto plan = plans_->of(mapping.path);
+    if (!plan) {
+      notes_.push_back(to_string(plan.error()));
+      continue;
+    }
+    if (*plan == nullptr) continue;
+    const auto address = (*plan)->file->elf().address_of_offset(mapping.offset);
+    if (!address) continue;
+    found.push_back({*plan, mapping.start - *address, mapping.start, mapping.end});
+  }
+  return found;
+}
+
+Result<void> Image::make_arena(const Tracee& thread, std::uint32_t functions) {
+  ArenaOptions options = options_;
+  options.functions = std::min(2 * functions + 1024, kMostFunctions);
+  LOFT_TRY(arena_, Arena::create(thread, syscall_, pid_, options));
+  return {};
+}
+
+Result<void> Image::watch_modules(const Tracee& thread) {
+  LOFT_TRY(const auto modules, new_modules());
+  std::uint32_t watched = 0;
+  for (const Module& module : modules) watched += module.plan->watched;
+  if (arena_ == nullptr && watched == 0) return {};
+  if (arena_ == nullptr) LOFT_CHECK(make_arena(thread, watched));
+  for (const Module& module : modules) LOFT_CHECK(watch(thread, module));
+  return {};
+}
+
+// Nothing where there is no room for the sums of another function.
+std::optional<Hook> Image::hook_of(const FunctionPlan& plan) {
+  Hook hook{plan.hook, 0, plan.arguments};
+  if (plan.function == sample::kNoFunction) return hook;
+  const auto slot = static_cast<std::uint32_t>(functions_->size());
+  if (slot >= arena_->capacity()) return std::nullopt;
+  functions_->push_back(plan.function);
+  hook.sums = Arena::offset_of_sums(slot) | plan.facts;
+  return hook;
+}
+
+// What is in memory must be what the file has: the plan was made from that.
+bool Image::is_unchanged(const std::vector<Patch>& patches) const {
+  return std::all_of(patches.begin(), patches.end(), [&](const Patch& patch) {
+    std::array<std::byte, kPatchSize> now{};
+    return memory_.read(patch.address, now) && now == patch.original;
+  });
+}
+
+Result<void> Image::watch(const Tracee& thread, const Module& module) {
+  std::uint64_t size = TrampolineArea::space_for_agent();
+  for (const FunctionPlan& plan : module.plan->functions)
+    size += TrampolineArea::space_for(plan.patch);
+  size = (size + 4095) & ~std::uint64_t{4095};
+  LOFT_TRY(const auto mappings, mappings_of(pid_));
+  const auto room = find_room(mappings, module.first, module.last, size);
+  if (!room)
+    return failure(ErrorKind::limit, "watch calls", "there is no room near the program's code");
+  constexpr std::uint64_t kHow = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  LOFT_TRY(const auto address,
+           thread.system_call(syscall_, SYS_mmap,
+                              {*room, size, PROT_READ | PROT_EXEC, kHow, ~std::uint64_t{0}, 0}));
+  areas_.push_back({address, size});
+  TrampolineArea area(address);
+  const std::size_t first = placed_.size();
+  std::size_t skipped = 0;
+  for (const FunctionPlan& plan : module.plan->functions) {
+    const auto hook = hook_of(plan);
+    const auto patches = hook ? area.add(*module.plan->file, plan.patch, module.bias, *hook)
+                              : failure(ErrorKind::limit, "watch", "too many functions");
+    if (!patches || !is_unchanged(*patches)) {
+      ++skipped;
+      continue;
+    }
+    for (const Patch& patch : *patches) placed_.push_back({patch, plan.function});
+  }
+  if (skipped != 0)
+    notes_.push_back(
+        fmt::format("{} functions of '{}' are not watched: no room, or changed in memory", skipped,
+                    module.plan->file->elf().path()));
+  LOFT_CHECK(memory_.write(address, area.code()));
+  moves_.insert(moves_.end(), area.moves().begin(), area.moves().end());
+  std::sort(moves_.begin(), moves_.end(),
+            [](const Move& a, const Move& b) { return a.from < b.from; });
+  return write_patches(first);
+}
+
+Result<void> Image::write_patches(std::size_t first) const {
+  for (std::size_t i = first; i < placed_.size(); ++i)
+    LOFT_CHECK(memory_.write(placed_[i].patch.address, placed_[i].patch.bytes));
+  return {};
+}
+
+Result<void> Image::leave_alone(std::uint32_t function) {
+  for (auto placed = placed_.begin(); placed != placed_.end();) {
+    if (placed->function != function) {
+      ++placed;
+      continue;
+    }
+    LOFT_CHECK(memory_.write(placed->patch.address, placed->patch.original));
+    placed = placed_.erase(placed);
+  }
+  return {};
+}
+
+Result<void> Image::restore() {
+  for (const Placed& placed : placed_)
+    LOFT_CHECK(memory_.write(placed.patch.address, placed.patch.original));
+  placed_.clear();
+  if (loader_) LOFT_CHECK(memory_.write(loader_->address, std::span(&loader_->original, 1)));
+  loader_.reset();
+  return {};
+}
+
+Result<void> Image::unmap(const Tracee& thread) {
+  for (const Area& area : areas_)
+    LOFT_CHECK(thread.system_call(syscall_, SYS_munmap, {area.start, area.size, 0, 0, 0, 0}));
+  areas_.clear();
+  if (arena_ != nullptr)
+    LOFT_CHECK(
+        thread.system_call(syscall_, SYS_munmap, {arena_->address(), arena_->size(), 0, 0, 0, 0}));
+  return {};
+}
+
+bool Image::is_own_code(std::uint64_t address) const {
+  return std::any_of(areas_.begin(), areas_.end(), [&](const Area& area) {
+    return address >= area.start && address - area.start < area.size;
+  });
+}
+
+std::optional<std::uint64_t> Image::moved(std::uint64_t address) const {
+  const auto found =
+      std::lower_bound(moves_.begin(), moves_.end(), address,
+                       [](const Move& move, std::uint64_t a) { return move.from < a; });
+  if (found == moves_.end() || found->from != address) return std::nullopt;
+  return found->to;
+}
+
+}  // namespace loft::source::calls
+
+#endif

@@ -1,0 +1,176 @@
+#ifdef LOFT_HAS_ENGINE
+
+#include "source/calls/module_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <probes/calls/wire.h>
+#include "symbols/demangle.hpp"
+
+namespace loft::source::calls {
+namespace {
+
+constexpr std::string_view kHint = "use --source virtual";
+
+std::string shown(std::string_view name) {
+  std::string readable = symbols::demangle(name);
+  return readable.empty() ? std::string(name) : readable;
+}
+
+// Code that the kernel, the unwinder or the loader knows byte by byte, or that is no function.
+bool must_stay(std::string_view name) {
+  return name == "__restore_rt" || name == "__restore" || name == "_dl_debug_state" ||
+         name == "_start" || name == "__rt_sigreturn";
+}
+
+// How many arguments a function has that leaves one stack for another; the last is where to.
+std::uint32_t arguments_of_switch(std::string_view name) {
+  if (name == "swapcontext") return 2;
+  return name == "setcontext" ? 1 : 0;
+}
+
+// Whether it may have such functions.
+bool is_c_library(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with("libc.");
+}
+
+class ModulePlanner {
+ public:
+  ModulePlanner(const CodeFile& file, const std::string& path, const sample::CallRequest& request,
+                bool only_counts, std::vector<sample::WatchedFunction>& functions)
+      : file_(file),
+        path_(path),
+        request_(request),
+        only_counts_(only_counts),
+        is_chosen_(sample::is_chosen_binary(request, path)),
+        functions_(functions) {}
+
+  void run(ModulePlan& into) {
+    for (const CodeFunction& function : file_.functions()) add(function);
+    if (!only_counts_) {
+      const std::size_t chosen = plans_.size();
+      for (std::size_t i = 0; i < chosen; ++i)
+        if (plans_[i].hook == Hook::Kind::call) add_facts(i);
+    }
+    into.watched = watched_;
+    into.functions = std::move(plans_);
+  }
+
+ private:
+  void add(const CodeFunction& function) {
+    const auto names = file_.names_of(function);
+    for (const std::string_view name : names) {
+      const std::uint32_t arguments = arguments_of_switch(name);
+      if (arguments == 0 || only_counts_) continue;
+      add_change(function, arguments);
+      return;
+    }
+    if (!is_chosen_) return;
+    for (const std::string_view name : names) {
+      if (name.find(".cold") != std::string_view::npos) continue;  // a part of another
+      const std::string readable = shown(name);
+      if (!sample::matches_any(request_.patterns, readable)) continue;
+      add_chosen(function, name, readable);
+      return;
+    }
+  }
+
+  void add_change(const CodeFunction& function, std::uint32_t arguments) {
+    FunctionPlan plan;
+    plan.patch = plan_function(file_, function, Watch::calls);
+    plan.hook = Hook::Kind::change;
+    plan.arguments = arguments;
+    if (plan.patch.why_not.empty()) plans_.push_back(std::move(plan));
+  }
+
+  void add_chosen(const CodeFunction& function, std::string_view name,
+                  const std::string& readable) {
+    FunctionPlan plan;
+    if (must_stay(name)) {
+      plan.patch.why_not = "others know its code byte by byte";
+    } else {
+      plan.patch = plan_function(file_, function, only_counts_ ? Watch::calls : Watch::times);
+    }
+    plan.hook = only_counts_ ? Hook::Kind::count : Hook::Kind::call;
+    plan.function = static_cast<std::uint32_t>(functions_.size());
+    functions_.push_back({readable, path_, function.start, plan.patch.why_not,
+                          plan.patch.why_not.empty() ? std::string() : std::string(kHint)});
+    if (!plan.patch.why_not.empty()) return;
+    ++watched_;
+    index_of_[function.start] = plans_.size();
+    plans_.push_back(std::move(plan));
+  }
+
+  void add_facts(std::size_t index) {
+    FunctionPlan& plan = plans_[index];
+    if (plan.patch.loops_to_start) plan.facts |= LOFT_CALLS_LOOPS;
+    if (plan.patch.tail_calls.empty() && !plan.patch.has_unknown_jumps) return;
+    plan.facts |= LOFT_CALLS_HAS_TAIL_CALLS;
+    if (ends_unseen(index)) plans_[index].facts |= LOFT_CALLS_LATE_END;
+  }
+
+  // Whether it may end in a jump to something whose return nobody sees.
+  bool ends_unseen(std::size_t index) {
+    const auto known = is_unseen_.find(index);
+    if (known != is_unseen_.end()) return known->second;
+    is_unseen_[index] = false;  // a cycle of jumps leads to nothing new
+    bool result = plans_[index].patch.has_unknown_jumps;
+    const std::vector<std::uint64_t> targets = plans_[index].patch.tail_calls;
+    for (const std::uint64_t target : targets) {
+      if (result) break;
+      const auto next = index_of_returns(target);
+      result = !next || ends_unseen(*next);
+    }
+    return is_unseen_[index] = result;
+  }
+
+  // Sees to it that the returns of a function are seen, which need not be one that was asked for.
+  std::optional<std::size_t> index_of_returns(std::uint64_t start) {
+    const auto known = index_of_.find(start);
+    if (known != index_of_.end()) return known->second;
+    if (is_unseen_at_.contains(start)) return std::nullopt;
+    const CodeFunction* function = file_.function_at(start);
+    FunctionPlan plan;
+    if (function != nullptr) plan.patch = plan_function(file_, *function, Watch::returns_only);
+    if (function == nullptr || !plan.patch.why_not.empty()) {
+      is_unseen_at_[start] = true;
+      return std::nullopt;
+    }
+    plan.hook = Hook::Kind::returns;
+    index_of_[start] = plans_.size();
+    plans_.push_back(std::move(plan));
+    return plans_.size() - 1;
+  }
+
+  const CodeFile& file_;
+  const std::string& path_;
+  const sample::CallRequest& request_;
+  bool only_counts_;
+  bool is_chosen_;
+  std::vector<sample::WatchedFunction>& functions_;
+  std::vector<FunctionPlan> plans_;
+  std::uint32_t watched_ = 0;
+  std::map<std::uint64_t, std::size_t> index_of_;  // by address
+  std::map<std::size_t, bool> is_unseen_;
+  std::map<std::uint64_t, bool> is_unseen_at_;
+};
+
+}  // namespace
+
+Result<const ModulePlan*> PlanStore::of(const std::string& path) {
+  auto known = plans_.find(path);
+  if (known == plans_.end()) {
+    auto plan = std::make_unique<ModulePlan>();
+    if (sample::is_chosen_binary(request_, path) || is_c_library(path)) {
+      LOFT_TRY(plan->file, CodeFile::open(path));
+      ModulePlanner(*plan->file, path, request_, only_counts_, functions_).run(*plan);
+    }
+    known = plans_.emplace(path, std::move(plan)).first;
+  }
+  return known->second->functions.empty() ? nullptr : known->second.get();
+}
+
+}  // namespace loft::source::calls
+
+#endif

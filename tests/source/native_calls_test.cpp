@@ -1,0 +1,245 @@
+// Calls of functions, counted in programs that are patched while they run.
+#ifdef LOFT_TEST_CALLS
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.hpp"
+#include "source/calls/call_tracer.hpp"
+#include "source/calls/native.hpp"
+
+namespace loft::source::calls {
+namespace {
+
+using sample::CallRun;
+using sample::CallStatistics;
+using testing::HasSubstr;
+
+// The output of the program goes to nobody.
+CallRun watch(std::vector<std::string> patterns, std::vector<std::string> arguments,
+              bool keeps_calls = false, bool only_counts = false) {
+  const Fd nowhere(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  NativeCalls calls;
+  calls.request.patterns = std::move(patterns);
+  calls.request.keeps_calls = keeps_calls;
+  calls.only_counts = only_counts;
+  calls.command = {LOFT_TEST_CALLS};
+  calls.command.insert(calls.command.end(), arguments.begin(), arguments.end());
+  calls.streams.out = nowhere.get();
+  auto run = watch_calls(calls);
+  EXPECT_TRUE(run) << to_string(run.error());
+  return run ? std::move(*run) : CallRun{};
+}
+
+std::size_t index_of(const CallRun& run, std::string_view name) {
+  for (std::size_t i = 0; i < run.functions.size(); ++i)
+    if (run.functions[i].name == name) return i;
+  ADD_FAILURE() << "no function " << name;
+  return 0;
+}
+
+CallStatistics of(const CallRun& run, std::string_view name) {
+  if (run.functions.empty()) return {};
+  return run.statistics[index_of(run, name)];
+}
+
+std::uint64_t seen(const CallStatistics& statistics) { return statistics.calls + statistics.open; }
+
+TEST(NativeCalls, CountsEveryCallOfARecursion) {
+  const CallRun run = watch({"fib", "main"}, {"fib", "20"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  const CallStatistics fib = of(run, "fib");
+  EXPECT_EQ(fib.calls, 21'891u);
+  EXPECT_EQ(fib.open, 0u);
+  EXPECT_EQ(fib.of[0].histogram.total(), fib.calls);
+  // What is its own and what the outermost call took is the same: it calls nobody else.
+  EXPECT_EQ(fib.of[0].self, fib.of[0].total);
+  EXPECT_EQ(fib.of[0].max, fib.of[0].total);
+  const CallStatistics whole = of(run, "main");
+  EXPECT_EQ(whole.of[0].total, whole.of[0].self + fib.of[0].total);
+}
+
+TEST(NativeCalls, LeavesTheSignalMaskAsItWas) {
+  sigset_t before;
+  sigset_t after;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  watch({"fib"}, {"fib", "2"});
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int number = 1; number < 32; ++number)
+    EXPECT_EQ(::sigismember(&after, number), ::sigismember(&before, number)) << number;
+}
+
+TEST(NativeCalls, CountsWithoutAClockWhereNothingElseIsAskedFor) {
+  const CallRun run = watch({"fib"}, {"fib", "20"}, false, true);
+  EXPECT_EQ(of(run, "fib").calls, 21'891u);
+}
+
+TEST(NativeCalls, EndsCallsThatAnExceptionLeaves) {
+  const CallRun run = watch({"*thrower", "main"}, {"exception"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  EXPECT_EQ(of(run, "thrower").calls, 1000u);
+  EXPECT_EQ(of(run, "thrower").ended_early, 500u);
+  EXPECT_EQ(of(run, "around_thrower").calls, 1000u);
+  EXPECT_EQ(of(run, "around_thrower").ended_early, 500u);
+}
+
+TEST(NativeCalls, EndsCallsThatLongjmpLeaves) {
+  const CallRun run = watch({"*jumper", "main"}, {"longjmp"});
+  EXPECT_EQ(of(run, "jumper").calls, 1000u);
+  EXPECT_EQ(of(run, "jumper").ended_early, 500u);
+  EXPECT_EQ(of(run, "around_jumper").calls, 1000u);
+}
+
+TEST(NativeCalls, FollowsTailCallsToWhereTheyReturn) {
+  const CallRun run = watch({"*chain"}, {"chain"});
+  for (const char* name : {"first_of_chain", "middle_of_chain", "last_of_chain"}) {
+    EXPECT_EQ(of(run, name).calls, 1000u) << name;
+    EXPECT_EQ(of(run, name).ended_early, 0u) << name;
+  }
+  // The last function is not watched: its returns are.
+  const CallRun first = watch({"first_of_chain"}, {"chain"});
+  EXPECT_EQ(of(first, "first_of_chain").calls, 1000u);
+  EXPECT_EQ(of(first, "first_of_chain").open, 0u);
+}
+
+TEST(NativeCalls, KeepsCallsApartThatHandlersInterrupt) {
+  const CallRun run = watch({"*handler", "raiser", "main"}, {"signals"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  EXPECT_EQ(of(run, "in_handler").calls, 150u);
+  EXPECT_EQ(of(run, "handler").calls, 100u);
+  EXPECT_EQ(of(run, "handler").ended_early, 0u);
+  EXPECT_EQ(of(run, "jumping_handler").calls, 50u);
+  EXPECT_EQ(of(run, "jumping_handler").ended_early, 50u);
+  EXPECT_EQ(of(run, "raiser").calls, 150u);
+  EXPECT_EQ(of(run, "raiser").ended_early, 50u);
+}
+
+TEST(NativeCalls, KeepsStacksApart) {
+  const CallRun run = watch({"step", "yielding", "coroutine", "resumer", "main"}, {"coroutines"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  EXPECT_EQ(of(run, "step").calls, 200u);
+  EXPECT_EQ(of(run, "yielding").calls, 2u);
+  EXPECT_EQ(of(run, "yielding").ended_early, 0u);
+  EXPECT_EQ(of(run, "resumer").calls, 202u);
+  EXPECT_EQ(of(run, "resumer").ended_early, 0u);
+}
+
+TEST(NativeCalls, FollowsThreadsChildrenAndExec) {
+  EXPECT_EQ(of(watch({"in_thread"}, {"threads"}), "in_thread").calls, 8000u);
+  const CallRun run = watch({"in_child", "fib"}, {"children"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  EXPECT_EQ(of(run, "in_child").calls, 200u);
+  EXPECT_EQ(of(run, "fib").calls, 177u);
+}
+
+TEST(NativeCalls, LosesNothingWhenTheProgramIsKilled) {
+  const CallRun run = watch({"fib", "main"}, {"killed"});
+  EXPECT_EQ(run.end.signal, SIGKILL);
+  EXPECT_EQ(of(run, "fib").calls, 1973u);
+  EXPECT_EQ(of(run, "main").open, 1u);
+}
+
+TEST(NativeCalls, LeavesAloneWhatCannotBePatchedAndSaysWhy) {
+  const CallRun run = watch({"loops", "entered_inside", "enters", "no_room"}, {"assembly"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  EXPECT_EQ(of(run, "loops").calls, 10u);
+  EXPECT_EQ(seen(of(run, "enters")), 10u);
+  EXPECT_THAT(run.functions[index_of(run, "entered_inside")].why_not, HasSubstr("a jump leads"));
+  EXPECT_THAT(run.functions[index_of(run, "no_room")].why_not, HasSubstr("no room"));
+}
+
+TEST(NativeCalls, StatisticsAreThoseOfTheKeptCalls) {
+  const CallRun run = watch({"fib", "main"}, {"fib", "15"}, true);
+  EXPECT_EQ(run.seen, run.calls.size() + run.lost);
+  EXPECT_EQ(run.lost, 0u);
+  EXPECT_EQ(sample::recompute(run), run.statistics);
+}
+
+TEST(NativeCalls, WatchesLibrariesThatAreLoadedLater) {
+  const CallRun run = watch({"cbrt"}, {"library", "libm.so.6"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  EXPECT_EQ(of(run, "cbrt").calls, 100u);
+}
+
+// A program that answers each byte after 100 calls.
+class Answering {
+ public:
+  Answering() {
+    int in[2];
+    int out[2];
+    EXPECT_EQ(::pipe2(in, O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
+    to_ = Fd(in[1]);
+    from_ = Fd(out[0]);
+    const Fd child_in(in[0]);
+    const Fd child_out(out[1]);
+    auto child =
+        ChildProcess::prepare({LOFT_TEST_CALLS, "waits"}, {child_in.get(), child_out.get(), -1});
+    EXPECT_TRUE(child);
+    EXPECT_TRUE(child->start());
+    child_.emplace(std::move(*child));
+    ask();
+  }
+
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
+  void ask() {
+    char byte = 'x';
+    EXPECT_EQ(::write(to_.get(), &byte, 1), 1);
+    EXPECT_EQ(::read(from_.get(), &byte, 1), 1);
+  }
+  int end() {
+    to_ = Fd();
+    const auto end = child_->wait();
+    return end ? end->shell_status() : -1;
+  }
+  // What it has mapped, and the bytes of its own code.
+  [[nodiscard]] std::pair<std::string, std::vector<std::byte>> look() const {
+    const auto text = read_file("/proc/" + std::to_string(pid()) + "/maps").value_or("");
+    const auto memory = Memory::open(pid());
+    std::vector<std::byte> code;
+    for (const MemoryRange& range : parse_mappings(text)) {
+      if (!range.is_code || !range.path.ends_with("loft_test_calls")) continue;
+      code.resize(static_cast<std::size_t>(range.end - range.start));
+      EXPECT_TRUE(memory && memory->read(range.start, code));
+    }
+    return {text, code};
+  }
+
+ private:
+  Fd to_;
+  Fd from_;
+  std::optional<ChildProcess> child_;
+};
+
+TEST(NativeCalls, LeavesARunningProgramAsItWas) {
+  Answering program;
+  const auto before = program.look();
+  for (int round = 0; round < 5; ++round) {
+    CallRun run;
+    sample::CallRequest request;
+    request.patterns = {"step"};
+    CallResults results(run, 0);
+    PlanStore plans(request, false, run.functions);
+    CallTracer tracer(plans, {}, results);
+    const auto attached = tracer.attach(program.pid());
+    ASSERT_TRUE(attached) << to_string(attached.error());
+    EXPECT_NE(program.look().second, before.second);
+    for (int i = 0; i < 3; ++i) program.ask();
+    const auto detached = tracer.detach();
+    ASSERT_TRUE(detached) << to_string(detached.error());
+    EXPECT_EQ(of(run, "step").calls, 300u);
+    EXPECT_EQ(program.look(), before);
+    program.ask();
+  }
+  EXPECT_EQ(program.end(), 0);
+}
+
+}  // namespace
+}  // namespace loft::source::calls
+
+#endif
