@@ -134,7 +134,10 @@ void TimingRun::prepare_units() {
                         : cluster == Cluster::vector  ? Cause::fp_ports
                         : cluster == Cluster::integer ? Cause::int_ports
                                                       : Cause::memory_ports;
-    is_limited_[i] = unit != Unit::none && !without(cause);
+    // As many bytes as the units for vectors move: they are what bounds the bandwidth of L1, too.
+    const bool moves_vectors = unit == Unit::vector_load || unit == Unit::vector_store;
+    is_limited_[i] =
+        unit != Unit::none && !without(cause) && !(moves_vectors && without(Cause::l1_bandwidth));
     units_[i].reset(static_cast<int>(whole(core_.unit_count[i])), turns_);
   }
   is_cluster_limited_ = {false, !without(Cause::int_ports), !without(Cause::fp_ports)};
