@@ -139,6 +139,7 @@ void add_completion(Command& app, Action& action) {
   command->callback([app, &action, shell] {
     action = [app, shell](Terminal& terminal) -> Result<int> {
       LOFT_TRY(const auto script, completion_script(app.parser(), *shell));
+      terminal.set_folding(false);
       terminal.print(script);
       return 0;
     };

@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -101,7 +102,10 @@ int run(int argc, char** argv) {
     std::ranges::reverse(words);  // as the parser takes them
     app.parse(std::move(words));
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    std::ostringstream text;
+    const int status = app.exit(success, text, text);
+    terminal.print(text.str());
+    return terminal.flush() ? status : kLoftFailed;
   } catch (const CLI::ParseError& error) {
     terminal.note("loft: " + printable(error.what()) +
                   "\nTry 'loft --help', or 'loft COMMAND --help'.\n");

@@ -86,11 +86,14 @@ Result<Format> choose_format(const OutputFlags& flags) {
 Result<void> write_result(const OutputFlags& flags, std::string_view text, Stream stream,
                           Terminal& terminal) {
   if (!flags.file.empty()) return replace_file(flags.file, text);
+  const auto format = choose_format(flags);  // one that is none of these is not for people either
+  terminal.set_folding(format && *format == Format::text);
   if (stream == Stream::notes) {
     terminal.note(text);
   } else {
     terminal.print(text);
   }
+  terminal.set_folding(true);
   return {};
 }
 

@@ -83,13 +83,18 @@ template <class Shown>
 [[nodiscard]] Result<void> write_output(const Output<Shown>& output, const Shown& shown,
                                         const OutputFlags& flags, Stream stream,
                                         Terminal& terminal) {
-  if (stream == Stream::notes && flags.file.empty())
-    return output.write(shown, [&](std::string_view piece) {
-      terminal.note(piece);
-      return true;
-    });
-  return stream_result(flags.file, terminal,
-                       [&](const PieceWriter& write) { return output.write(shown, write); });
+  terminal.set_folding(output.name == "text");
+  const auto written = stream == Stream::notes && flags.file.empty()
+                           ? output.write(shown,
+                                          [&](std::string_view piece) {
+                                            terminal.note(piece);
+                                            return true;
+                                          })
+                           : stream_result(flags.file, terminal, [&](const PieceWriter& write) {
+                               return output.write(shown, write);
+                             });
+  terminal.set_folding(true);
+  return written;
 }
 
 }  // namespace loft::cli

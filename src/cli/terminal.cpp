@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
+
+#include "base/fold.hpp"
 
 namespace loft::cli {
 
@@ -20,7 +23,12 @@ Terminal::Terminal(std::FILE* out, std::FILE* notes)
   if (::ioctl(widest, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) columns_ = window.ws_col;
 }
 
-void Terminal::write(std::FILE* stream, std::string_view text) {
+void Terminal::write(std::FILE* stream, std::string_view text, bool is_terminal) {
+  std::string fitting;
+  if (is_terminal && folds_) {
+    fitting = folded(text, static_cast<std::size_t>(columns_));
+    text = fitting;
+  }
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size()) failed_ = true;
 }
 

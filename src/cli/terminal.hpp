@@ -14,8 +14,10 @@ class Terminal {
   // Looks at the two streams, NO_COLOR and the window.
   Terminal(std::FILE* out, std::FILE* notes);
 
-  void print(std::string_view text) { write(out_, text); }
-  void note(std::string_view text) { write(notes_, text); }
+  // Long lines are folded where people read them, unless a program is to.
+  void print(std::string_view text) { write(out_, text, out_is_terminal_); }
+  void note(std::string_view text) { write(notes_, text, notes_is_terminal_); }
+  void set_folding(bool folds) { folds_ = folds; }
 
   [[nodiscard]] bool out_is_terminal() const { return out_is_terminal_; }
   [[nodiscard]] bool notes_is_terminal() const { return notes_is_terminal_; }
@@ -26,7 +28,7 @@ class Terminal {
   [[nodiscard]] bool flush();
 
  private:
-  void write(std::FILE* stream, std::string_view text);
+  void write(std::FILE* stream, std::string_view text, bool is_terminal);
 
   std::FILE* out_;
   std::FILE* notes_;
@@ -34,6 +36,7 @@ class Terminal {
   bool notes_is_terminal_;
   bool may_colour_;
   int columns_ = 80;
+  bool folds_ = true;
   bool failed_ = false;
 };
 

@@ -1,7 +1,7 @@
 // Budgets: how much of an event or metric a program may take, outright or against an earlier run.
 //
 //   LOFT_TRY(const Budget budget, parse_budget("instructions=+1%", Side::most));
-//   const Verdict verdict = hold(budget, base, now);
+//   const Verdict verdict = hold(budget, unit, base, now);
 //   verdict.outcome == Outcome::broken            // more than 1 % above what the base has
 //
 // Counts are compared as integers while they are. A value with an interval breaks a budget only

@@ -1,6 +1,6 @@
 // Budgets held against a counting run.
 //
-//   LOFT_TRY(const auto lists, names_to_count(budgets));           // for read_request
+//   const auto names = names_to_count(budgets);                    // for read_request
 //   const auto verdicts = hold_all(budgets, request, run, evaluate_run(request, run), &base);
 #pragma once
 

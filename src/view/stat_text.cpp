@@ -92,29 +92,43 @@ std::string missing_lines(const RunCounts& run) {
   return text;
 }
 
+// Cells of equal width, the first column to the left; each as wide as its widest cell.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c == widths.size()) widths.push_back(0);
+      widths[c] = std::max(widths[c], row[c].size());
+    }
+  std::string text;
+  for (const auto& row : rows) {
+    text += fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
+    text += "\n";
+  }
+  return text;
+}
+
 template <class Row, class Label>
 std::string part_table(const RunCounts& run, const std::vector<Row>& rows,
                        const std::vector<metric::Evaluated>& metrics,
                        const std::vector<std::vector<metric::Value>>& values,
                        std::string_view title, Label&& label) {
   if (rows.empty()) return {};
-  std::string text = fmt::format("\n{:<24}", title);
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < run.events.size(); ++i)
     if (run.events[i].total.is_available()) shown.push_back(i);
-  for (const std::size_t i : shown) text += fmt::format("  {:>18}", printable(run.events[i].name));
-  for (const metric::Evaluated& metric : metrics)
-    text += fmt::format("  {:>18}", printable(metric.name));
-  text += "\n";
+  std::vector<std::vector<std::string>> cells{{std::string(title)}};
+  for (const std::size_t i : shown) cells[0].push_back(printable(run.events[i].name));
+  for (const metric::Evaluated& metric : metrics) cells[0].push_back(printable(metric.name));
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    text += fmt::format("{:<24}", printable(label(rows[r])));
-    for (const std::size_t i : shown)
-      text += fmt::format("  {:>18}", count_text(rows[r].counts[i], run.events[i]));
+    auto& row = cells.emplace_back();
+    row.push_back(printable(label(rows[r])));
+    for (const std::size_t i : shown) row.push_back(count_text(rows[r].counts[i], run.events[i]));
     for (std::size_t m = 0; m < metrics.size(); ++m)
-      text += fmt::format("  {:>18}", metric::value_text(values[r][m], metrics[m].unit));
-    text += "\n";
+      row.push_back(metric::value_text(values[r][m], metrics[m].unit));
   }
-  return text;
+  return "\n" + aligned(cells);
 }
 
 std::string times_line(const RunCounts& run) {
