@@ -108,6 +108,15 @@ std::optional<double> events_of(const TimedPart::Met& met, Cause cause) {
       return met.atomics;
     case Cause::l1_latency:
       return met.loads;
+    case Cause::l2_latency:
+    case Cause::l2_bandwidth:
+      return met.lines_l2;
+    case Cause::l3_latency:
+    case Cause::l3_bandwidth:
+      return met.lines_l3;
+    case Cause::dram_latency:
+    case Cause::dram_bandwidth:
+      return met.lines_dram;
     default:
       return std::nullopt;
   }

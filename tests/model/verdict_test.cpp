@@ -15,6 +15,7 @@ TimedPart part_of(std::vector<std::pair<Cause, double>> without = {}) {
   part.instructions = 10000;
   part.cycles = part.nearest = part.farthest = 40000;
   part.without.fill(40000);
+  part.met.lines_l2 = part.met.lines_l3 = part.met.lines_dram = 1000;
   for (const auto& [cause, cycles] : without)
     part.without[static_cast<std::size_t>(cause)] = cycles;
   return part;
@@ -58,6 +59,15 @@ TEST(Verdict, ScalesAllSumsOfAPart) {
   EXPECT_EQ(twice.nearest, 80000);
   EXPECT_EQ(twice.issue_cycles, 4000);
   EXPECT_EQ(twice.met.walks, 100);
+}
+
+// One line from memory in ten thousand instructions is not what it waits for.
+TEST(Verdict, AbstainsWhereTheDataOfOthersAreWaitedFor) {
+  TimedPart part = part_of({{Cause::dram_latency, 10000}});
+  part.met.lines_dram = 1;
+  const Why why = judge(part, kAsModelled);
+  EXPECT_EQ(why.outcome, Outcome::unclear);
+  EXPECT_THAT(why.evidence, HasSubstr("waits for DRAM of functions around it"));
 }
 
 TEST(Verdict, GivesTheFactThatSpeaksForIt) {

@@ -112,6 +112,7 @@ std::optional<model::Why> of_function(double measured_cycles, bool is_l3_disturb
   part.nearest = 30'000;
   part.without.fill(80'000);
   part.without[static_cast<std::size_t>(Cause::dram_latency)] = 30'000;
+  part.met.lines_dram = 5'000;
   model::TimedPart nearest = part;
   nearest.cycles = nearest.farthest = 30'000;
   nearest.without.fill(30'000);
