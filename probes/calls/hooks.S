@@ -71,6 +71,11 @@ loft_calls_head:
         .long   switch_template_end - switch_template
         .long   switch_arguments + 1 - switch_template
         .long   switch_call + 1 - switch_template
+        .long   loader_template - loft_calls_head
+        .long   loader_template_end - loader_template
+        .long   loader_call + 1 - loader_template
+        .long   on_loader - loft_calls_head
+        .long   loader_trap - loft_calls_head
 
 /* In front of a function's first instructions. */
 entry_template:
@@ -132,7 +137,27 @@ switch_call:
         restore_three
 switch_template_end:
 
+/* In front of the function by which the loader tells debuggers of libraries. */
+loader_template:
+        save_three
+loader_call:
+        call    on_loader
+        restore_three
+loader_template_end:
+
         .text
+/* Called from loader_template. Whoever traces the program finds it behind loader_trap; where nobody does any more, a
+ * trap would end the program. */
+on_loader:
+        save_others
+        call    loft_calls_is_traced
+        testl   %eax, %eax
+        je      1f
+        int3
+loader_trap:
+1:      restore_others
+        ret
+
 /* Called from entry_slow. The function in edx, the slot in rax. */
 on_entry:
         leaq    SAVED_THREE + 8(%rsp), %rax

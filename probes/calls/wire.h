@@ -137,6 +137,11 @@ struct loft_calls_agent {
   uint32_t switch_size;
   uint32_t switch_arguments; /* in it: how many the function has */
   uint32_t switch_call;      /* in it: the displacement of the call into the agent */
+  uint32_t loader_template;  /* of the hook at the loader's function for debuggers */
+  uint32_t loader_size;
+  uint32_t loader_call; /* in it: the displacement of the call into the agent */
+  uint32_t on_loader;   /* what loader_call is to reach */
+  uint32_t loader_trap; /* behind its breakpoint */
 };
 #define LOFT_CALLS_MAGIC 0x746c6163u
 #endif

@@ -60,7 +60,8 @@ std::vector<std::string> names_of(std::span<const OutputForm> forms) {
 std::string endings_of(std::span<const OutputForm> forms) {
   std::vector<std::string> endings;
   for (const OutputForm& form : forms)
-    endings.insert(endings.end(), form.endings.begin(), form.endings.end());
+    for (const std::string_view ending : form.endings)
+      if (std::ranges::find(endings, ending) == endings.end()) endings.emplace_back(ending);
   return join(endings, ", ");
 }
 

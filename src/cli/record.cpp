@@ -7,12 +7,15 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
+#include "cli/job_flags.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/recording_flags.hpp"
 #include "cli/report.hpp"
 #include "cli/source_flag.hpp"
 #include "event/resolver.hpp"
+#include "job/measure.hpp"
+#include "job/rank_file.hpp"
 #include "metric/request.hpp"
 #include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
@@ -47,6 +50,7 @@ struct RecordFlags {
   std::string cpus;
   bool is_realtime = false;
   bool is_quiet = false;
+  JobFlags job;
 };
 
 // What the kernel alone can tell is not there for a program under the virtual PMU.
@@ -59,6 +63,30 @@ Result<void> check_virtual(const RecordFlags& flags) {
   return failure(ErrorKind::invalid_input, "record with the virtual PMU",
                  "it counts programs that loft starts, and nothing but what they execute",
                  "leave out -p, -a, --types, -F, -c, -g, --recorder, --all and --isolate");
+}
+
+// A summary has sums of one program alone.
+Result<void> check_job(const RecordFlags& flags) {
+  const auto usage = [](std::string why, std::string hint) {
+    return failure(ErrorKind::invalid_input, "record a rank of a job", std::move(why),
+                   std::move(hint));
+  };
+  if (!flags.job.is_given()) {
+    if (flags.job.wish.full.empty()) return {};
+    return usage("--full chooses ranks of a job", "name its folder with --job");
+  }
+  if (flags.command.empty() || flags.whole_machine || !flags.page.empty())
+    return usage("a rank is a program that loft starts, and its file has its name already",
+                 "leave out -p, -a and -o: srun loft record --job DIR -- ./app");
+  const RecordingFlags& what = flags.what;
+  const bool is_detailed = !what.types.empty() || what.frequency_hz != 0 || what.period != 0 ||
+                           !what.stacks.empty() || !what.ring.empty() || what.slice_ms > 0 ||
+                           !flags.recorder.empty() || flags.until_all_end || flags.isolate;
+  if (is_detailed && flags.job.wish.full.empty())
+    return usage("a summary has no single samples, slices and stacks",
+                 "leave out -t, -F, -c, -g, --types, --ring, --recorder, --all and --isolate, or "
+                 "choose ranks that are recorded in full with --full");
+  return {};
 }
 
 Result<void> check(const RecordFlags& flags) {
@@ -74,6 +102,7 @@ Result<void> check(const RecordFlags& flags) {
     return usage("a program and -p exclude each other", "leave one of them out");
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
     return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
+  LOFT_CHECK(check_job(flags));
   return flags.source.is_virtual() ? check_virtual(flags) : Result<void>();
 }
 
@@ -187,6 +216,8 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
     }
   }
   request.output = flags.output;
+  if (const auto rank = job::own_rank())
+    request.more_facts = [rank = *rank] { return job::facts_of(rank); };
   request.version = LOFT_VERSION;
   request.command_line = {"loft", "record"};
   for (const std::string& word : flags.command) request.command_line.push_back(word);
@@ -248,11 +279,10 @@ Result<void> take_environment(RecordFlags& flags) {
   return {};
 }
 
-Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
-  RecordFlags flags = with_page_apart(given);
-  LOFT_CHECK(take_environment(flags));
-  LOFT_CHECK(check(flags));
-  LOFT_TRY(const auto request, make_request(flags, terminal));
+Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
+                           const std::function<job::Facts()>& more_facts = {}) {
+  LOFT_TRY(auto request, make_request(flags, terminal));
+  if (more_facts) request.more_facts = more_facts;
   LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
                                                         : source::scheduler::record(request));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
@@ -264,6 +294,46 @@ Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
   terminal.note(fmt::format("loft: {} is not the whole recording: {}\n", name_of(flags.output),
                             to_string(*result.broken)));
   return result.exit_status == 0 ? kLoftFailed : result.exit_status;
+}
+
+// Time by function, or what the virtual PMU counts in each.
+Result<int> record_summary(const RecordFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const RecordRequest request, make_request(flags, terminal));
+  if (!request.turns.empty())
+    return failure(ErrorKind::invalid_input, "record a rank of a job",
+                   "sets of events that take turns are of full recordings", "use commas alone");
+  return run_as_rank(flags.job, flags.command, terminal, [&](job::RankSummary& summary) {
+    if (flags.source.is_virtual()) return job::measure_work(flags.command, request.events, summary);
+    const bool has_events = !flags.what.events.empty();
+    return job::measure_time(flags.command,
+                             has_events ? request.events : std::vector<event::Event>(), summary);
+  });
+}
+
+Result<int> record_rank(RecordFlags flags, Terminal& terminal) {
+  const job::Rank rank = job::own_rank().value_or(job::only_rank());
+  LOFT_TRY(const bool is_full, job::is_full(flags.job.wish, rank));
+  if (!is_full) return record_summary(flags, terminal);
+  LOFT_TRY(job::RankRun run, job::RankRun::begin(flags.job.wish, flags.command));
+  flags.output = run.path();
+  auto recorded =
+      record_to_file(flags, terminal, [&] { return job::facts_of(run.summary().rank, run.mpi()); });
+  if (!recorded) run.discard();
+  return recorded;
+}
+
+Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
+  RecordFlags flags = with_page_apart(given);
+  LOFT_CHECK(take_environment(flags));
+  LOFT_CHECK(check(flags));
+  if (const auto warning =
+          launcher_warning(flags.command, "loft record", !flags.source.is_virtual());
+      !warning.empty())
+    terminal.note("loft: " + warning + "\n");
+  if (flags.job.is_given()) return record_rank(std::move(flags), terminal);
+  flags.output = own_output(flags.output);
+  if (!flags.page.empty()) flags.page = own_output(flags.page);
+  return record_to_file(flags, terminal);
 }
 
 }  // namespace
@@ -301,6 +371,8 @@ void add_record(Command& app, Action& action) {
   command->add_option("-o,--output", flags->output,
                       "the recording (default: perf.data), - for standard output, or FILE.html for "
                       "its report as well");
+  add_job_flag(*command, flags->job);
+  add_full_flag(*command, flags->job);
   command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();

@@ -11,8 +11,10 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/report_flags.hpp"
+#include "cli/report_job.hpp"
 #include "cli/report_outputs.hpp"
 #include "event/recording_schema.hpp"
+#include "job/folder.hpp"
 #include "sample/energy_share.hpp"
 #include "sample/report.hpp"
 #include "source/file/dump.hpp"
@@ -108,6 +110,7 @@ void note_filters(const OutputForm& form, const sample::Report& report, Terminal
 
 Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   LOFT_TRY(const auto file, take_file(flags));
+  if (job::is_job_folder(file)) return report_job(file, flags, terminal);
   const OutputFlags to{flags.format, flags.output};
   LOFT_TRY(const auto* output, choose_output(report_outputs(), to));
   source::Progress progress;

@@ -8,6 +8,7 @@
 #include "base/cpu_set.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/report_job.hpp"
 #include "cli/report_outputs.hpp"
 #include "format/perf/attr.hpp"
 #include "source/file/time_range.hpp"
@@ -139,7 +140,8 @@ unsigned workers_of(const ReportFlags& flags) {
 
 void add_report_flags(Command& command, ReportFlags& flags) {
   command.add_option("file", flags.words,
-                     "the recording (default: perf.data, then loft.data; - is standard input)");
+                     "the recording (default: perf.data, then loft.data; - is standard input), or "
+                     "the folder of a job");
   command.add_option("-i,--input", flags.input, "the recording, as perf's commands take it");
   command
       .add_option("--by", flags.by,
@@ -194,7 +196,11 @@ void add_report_flags(Command& command, ReportFlags& flags) {
   command.add_flag("--records", flags.records, "show every record with every field");
   command.add_option("--csv", flags.csv,
                      "write stat, overview, processes and results.csv into this folder");
-  const std::vector<OutputForm> forms = forms_of(report_outputs());
+  command
+      .add_option("--step", flags.step, "of a job: this run into its folder (default: the last)")
+      ->check(between(1, 1'000'000'000));
+  std::vector<OutputForm> forms = forms_of(report_outputs());
+  std::ranges::move(job_forms(), std::back_inserter(forms));
   command
       .add_option("--format", flags.format, "the form of the result (default: by -o, else text)")
       ->check(one_of(names_of(forms)));

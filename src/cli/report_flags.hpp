@@ -22,6 +22,7 @@ struct ReportFlags {
   std::string cpus;
   std::string time;
   std::size_t top = 0;
+  std::size_t step = 0;  // of a job; 0: the last
   bool children = false;
   bool inlines = false;
   unsigned threads = 0;

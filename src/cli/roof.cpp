@@ -10,15 +10,18 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
+#include "cli/job_flags.hpp"
 #include "cli/machine_at_hand.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/raster.hpp"
 #include "cli/source_flag.hpp"
+#include "job/measure.hpp"
 #include "machine/file.hpp"
 #include "roof/once.hpp"
 #include "roof/report.hpp"
 #include "roof/run_file.hpp"
+#include "roof/work_events.hpp"
 #include "source/file/count_recording.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/several_runs.hpp"
@@ -45,8 +48,16 @@ struct RoofFlags {
   bool once = false;
   bool loops = false;
   bool what_if = false;
+  std::string pass;  // in a job: "time" or "counts"
+  JobFlags job;
   OutputFlags output;
 };
+
+// A rank cannot be run twice while the others wait for it.
+bool is_rank(const RoofFlags& flags) {
+  const auto rank = job::own_rank();
+  return flags.job.is_given() || (rank && rank->size > 1);
+}
 
 unsigned most_runs(const RoofFlags& flags) {
   return flags.runs == "auto" ? source::kMostRuns
@@ -147,6 +158,29 @@ Result<void> check_recordings(const RoofFlags& flags) {
   return {};
 }
 
+Result<void> check_rank(const RoofFlags& flags) {
+  if (!flags.pass.empty() && (!flags.job.is_given() || flags.once))
+    return usage("--pass is one of the two runs of a job",
+                 "name the job's folder with --job, and leave out --once");
+  if (!is_rank(flags)) return {};
+  if (most_runs(flags) > 1 || flags.loops || !flags.other_machine.empty())
+    return usage("a rank of a parallel job runs once, while the others wait for it",
+                 "leave out --runs, --loops and --on");
+  const bool has_output = !flags.output.file.empty() || !flags.output.format.empty();
+  if (flags.job.is_given() && (has_output || flags.command.empty() || !flags.pids.empty()))
+    return usage("--job keeps sums of a program that loft starts",
+                 "leave out -p, recordings, -o and --format: srun loft roof --job DIR -- ./app");
+  return {};
+}
+
+Failure needs_two_runs() {
+  return usage(
+      "this machine has no counters of operations and bytes, and a rank of a parallel job "
+      "cannot run twice",
+      "add --once; or start two jobs, with --job DIR --pass time and with --job DIR --pass "
+      "counts, which 'loft report DIR' joins");
+}
+
 // Whatever is wrong with the flags is said before anything runs.
 Result<void> check(const RoofFlags& flags) {
   LOFT_CHECK(check_recordings(flags));
@@ -173,6 +207,7 @@ Result<void> check(const RoofFlags& flags) {
     return usage(
         "another machine is modelled with the virtual PMU, in further runs of a program",
         "leave out --on, or --once, --model dram, --source perf_events, -p and recordings");
+  LOFT_CHECK(check_rank(flags));
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
     return usage("a recording needs a file", "name it with -o");
@@ -238,6 +273,7 @@ Result<int> run_for_another(const RoofFlags& flags, Terminal& terminal) {
 Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   if (!flags.other_machine.empty()) return run_for_another(flags, terminal);
   LOFT_TRY(const auto counters, choose_counters(flags, terminal));
+  if (!counters && is_rank(flags)) return needs_two_runs();
   LOFT_TRY(model::Machine machine, machine_at_hand(flags.machine, terminal));
   if (flags.model == "dram") machine = roof::roofs_of_memory(std::move(machine));
   const roof::Target target = target_of(flags);
@@ -297,9 +333,36 @@ Result<int> show_recordings(const RoofFlags& flags, Terminal& terminal) {
   return 0;
 }
 
-Result<int> run_roof(const RoofFlags& flags, Terminal& terminal) {
+// What a rank did and how long it took; its place under the roofs is shown by the report of the
+// job.
+Result<int> run_rank(const RoofFlags& flags, Terminal& terminal) {
+  const auto run = [&](const std::function<Result<void>(job::RankSummary&)>& measure) {
+    return run_as_rank(flags.job, flags.command, terminal, [&](job::RankSummary& summary) {
+      summary.pass = flags.pass;
+      return measure(summary);
+    });
+  };
+  if (flags.pass == "time")
+    return run([&](auto& summary) { return job::measure_time(flags.command, {}, summary); });
+  if (flags.pass == "counts") {
+    LOFT_TRY(const auto events, roof::virtual_events(roof::work_event_names() + ",flops"));
+    return run([&](auto& summary) { return job::measure_work(flags.command, events, summary); });
+  }
+  if (flags.once)
+    return run([&](auto& summary) { return job::measure_both_once(flags.command, summary); });
+  LOFT_TRY(const auto counters, choose_counters(flags, terminal));
+  if (!counters) return needs_two_runs();
+  return run([&](auto& summary) { return job::measure_both(flags.command, *counters, summary); });
+}
+
+Result<int> run_roof(RoofFlags flags, Terminal& terminal) {
   LOFT_CHECK(check(flags));
   if (!flags.recordings.empty()) return show_recordings(flags, terminal);
+  if (const auto warning = launcher_warning(flags.command, "loft roof --once", false);
+      !warning.empty())
+    terminal.note("loft: " + warning + "\n");
+  if (flags.job.is_given()) return run_rank(flags, terminal);
+  flags.output.file = own_output(flags.output.file);
   return flags.once ? run_program_once(flags, terminal) : run_program(flags, terminal);
 }
 
@@ -350,6 +413,12 @@ void add_roof(Command& app, Action& action) {
       ->check(runs_problem);
   command->add_flag("--once", flags->once,
                     "run the program once, under the virtual PMU, and estimate its time");
+  command
+      ->add_option("--pass", flags->pass,
+                   "with --job: measure the time in one job and the counts in another; the report "
+                   "joins them by rank")
+      ->check(one_of({"time", "counts"}));
+  add_job_flag(*command, flags->job);
   command->add_flag("--keep-going", flags->keep_going,
                     "take the counts even when the program's two runs end differently");
   add_output_flags(*command, flags->output, forms_of(kOutputs));

@@ -8,11 +8,14 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/job_flags.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
 #include "cli/source_flag.hpp"
 #include "cli/threshold_flag.hpp"
 #include "event/resolver.hpp"
+#include "job/rank.hpp"
+#include "job/summarize.hpp"
 #include "machine/geometry.hpp"
 #include "metric/request.hpp"
 #include "metric/run_counts.hpp"
@@ -54,6 +57,7 @@ struct StatFlags {
   machine::GeometryTexts machine;
   MetricFlags metrics;
   OutputFlags output;
+  JobFlags job;
 };
 
 // Windows that tell how much a multiplexed count varies, where no -I asks for others.
@@ -98,6 +102,14 @@ Result<void> check(const StatFlags& flags) {
     return usage("--threshold is about one run", "leave out -r, or --threshold");
   if (!flags.thresholds.empty() && flags.source.asked() == sample::Source::perf_events)
     return usage("thresholds are the virtual PMU's", "use --source virtual");
+  if (repeated && job::own_rank().value_or(job::only_rank()).size > 1)
+    return usage("a rank of a parallel job cannot be repeated by itself: the others would wait",
+                 "leave out -r, and start the whole job again");
+  if (flags.job.is_given() && (flags.command.empty() || flags.per_core || flags.per_thread ||
+                               flags.interval_ms > 0 || repeated || flags.by == "block" ||
+                               !flags.output.file.empty() || !flags.output.format.empty()))
+    return usage("--job keeps the totals and functions of a program that loft starts",
+                 "leave out -p, --per-core, --per-thread, -I, -r, --by block, -o and --format");
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
@@ -216,6 +228,8 @@ Result<source::CountRequest> make_request(const StatFlags& flags,
   }
   request.region = flags.region;
   request.split = split_of(flags);
+  if (flags.job.is_given() && asked_source(flags) == sample::Source::virtual_pmu)
+    request.split = source::Split::functions;
   if (runs_by_need(flags)) {
     LOFT_TRY(request.groups, source::groups_of(events));
   }
@@ -238,7 +252,9 @@ class Counter {
     options_.only = asked_source(flags);
     options_.with_energy = true;
     options_.on_incomplete = [this](const Error& why) { incomplete_ = why; };
-    options_.streams = roof::streams_of_two_runs();
+    // A rank that runs twice would wait for others that do not.
+    if (!flags.job.is_given() && job::own_rank().value_or(job::only_rank()).size == 1)
+      options_.streams = roof::streams_of_two_runs();
     if (flags.interval_ms > 0) {
       options_.interval = Nanoseconds(static_cast<Nanoseconds::rep>(flags.interval_ms * 1e6));
       if (format == Format::text && flags.output.file.empty())
@@ -280,10 +296,9 @@ class Counter {
   std::optional<Error> incomplete_;
 };
 
-Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
-  LOFT_TRY(const Format format, choose_format(flags.output));
-  LOFT_CHECK(check(flags));
-  LOFT_TRY(const Names read, read_names(flags, terminal));
+// Counts the program as the flags say; `incomplete` is why a part of it was not counted.
+Result<sample::RunCounts> count_program(const StatFlags& flags, const Names& read, Format format,
+                                        std::optional<Error>& incomplete, Terminal& terminal) {
   const metric::Request& names = read.request;
   LOFT_TRY(auto request, make_request(flags, names.events));
   request.thresholds = read.thresholds;
@@ -303,7 +318,34 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
                            return metric::uncertain(counted, metric::evaluate_run(names, counted),
                                                     policy.target_or_default());
                          }));
-  auto metrics = metric::evaluate_run(names, run);
+  incomplete = counter.incomplete();
+  return run;
+}
+
+Result<int> count_rank(const StatFlags& flags, const Names& names, Terminal& terminal) {
+  return run_as_rank(
+      flags.job, flags.command, terminal, [&](job::RankSummary& summary) -> Result<void> {
+        std::optional<Error> incomplete;
+        LOFT_TRY(const auto run, count_program(flags, names, Format::json, incomplete, terminal));
+        job::add_counts(run, summary);
+        if (incomplete) summary.notes.push_back(to_string(*incomplete));
+        return {};
+      });
+}
+
+Result<int> run_stat(StatFlags flags, Terminal& terminal) {
+  LOFT_TRY(const Format format, choose_format(flags.output));
+  LOFT_CHECK(check(flags));
+  LOFT_TRY(const Names names, read_names(flags, terminal));
+  const bool is_virtual = plain_names(flags) == event::PlainNames::virtual_first;
+  const std::string warning = launcher_warning(flags.command, "loft stat", !is_virtual);
+  if (!warning.empty()) terminal.note("loft: " + warning + "\n");
+  if (flags.job.is_given()) return count_rank(flags, names, terminal);
+  flags.output.file = own_output(flags.output.file);
+  std::optional<Error> incomplete;
+  LOFT_TRY(auto run, count_program(flags, names, format, incomplete, terminal));
+  if (!warning.empty() && format != Format::text) run.notes.push_back(warning);
+  auto metrics = metric::evaluate_run(names.request, run);
   if (flags.interval_ms <= 0) {  // they only told how certain the counts are
     run.intervals.clear();
     metrics.intervals.clear();
@@ -312,7 +354,7 @@ Result<int> run_stat(const StatFlags& flags, Terminal& terminal) {
                            : format == Format::csv ? view::stat_csv(run, metrics)
                                                    : view::stat_text(run, metrics);
   LOFT_CHECK(write_result(flags.output, text, Stream::notes, terminal));
-  if (counter.incomplete()) return Failure(*counter.incomplete());
+  if (incomplete) return Failure(*incomplete);
   return run.exit_status;
 }
 
@@ -367,6 +409,7 @@ void add_stat(Command& app, Action& action) {
   command->add_option("-C,--cpu", flags->cpus, "with --system or --per-core: these CPUs (0-3,8)");
   add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
+  add_job_flag(*command, flags->job);
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();
   command->callback([flags, &action] {

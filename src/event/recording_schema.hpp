@@ -43,6 +43,8 @@ inline constexpr std::uint32_t kWorkSection = 240;      // what a roofline count
 inline constexpr std::uint32_t kMachineSection = 241;   // the machine file of the roofline
 inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts and code
 
+inline constexpr std::uint32_t kRankSection = 243;  // what a rank of a job did, added up
+
 // Keys of the facts.
 namespace fact {
 inline constexpr std::string_view kRecorder = "recorder";
@@ -59,6 +61,17 @@ inline constexpr std::string_view kStillRunning = "still_running";
 inline constexpr std::string_view kWallNs = "wall_ns";
 inline constexpr std::string_view kExitStatus = "exit_status";
 inline constexpr std::string_view kIsolatedOn = "isolated_on";
+// Of a rank of a parallel job.
+inline constexpr std::string_view kRank = "rank";
+inline constexpr std::string_view kRanks = "ranks";
+inline constexpr std::string_view kLocalRank = "local_rank";
+inline constexpr std::string_view kNode = "node";
+inline constexpr std::string_view kJob = "job";
+inline constexpr std::string_view kLaunch = "launch";
+inline constexpr std::string_view kLauncher = "launcher";
+inline constexpr std::string_view kMpiNs = "mpi_ns";
+inline constexpr std::string_view kMpiCalls = "mpi_calls";
+inline constexpr std::string_view kMpiSpanNs = "mpi_span_ns";
 }  // namespace fact
 
 }  // namespace loft::event::recording

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.hpp"
+#include "source/calls/budget.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/calls/native.hpp"
 
@@ -151,6 +152,19 @@ TEST(NativeCalls, LeavesAloneWhatCannotBePatchedAndSaysWhy) {
   EXPECT_EQ(seen(of(run, "enters")), 10u);
   EXPECT_THAT(run.functions[index_of(run, "entered_inside")].why_not, HasSubstr("a jump leads"));
   EXPECT_THAT(run.functions[index_of(run, "no_room")].why_not, HasSubstr("no room"));
+}
+
+TEST(NativeCalls, FindsFunctionsThatCostMoreThanTheirShare) {
+  using namespace std::chrono_literals;
+  Budget budget(0.01, 50);
+  // In 10 ms, 1 % is 100 us: 2000 calls of 50 ns.
+  EXPECT_TRUE(budget.look({1'000, 1'900}, 10ms).empty());
+  const auto over = budget.look({10'000, 3'800}, 20ms);
+  ASSERT_EQ(over.size(), 1u);
+  EXPECT_EQ(over[0].function, 0u);
+  EXPECT_DOUBLE_EQ(over[0].share, 0.045);
+  // Too little time has passed to tell.
+  EXPECT_TRUE(budget.look({100'000, 100'000}, 20ms).empty());
 }
 
 TEST(NativeCalls, StatisticsAreThoseOfTheKeptCalls) {

@@ -62,22 +62,41 @@ Result<std::shared_ptr<Arena>> Arena::create(const Tracee& thread, std::uint64_t
   arena->options_ = options;
   arena->context_size_ =
       rounded(arena->ring_at() + std::uint64_t{options.kept_calls} * LOFT_CALLS_KEPT_SIZE);
-  arena->size_ = arena->context_size_ * options.contexts;
-  arena->used_.resize(options.contexts);
   std::uint64_t number = 0;
   LOFT_TRY(arena->fd_, make_file(thread, instruction, pid, number));
-  if (::ftruncate(arena->fd_.get(), static_cast<off_t>(arena->size_)) != 0 ||
-      ::fcntl(arena->fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return failure_of_errno(errno, "size the memory shared with the program");
-  LOFT_TRY(arena->address_, thread.system_call(instruction, SYS_mmap,
-                                               {0, arena->size_, PROT_READ | PROT_WRITE,
-                                                MAP_SHARED | MAP_NORESERVE, number, 0}));
+  LOFT_CHECK(arena->map(thread, instruction, number));
   LOFT_CHECK(thread.system_call(instruction, SYS_close, {number, 0, 0, 0, 0, 0}));
   LOFT_CHECK(thread.system_call(instruction, SYS_madvise,
                                 {arena->address_, arena->size_, MADV_DONTDUMP, 0, 0, 0}));
+  if (::ftruncate(arena->fd_.get(), static_cast<off_t>(arena->size_)) != 0 ||
+      ::fcntl(arena->fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return failure_of_errno(errno, "size the memory shared with the program");
   LOFT_TRY(arena->mapping_, Mapping::shared(arena->fd_, static_cast<std::size_t>(arena->size_),
                                             Mapping::Access::read_write));
+  arena->used_.resize(arena->options_.contexts);
+  arena->used_[kCommon] = true;
+  arena->prepare(kCommon);
   return arena;
+}
+
+// For as many threads as are asked for, or as few as the program may still map.
+Result<void> Arena::map(const Tracee& thread, std::uint64_t instruction, std::uint64_t number) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 30;
+  constexpr std::uint32_t kFewest = 4;
+  options_.contexts = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      kMostBytes / context_size_, kFewest, std::max(options_.contexts, kFewest)));
+  for (;;) {
+    size_ = context_size_ * options_.contexts;
+    auto address = thread.system_call(
+        instruction, SYS_mmap,
+        {0, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, number, 0});
+    if (address) {
+      address_ = *address;
+      return {};
+    }
+    if (options_.contexts == kFewest) return tl::make_unexpected(address.error());
+    options_.contexts = std::max(options_.contexts / 8, kFewest);
+  }
 }
 
 std::byte* Arena::at(std::uint32_t context, std::uint64_t offset) const {
@@ -88,11 +107,9 @@ std::uint64_t Arena::address_of(std::uint32_t context) const {
   return address_ + context * context_size_;
 }
 
-Result<std::uint32_t> Arena::open_context() {
+std::optional<std::uint32_t> Arena::open_context() {
   const auto free = std::find(used_.begin(), used_.end(), false);
-  if (free == used_.end())
-    return failure(ErrorKind::limit, "watch another thread",
-                   fmt::format("{} threads at a time are watched", used_.size()));
+  if (free == used_.end()) return std::nullopt;
   *free = true;
   const auto context = static_cast<std::uint32_t>(free - used_.begin());
   prepare(context);
@@ -104,7 +121,8 @@ void Arena::prepare(std::uint32_t context) {
   loft_calls_context head{};
   head.self = base;
   head.top = base + LOFT_CALLS_FRAMES;
-  head.limit = head.top + (LOFT_CALLS_FRAME_COUNT - 1) * LOFT_CALLS_FRAME_SIZE;
+  if (context != kCommon)
+    head.limit = head.top + (LOFT_CALLS_FRAME_COUNT - 1) * LOFT_CALLS_FRAME_SIZE;
   head.steps = base + steps_at();
   head.ring = options_.kept_calls == 0 ? 0 : base + ring_at();
   head.room = options_.kept_calls;

@@ -28,7 +28,7 @@ namespace loft::source::calls {
 
 struct ArenaOptions {
   std::uint32_t functions = 1024;  // how many can be watched
-  std::uint32_t contexts = 64;     // threads at a time
+  std::uint32_t contexts = 1024;   // threads at a time, if that many addresses are free
   std::uint32_t kept_calls = 0;  // that a thread can have unread, a power of two; 0: none are kept
   std::uint64_t longer = 0;      // ticks that a call must have taken to be kept
   std::uint64_t depth = 0;       // only those with fewer watched calls around them; 0: all
@@ -52,8 +52,10 @@ class Arena {
   // Where the sums of a function are in each context.
   [[nodiscard]] static std::uint32_t offset_of_sums(std::uint32_t function);
 
-  // A context for a thread; `limit` where there are as many as fit.
-  [[nodiscard]] Result<std::uint32_t> open_context();
+  // A context for a thread; nothing where there are as many as fit. Then it shares kCommon with
+  // others: their calls are counted as not measured.
+  [[nodiscard]] std::optional<std::uint32_t> open_context();
+  static constexpr std::uint32_t kCommon = 0;
   [[nodiscard]] std::uint64_t address_of(std::uint32_t context) const;
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -76,6 +78,8 @@ class Arena {
  private:
   Arena() = default;
   void prepare(std::uint32_t context);
+  [[nodiscard]] Result<void> map(const Tracee& thread, std::uint64_t instruction,
+                                 std::uint64_t number);
   [[nodiscard]] std::uint64_t steps_at() const;  // in a context
   [[nodiscard]] std::uint64_t ring_at() const;
   [[nodiscard]] std::byte* at(std::uint32_t context, std::uint64_t offset) const;

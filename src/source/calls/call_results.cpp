@@ -40,7 +40,7 @@ void CallResults::read_kept(Arena& arena, std::uint32_t context, std::uint32_t t
 
 void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t thread,
                         const std::vector<std::uint32_t>& functions) {
-  read_kept(arena, context, thread, functions);
+  if (context != Arena::kCommon) read_kept(arena, context, thread, functions);
   const std::uint64_t lost = arena.lost(context);
   run_.seen += lost;
   run_.lost += lost;

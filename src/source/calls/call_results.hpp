@@ -26,7 +26,7 @@ class CallResults {
              const std::vector<std::uint32_t>& functions);
   void note(std::string text);
 
-  [[nodiscard]] sample::CallRun& run() { return run_; }
+  [[nodiscard]] const sample::CallRun& run() const { return run_; }
 
  private:
   sample::CallRun& run_;

@@ -128,7 +128,7 @@ void CallTracer::take_event(pid_t tid, int event) {
       note_birth(tid, event);
       break;
     case PTRACE_EVENT_EXEC:
-      note(begin_image(tid));
+      take_exec(tid);
       break;
     default:
       if (threads_[tid].number == kNotBegun) note(begin_thread(tid));
@@ -171,12 +171,12 @@ Result<void> CallTracer::give_context(pid_t tid) {
   Thread& thread = threads_[tid];
   const Image* image = image_of(tid);
   if (image == nullptr || image->arena() == nullptr || thread.context) return {};
-  LOFT_TRY(const std::uint32_t context, image->arena()->open_context());
   thread.arena = image->shared_arena();
-  thread.context = context;
+  thread.context = thread.arena->open_context();
+  if (!thread.context) results_.note("too many threads at a time: calls of some are not measured");
   const Tracee tracee(tid);
   LOFT_TRY(auto registers, tracee.registers());
-  registers.gs_base = thread.arena->address_of(context);
+  registers.gs_base = thread.arena->address_of(thread.context.value_or(Arena::kCommon));
   return tracee.set_registers(registers);
 }
 
@@ -205,9 +205,25 @@ void CallTracer::take_end(pid_t tid) {
 void CallTracer::give_up_process(pid_t pid) {
   const auto process = processes_.find(pid);
   if (process == processes_.end()) return;
-  if (process->second.image != nullptr)
-    for (const std::string& text : process->second.image->notes()) results_.note(text);
+  give_up_image(process->second.image);
   processes_.erase(process);
+}
+
+void CallTracer::give_up_image(const std::shared_ptr<Image>& image) {
+  if (image == nullptr) return;
+  for (const std::string& text : image->notes()) results_.note(text);
+  const std::shared_ptr<Arena>& arena = image->shared_arena();
+  const bool is_last = arena != nullptr && arena.use_count() == 1;
+  if (is_last) results_.close(*arena, Arena::kCommon, kNotBegun, image->functions());
+}
+
+// What the program itself is must be watched; what it starts may be something else.
+void CallTracer::take_exec(pid_t tid) {
+  const bool is_first = tid == root_ && processes_[tid].image == nullptr;
+  const auto begun = begin_image(tid);
+  if (begun) return;
+  if (is_first) note(begun);
+  results_.note(to_string(begun.error()));
 }
 
 // After exec: one thread is left, and nothing of what was there before.
@@ -223,15 +239,16 @@ Result<void> CallTracer::begin_image(pid_t pid) {
   Thread& thread = threads_[pid];
   thread.pid = pid;
   thread.number = results_.add_thread(pid, pid);
-  if (const auto old = processes_[pid].image)
-    for (const std::string& text : old->notes()) results_.note(text);
+  give_up_image(processes_[pid].image);
+  processes_[pid].image.reset();
+  const Tracee tracee(pid);
+  LOFT_CHECK(tracee.step());  // out of exec, which would still change its registers
   LOFT_TRY(Image image, Image::of(pid, plans_, options_));
-  LOFT_CHECK(image.hook_loader());
+  LOFT_CHECK(image.hook_loader(tracee));
   processes_[pid].image = std::make_shared<Image>(std::move(image));
   Image& now = *processes_[pid].image;
   if (now.loader()) return {};
-  LOFT_CHECK(Tracee(pid).step());  // out of exec, which would still change its registers
-  LOFT_CHECK(now.watch_modules(Tracee(pid)));
+  LOFT_CHECK(now.watch_modules(tracee));
   return give_context(pid);
 }
 
@@ -239,7 +256,7 @@ void CallTracer::take_signal(pid_t tid, int number) {
   const Image* image = image_of(tid);
   if (number == SIGTRAP && image != nullptr && image->loader()) {
     const auto registers = Tracee(tid).registers();
-    if (registers && registers->rip == image->loader()->address + 1) {
+    if (registers && registers->rip == image->loader()->trap) {
       note(take_loader_stop(tid));
       go_on(tid);
       return;
@@ -258,14 +275,9 @@ void CallTracer::take_signal(pid_t tid, int number) {
   go_on(tid, number);
 }
 
-// The loader has called its hook, which is a breakpoint now: what it does instead is to return.
 Result<void> CallTracer::take_loader_stop(pid_t tid) {
   Image& image = *image_of(tid);
   const Tracee tracee(tid);
-  LOFT_TRY(auto registers, tracee.registers());
-  LOFT_TRY(registers.rip, image.memory().word(registers.rsp));
-  registers.rsp += 8;
-  LOFT_CHECK(tracee.set_registers(registers));
   if (!image.is_loader_consistent()) return {};
   const bool was_watched = image.arena() != nullptr;
   LOFT_CHECK(image.watch_modules(tracee));

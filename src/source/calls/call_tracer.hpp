@@ -44,7 +44,11 @@ class CallTracer {
   void drain();
   // Takes over what threads have counted and kept so far.
   void read();
-  // Takes the patches of functions away that cost too much.
+  // How often each of the run's functions was called so far.
+  [[nodiscard]] std::vector<std::uint64_t> calls() const;
+  // Of all processes that are followed.
+  [[nodiscard]] Nanoseconds cpu_time() const;
+  // Takes the patches of functions away.
   void leave_alone(const std::vector<std::uint32_t>& functions);
 
   // The first thing that went wrong while nobody waited for an answer.
@@ -71,6 +75,7 @@ class CallTracer {
   void take_stop(pid_t tid, int status);
   void take_event(pid_t tid, int event);
   void take_signal(pid_t tid, int number);
+  void take_exec(pid_t tid);
   void take_end(pid_t tid);
   void go_on(pid_t tid, int signal = 0);
 
@@ -80,6 +85,7 @@ class CallTracer {
   [[nodiscard]] Result<void> give_context(pid_t tid);
   void give_up_context(Thread& thread);
   void give_up_process(pid_t pid);
+  void give_up_image(const std::shared_ptr<Image>& image);
   [[nodiscard]] Result<void> take_loader_stop(pid_t tid);
   [[nodiscard]] Result<void> leave_own_code(pid_t tid);
   [[nodiscard]] Result<void> place_outside(pid_t tid);

@@ -4,6 +4,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ Result<void> CallTracer::await_stop(pid_t tid) {
     if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) {
       note_birth(tid, event);
     } else if (event == PTRACE_EVENT_EXEC) {
-      LOFT_CHECK(begin_image(tid));
+      take_exec(tid);
     } else if (event == 0 || WSTOPSIG(status) != SIGTRAP) {
       thread.held_status = status;
     }
@@ -136,7 +137,7 @@ Result<void> CallTracer::attach(pid_t pid) {
       return failure(ErrorKind::unsupported, "watch calls natively",
                      "the program uses the gs register itself", "use --source virtual");
   }
-  LOFT_CHECK(now_image.hook_loader());
+  LOFT_CHECK(now_image.hook_loader(Tracee(tids.front())));
   LOFT_CHECK(now_image.watch_modules(Tracee(tids.front())));
   for (const pid_t tid : tids) {
     LOFT_CHECK(place_outside(tid));
@@ -154,14 +155,11 @@ Result<void> CallTracer::detach_process(pid_t pid) {
   const auto image = processes_[pid].image;
   if (image == nullptr || tids.empty()) return {};
   for (const pid_t tid : tids) {
+    const auto at = Tracee(tid).registers();
+    if (at && image->loader() && at->rip == image->loader()->trap) threads_[tid].held_status = 0;
     LOFT_CHECK(leave_own_code(tid));
     const Tracee tracee(tid);
     LOFT_TRY(auto registers, tracee.registers());
-    // At the breakpoint of the loader: its function is run after all.
-    if (image->loader() && registers.rip == image->loader()->address + 1) {
-      registers.rip -= 1;
-      threads_[tid].held_status = 0;
-    }
     registers.gs_base = 0;
     LOFT_CHECK(tracee.set_registers(registers));
   }
@@ -206,6 +204,34 @@ void CallTracer::read() {
     if (thread.context && image != nullptr)
       results_.read_kept(*thread.arena, *thread.context, thread.number, image->functions());
   }
+}
+
+std::vector<std::uint64_t> CallTracer::calls() const {
+  std::vector<std::uint64_t> calls(results_.run().functions.size());
+  const auto& ended = results_.run().statistics;
+  for (std::size_t i = 0; i < ended.size(); ++i)
+    calls[i] = ended[i].calls + ended[i].open + ended[i].unmeasured;
+  for (const auto& [tid, thread] : threads_) {
+    const auto process = processes_.find(thread.pid);
+    if (!thread.context || process == processes_.end()) continue;
+    const auto& functions = process->second.image->functions();
+    const auto sums =
+        thread.arena->all_sums(*thread.context, static_cast<std::uint32_t>(functions.size()));
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      calls[functions[i]] += sums[i].calls + sums[i].open + sums[i].unmeasured;
+  }
+  return calls;
+}
+
+Nanoseconds CallTracer::cpu_time() const {
+  Nanoseconds sum{0};
+  for (const auto& [pid, process] : processes_) {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &time) == 0)
+      sum += std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+  }
+  return sum;
 }
 
 void CallTracer::leave_alone(const std::vector<std::uint32_t>& functions) {

@@ -15,7 +15,6 @@
 namespace loft::source::calls {
 namespace {
 
-constexpr std::byte kBreakpoint{0xcc};
 constexpr std::uint32_t kMostFunctions = 1u << 18;
 
 // An entry of the auxiliary vector; 0 where there is none.
@@ -34,6 +33,10 @@ std::uint64_t auxiliary(pid_t pid, std::uint64_t kind) {
 }  // namespace
 
 Result<Image> Image::of(pid_t pid, PlanStore& plans, const ArenaOptions& options) {
+  LOFT_TRY(const user_regs_struct registers, Tracee(pid).registers());
+  if (!is_64bit(registers))
+    return failure(ErrorKind::unsupported, "watch calls natively",
+                   fmt::format("process {} runs code of 32 bits", pid));
   LOFT_TRY(Memory memory, Memory::open(pid));
   Image image(pid, plans, options, std::move(memory));
   LOFT_TRY(image.syscall_, find_syscall_instruction(pid, image.memory_));
@@ -54,31 +57,37 @@ Result<Image> Image::forked(pid_t child) const {
   return image;
 }
 
-Result<void> Image::hook_loader() {
+Result<void> Image::hook_loader(const Tracee& thread) {
   const std::uint64_t base = auxiliary(pid_, AT_BASE);
   if (base == 0) return {};
   LOFT_TRY(const auto mappings, mappings_of(pid_));
   const auto mapping = std::find_if(mappings.begin(), mappings.end(),
                                     [&](const MemoryRange& m) { return m.start == base; });
   if (mapping == mappings.end() || !mapping->path.starts_with('/')) return {};
-  LOFT_TRY(const auto elf, symbols::ElfFile::open(mapping->path));
-  const auto hook = symbols::address_of_symbol(*elf, "_dl_debug_state");
-  if (!hook) {
-    notes_.push_back("libraries that are loaded later are not watched: '" + mapping->path +
-                     "' does not tell debuggers of them");
+  LOFT_TRY(const auto file, CodeFile::open(mapping->path));
+  const auto hook = symbols::address_of_symbol(file->elf(), "_dl_debug_state");
+  const CodeFunction* function = hook ? file->function_at(*hook) : nullptr;
+  PatchPlan plan;
+  plan.why_not = "it does not tell debuggers of them";
+  if (function != nullptr) plan = plan_function(*file, *function, Watch::calls);
+  if (!plan.why_not.empty()) {
+    notes_.push_back("libraries that are loaded later are not watched: of '" + mapping->path +
+                     "', " + plan.why_not);
     return {};
   }
-  LoaderHook loader{base + *hook, 0, {}};
-  if (const auto debug = symbols::address_of_symbol(*elf, "_r_debug"))
-    loader.state = base + *debug + 24;  // behind version, list and address of the hook
-  std::array<std::byte, 5> code{};
-  LOFT_CHECK(memory_.read(loader.address, code));
-  const bool returns_at_once = code[0] == std::byte{0xc3} || code[4] == std::byte{0xc3};
-  if (!returns_at_once) return {};
-  loader.original = code[0];
-  LOFT_CHECK(memory_.write(loader.address, std::span(&kBreakpoint, 1)));
-  loader_ = loader;
-  return {};
+  const std::uint64_t size = TrampolineArea::space_for_agent() + TrampolineArea::space_for(plan);
+  LOFT_TRY(const auto address,
+           make_area(thread, base + function->start, base + function->end(), size));
+  TrampolineArea area(address);
+  LOFT_TRY(const auto patches, area.add(*file, plan, base, {.kind = Hook::Kind::loader}));
+  if (!is_unchanged(patches)) return {};
+  LOFT_CHECK(memory_.write(address, area.code()));
+  const std::size_t first = placed_.size();
+  for (const Patch& patch : patches) placed_.push_back({patch, sample::kNoFunction});
+  loader_ = LoaderHook{area.loader_trap(), 0};
+  if (const auto debug = symbols::address_of_symbol(file->elf(), "_r_debug"))
+    loader_->state = base + *debug + 24;  // behind version, list and address of the hook
+  return write_patches(first);
 }
 
 bool Image::is_loader_consistent() const {
@@ -113,13 +122,24 @@ Result<void> Image::make_arena(const Tracee& thread, std::uint32_t functions) {
   return {};
 }
 
+// A filter on system calls may end the program when it makes one for loft.
+bool Image::is_filtered() const {
+  const auto status = read_file(fmt::format("/proc/{}/status", pid_));
+  return status && status->find("Seccomp:\t0") == std::string::npos;
+}
+
 Result<void> Image::watch_modules(const Tracee& thread) {
+  if (is_filtered()) {
+    notes_.push_back("what a program loads once it filters its system calls is not watched");
+    return {};
+  }
   LOFT_TRY(const auto modules, new_modules());
   std::uint32_t watched = 0;
   for (const Module& module : modules) watched += module.plan->watched;
   if (arena_ == nullptr && watched == 0) return {};
   if (arena_ == nullptr) LOFT_CHECK(make_arena(thread, watched));
-  for (const Module& module : modules) LOFT_CHECK(watch(thread, module));
+  for (const Module& module : modules)
+    if (const auto done = watch(thread, module); !done) notes_.push_back(to_string(done.error()));
   return {};
 }
 
@@ -142,13 +162,12 @@ bool Image::is_unchanged(const std::vector<Patch>& patches) const {
   });
 }
 
-Result<void> Image::watch(const Tracee& thread, const Module& module) {
-  std::uint64_t size = TrampolineArea::space_for_agent();
-  for (const FunctionPlan& plan : module.plan->functions)
-    size += TrampolineArea::space_for(plan.patch);
+// Memory for code, within reach of [first, last).
+Result<std::uint64_t> Image::make_area(const Tracee& thread, std::uint64_t first,
+                                       std::uint64_t last, std::uint64_t size) {
   size = (size + 4095) & ~std::uint64_t{4095};
   LOFT_TRY(const auto mappings, mappings_of(pid_));
-  const auto room = find_room(mappings, module.first, module.last, size);
+  const auto room = find_room(mappings, first, last, size);
   if (!room)
     return failure(ErrorKind::limit, "watch calls", "there is no room near the program's code");
   constexpr std::uint64_t kHow = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
@@ -156,6 +175,14 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
            thread.system_call(syscall_, SYS_mmap,
                               {*room, size, PROT_READ | PROT_EXEC, kHow, ~std::uint64_t{0}, 0}));
   areas_.push_back({address, size});
+  return address;
+}
+
+Result<void> Image::watch(const Tracee& thread, const Module& module) {
+  std::uint64_t size = TrampolineArea::space_for_agent();
+  for (const FunctionPlan& plan : module.plan->functions)
+    size += TrampolineArea::space_for(plan.patch);
+  LOFT_TRY(const auto address, make_area(thread, module.first, module.last, size));
   TrampolineArea area(address);
   const std::size_t first = placed_.size();
   std::size_t skipped = 0;
@@ -202,7 +229,6 @@ Result<void> Image::restore() {
   for (const Placed& placed : placed_)
     LOFT_CHECK(memory_.write(placed.patch.address, placed.patch.original));
   placed_.clear();
-  if (loader_) LOFT_CHECK(memory_.write(loader_->address, std::span(&loader_->original, 1)));
   loader_.reset();
   return {};
 }

@@ -25,9 +25,8 @@ namespace loft::source::calls {
 
 // Where the dynamic loader says that it has loaded something, and what.
 struct LoaderHook {
-  std::uint64_t address = 0;  // of a function that does nothing but return
-  std::uint64_t state = 0;    // of a number that is 0 when all libraries are in place; 0: unknown
-  std::byte original{};
+  std::uint64_t trap = 0;   // where a thread stands then
+  std::uint64_t state = 0;  // of a number that is 0 when all libraries are in place; 0: unknown
 };
 
 class Image {
@@ -47,7 +46,7 @@ class Image {
   [[nodiscard]] Result<void> unmap(const Tracee& thread);
 
   // Stops at each change of the libraries. Nothing for a static program.
-  [[nodiscard]] Result<void> hook_loader();
+  [[nodiscard]] Result<void> hook_loader(const Tracee& thread);
   [[nodiscard]] const std::optional<LoaderHook>& loader() const { return loader_; }
   [[nodiscard]] bool is_loader_consistent() const;
 
@@ -86,7 +85,10 @@ class Image {
   [[nodiscard]] Result<std::vector<Module>> new_modules();
   [[nodiscard]] Result<void> make_arena(const Tracee& thread, std::uint32_t functions);
   [[nodiscard]] Result<void> watch(const Tracee& thread, const Module& module);
+  [[nodiscard]] Result<std::uint64_t> make_area(const Tracee& thread, std::uint64_t first,
+                                                std::uint64_t last, std::uint64_t size);
   [[nodiscard]] std::optional<Hook> hook_of(const FunctionPlan& plan);
+  [[nodiscard]] bool is_filtered() const;
   [[nodiscard]] bool is_unchanged(const std::vector<Patch>& patches) const;
   [[nodiscard]] Result<void> write_patches(std::size_t first) const;
 

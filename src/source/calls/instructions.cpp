@@ -82,6 +82,11 @@ bool has_stack_base(const ZydisDecodedInstructionRaw& raw) {
   return raw.modrm.mod != 3 && raw.modrm.rm == 4 && raw.sib.base == 4 && raw.rex.B == 0;
 }
 
+// Index 4 means none, but for r12.
+bool has_index(const ZydisDecodedInstructionRaw& raw) {
+  return raw.modrm.mod != 3 && raw.modrm.rm == 4 && (raw.sib.index != 4 || raw.rex.X != 0);
+}
+
 }  // namespace
 
 std::optional<Instruction> decode(Bytes bytes, std::uint64_t address) {
@@ -94,10 +99,13 @@ std::optional<Instruction> decode(Bytes bytes, std::uint64_t address) {
   result.address = address;
   result.length = decoded.length;
   result.kind = kind_of(decoded, is_direct);
+  result.is_add = decoded.mnemonic == ZYDIS_MNEMONIC_ADD;
   result.is_lea = decoded.mnemonic == ZYDIS_MNEMONIC_LEA;
   const bool has_modrm = (decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0;
   if (has_modrm) {
     result.modrm_at = decoded.raw.modrm.offset;
+    result.has_memory = decoded.raw.modrm.mod != 3;
+    result.has_index = has_index(decoded.raw);
     result.uses_stack_pointer = has_stack_base(decoded.raw);
   }
   if (has_modrm && decoded.raw.modrm.mod == 0 && decoded.raw.modrm.rm == 5) {

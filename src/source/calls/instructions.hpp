@@ -32,6 +32,9 @@ struct Instruction {
   InstructionKind kind = InstructionKind::plain;
   bool is_rip_relative = false;
   bool is_lea = false;
+  bool is_add = false;
+  bool has_memory = false;
+  bool has_index = false;            // of its memory operand: an element of a table
   bool uses_stack_pointer = false;   // as the base of its memory operand
   std::uint8_t displacement_at = 0;  // where its four bytes are, if it is relative to rip
   std::uint8_t modrm_at = 0;

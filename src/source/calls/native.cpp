@@ -8,6 +8,7 @@
 #include <bit>
 #include <thread>
 
+#include "source/calls/budget.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/supervisor.hpp"
 
@@ -52,17 +53,34 @@ ArenaOptions options_for(const sample::CallRequest& request, const TickClock& cl
   return options;
 }
 
-Result<void> follow(const NativeCalls& calls, Supervisor& supervisor, CallTracer& tracer) {
+void leave_costly_alone(Budget& budget, CallTracer& tracer, sample::CallRun& run) {
+  std::vector<std::uint32_t> functions;
+  for (const OverBudget& over : budget.look(tracer.calls(), tracer.cpu_time())) {
+    sample::WatchedFunction& function = run.functions[over.function];
+    if (!function.is_watched()) continue;
+    function.why_not = fmt::format(
+        "it was left alone after a while: watching it took {:.0f} % of the program's time",
+        100 * over.share);
+    function.hint = "raise --budget";
+    functions.push_back(over.function);
+  }
+  if (!functions.empty()) tracer.leave_alone(functions);
+}
+
+Result<void> follow(const NativeCalls& calls, Supervisor& supervisor, CallTracer& tracer,
+                    sample::CallRun& run) {
   supervisor.on_readable(tracer.fd(), [&] { tracer.drain(); });
   const Nanoseconds begin = now();
   const bool keeps = calls.request.keeps_calls;
+  Budget budget(calls.request.budget, cost_of_call(calls.only_counts));
   while (!supervisor.is_over() && !tracer.error()) {
     std::optional<Nanoseconds> wait;
-    if (keeps) wait = kRound;
+    if (keeps || calls.request.has_budget) wait = kRound;
     if (calls.most) wait = std::min(wait.value_or(*calls.most), *calls.most - (now() - begin));
     if (wait && *wait <= 0ns) break;
     LOFT_CHECK(supervisor.wait(wait));
     if (keeps) tracer.read();
+    if (calls.request.has_budget) leave_costly_alone(budget, tracer, run);
   }
   return {};
 }
@@ -73,7 +91,7 @@ Result<void> run_command(const NativeCalls& calls, CallTracer& tracer, sample::C
   LOFT_CHECK(tracer.launch(child.pid()));
   LOFT_CHECK(child.start([&] { tracer.drain(); }));
   LOFT_CHECK(supervisor.follow(child.pid()));
-  LOFT_CHECK(follow(calls, supervisor, tracer));
+  LOFT_CHECK(follow(calls, supervisor, tracer, run));
   if (tracer.error()) {
     LOFT_CHECK(tracer.detach());
     return tl::make_unexpected(*tracer.error());
@@ -90,9 +108,11 @@ Result<void> run_attached(const NativeCalls& calls, CallTracer& tracer, sample::
     LOFT_CHECK(supervisor.follow(pid));
     LOFT_CHECK(tracer.attach(pid));
   }
-  LOFT_CHECK(follow(calls, supervisor, tracer));
+  LOFT_CHECK(follow(calls, supervisor, tracer, run));
   tracer.drain();
   LOFT_CHECK(tracer.detach());
+  run.notes.push_back(fmt::format("the program was held for {:.1f} ms at most",
+                                  static_cast<double>(tracer.held().count()) / 1e6));
   run.end.elapsed = now() - begin;
   if (tracer.error()) return tl::make_unexpected(*tracer.error());
   return {};
@@ -119,6 +139,7 @@ Result<sample::CallRun> watch_calls(const NativeCalls& calls) {
   for (sample::CallStatistics& statistics : run.statistics) statistics.of.resize(1);
   run.clock = clock.finish();
   run.quantities[0].scale = run.clock.nanoseconds_per_tick;
+  run.overhead_ns = calls.only_counts ? 0 : cost_of_clock();
   run.has_all_calls = calls.request.keeps_calls;
   return run;
 }

@@ -87,19 +87,48 @@ class Planner {
 
   // Where its own jumps lead to, and how else it may end.
   void note_jumps() {
-    bool has_indirect_jump = false;
+    bool has_table_jump = false;
     for (const Part& part : parts_) {
-      for (const Instruction& instruction : part.code) {
+      for (std::size_t i = 0; i < part.code.size(); ++i) {
+        const Instruction& instruction = part.code[i];
         if (instruction.is_direct_jump()) note_jump(instruction);
         if (instruction.is_rip_relative && instruction.is_lea) targets_.insert(instruction.target);
-        has_indirect_jump = has_indirect_jump || instruction.kind == Kind::indirect_jump;
+        if (instruction.kind != Kind::indirect_jump) continue;
+        const bool is_table_jump = goes_through_table(part, i);
+        has_table_jump = has_table_jump || is_table_jump;
+        plan_.has_unknown_jumps = plan_.has_unknown_jumps || !is_table_jump;
       }
+      note_end(part);
     }
-    if (has_indirect_jump) note_tables();
+    if (has_table_jump || plan_.has_unknown_jumps) note_tables(has_table_jump);
     plan_.loops_to_start = targets_.contains(first_instruction());
     std::sort(plan_.tail_calls.begin(), plan_.tail_calls.end());
     plan_.tail_calls.erase(std::unique(plan_.tail_calls.begin(), plan_.tail_calls.end()),
                            plan_.tail_calls.end());
+  }
+
+  // Cases of a switch are elements of a table, or what an element is added to.
+  static bool goes_through_table(const Part& part, std::size_t index) {
+    const Instruction& jump = part.code[index];
+    if (jump.has_memory) return jump.has_index;
+    if (index == 0) return false;
+    const Instruction& before = part.code[index - 1];
+    return before.has_index || (before.is_add && !before.has_memory);
+  }
+
+  // Hand-written functions may go on in the one behind them.
+  void note_end(const Part& part) {
+    const auto last = std::find_if(part.code.rbegin(), part.code.rend(),
+                                   [](const Instruction& i) { return i.kind != Kind::padding; });
+    if (last == part.code.rend() || !last->falls_through() || last->kind == Kind::call ||
+        last->kind == Kind::indirect_call)
+      return;
+    const std::uint64_t next = part.end + padding_size(file_.code_at(part.end), 64);
+    if (file_.function_at(next) != nullptr) {
+      plan_.tail_calls.push_back(next);
+    } else {
+      plan_.has_unknown_jumps = true;
+    }
   }
 
   void note_jump(const Instruction& jump) {
@@ -112,9 +141,9 @@ class Planner {
     }
   }
 
-  // An indirect jump goes through a table of cases, to a label whose address is in the data, or to
-  // another function.
-  void note_tables() {
+  // The cases of tables whose address the function takes. A jump through a table that is not found
+  // may lead to another function.
+  void note_tables(bool has_table_jump) {
     std::size_t cases = 0;
     for (const Part& part : parts_) {
       for (const Instruction& instruction : part.code) {
@@ -123,7 +152,7 @@ class Planner {
       }
       if (file_.is_pointed_at_within(part.start + 1, part.end)) ++cases;
     }
-    if (cases == 0) plan_.has_unknown_jumps = true;
+    if (has_table_jump && cases == 0) plan_.has_unknown_jumps = true;
   }
 
   // Cases as distances of four bytes from the table.

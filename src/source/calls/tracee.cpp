@@ -104,6 +104,8 @@ Result<user_regs_struct> Tracee::step_to(std::uint64_t address) const {
   return failure(ErrorKind::internal, "make the program call the kernel", "it does not get there");
 }
 
+bool is_64bit(const user_regs_struct& registers) { return registers.cs == 0x33; }
+
 Result<std::uint64_t> find_syscall_instruction(pid_t pid, const Memory& memory) {
   LOFT_TRY(const auto mappings, mappings_of(pid));
   for (const MemoryRange& mapping : mappings) {

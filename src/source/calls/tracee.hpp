@@ -54,6 +54,9 @@ class Tracee {
   pid_t tid_;
 };
 
+// Whether a thread runs code of 64 bits.
+[[nodiscard]] bool is_64bit(const user_regs_struct& registers);
+
 // A syscall instruction in the memory of a process: the vdso has one.
 [[nodiscard]] Result<std::uint64_t> find_syscall_instruction(pid_t pid, const Memory& memory);
 

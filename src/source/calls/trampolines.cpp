@@ -48,6 +48,8 @@ TrampolineArea::TrampolineArea(std::uint64_t address) : address_(address) {
   code_.assign(agent.begin(), agent.end());
 }
 
+std::uint64_t TrampolineArea::loader_trap() const { return address_ + agent().loader_trap; }
+
 void TrampolineArea::put(std::initializer_list<unsigned> bytes) {
   for (const unsigned byte : bytes) code_.push_back(static_cast<std::byte>(byte));
 }
@@ -95,6 +97,11 @@ std::uint64_t TrampolineArea::put_hook(const Hook& hook) {
     put_template(head.switch_template, head.switch_size);
     set_u32(base + head.switch_arguments, hook.arguments);
     link(head.switch_call, head.on_switch);
+    return address_ + base;
+  }
+  if (hook.kind == Hook::Kind::loader) {
+    put_template(head.loader_template, head.loader_size);
+    link(head.loader_call, head.on_loader);
     return address_ + base;
   }
   put_template(head.entry_template, head.entry_size);

@@ -35,6 +35,7 @@ struct Hook {
     call,     // begins and ends a call
     count,    // counts one
     change,   // the thread changes its stack
+    loader,   // libraries were loaded
     returns,  // ends calls that have jumped there
   };
   Kind kind = Kind::call;
@@ -56,6 +57,8 @@ class TrampolineArea {
                                                std::uint64_t bias, const Hook& hook);
 
   [[nodiscard]] std::uint64_t address() const { return address_; }
+  // Where a thread stands that has met the hook of the loader.
+  [[nodiscard]] std::uint64_t loader_trap() const;
   [[nodiscard]] Bytes code() const { return code_; }
   // Where the instructions are that a patch covers, but for its first.
   [[nodiscard]] const std::vector<Move>& moves() const { return moves_; }

@@ -375,6 +375,8 @@ class RecordedRun {
                   {fact::kWallNs, number(static_cast<std::uint64_t>(result_.wall.count()))},
                   {fact::kExitStatus, number(static_cast<std::uint64_t>(result_.exit_status))}};
     if (isolation_) facts.loft.emplace_back(fact::kIsolatedOn, format_cpu_list(isolation_->cpus()));
+    if (request_.more_facts)
+      for (auto& more : request_.more_facts()) facts.loft.push_back(std::move(more));
     return facts;
   }
 

@@ -55,6 +55,8 @@ struct RecordRequest {
   std::string output = "perf.data";  // "-": standard output; the program's own goes to its errors
   std::string version;               // of loft, for the file
   std::vector<std::string> command_line;  // of loft, for the file
+  // Asked for once, at the end: what else is known of this run, by keys of event::recording::fact.
+  std::function<std::vector<std::pair<std::string_view, std::string>>()> more_facts;
   // Told at once when the file cannot be written any more; the program goes on.
   std::function<void(const Error&)> on_broken;
 };

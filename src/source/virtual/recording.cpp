@@ -264,6 +264,8 @@ class Recorder {
                   {fact::kSliceNs, std::to_string(request_.slice.count())},
                   {fact::kWallNs, std::to_string(result_.wall.count())},
                   {fact::kExitStatus, std::to_string(result_.exit_status)}};
+    if (request_.more_facts)
+      for (auto& more : request_.more_facts()) facts.loft.push_back(std::move(more));
     if (!result_.broken)
       if (const auto finished = file_->finish(facts); !finished) {
         result_.broken = finished.error();

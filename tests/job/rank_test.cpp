@@ -1,0 +1,138 @@
+// Who a process is, by the environment of its launcher; and the files that ranks write.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/file.hpp"
+#include "job/folder.hpp"
+#include "job/launcher.hpp"
+#include "job/rank.hpp"
+#include "job/rank_run.hpp"
+
+namespace loft::job {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+
+std::optional<Rank> rank_in(const std::map<std::string, std::string>& environment) {
+  return rank_of(
+      [&](const char* name) -> const char* {
+        const auto found = environment.find(name);
+        return found == environment.end() ? nullptr : found->second.c_str();
+      },
+      "host");
+}
+
+TEST(Rank, IsWhatEachLauncherSays) {
+  const auto open_mpi = rank_in({{"OMPI_COMM_WORLD_RANK", "3"},
+                                 {"OMPI_COMM_WORLD_SIZE", "32"},
+                                 {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                 {"PMIX_NAMESPACE", "185794561"}});
+  ASSERT_TRUE(open_mpi);
+  EXPECT_EQ(*open_mpi, (Rank{3, 32, 1, "host", "", "185794561", "Open MPI"}));
+  const auto hydra = rank_in({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "0"}});
+  ASSERT_TRUE(hydra);
+  EXPECT_EQ(*hydra, (Rank{0, 2, 0, "host", "", "", "PMI"}));
+  const auto slurm = rank_in({{"SLURM_PROCID", "5"},
+                              {"SLURM_STEP_NUM_TASKS", "16"},
+                              {"SLURM_LOCALID", "2"},
+                              {"SLURM_JOB_ID", "77"},
+                              {"SLURM_STEP_ID", "4"},
+                              {"SLURMD_NODENAME", "n2"}});
+  ASSERT_TRUE(slurm);
+  EXPECT_EQ(*slurm, (Rank{5, 16, 2, "n2", "77", "77.4", "Slurm"}));
+}
+
+// mpirun starts a daemon on each node with srun: its ranks inherit the daemon's variables.
+TEST(Rank, OfTheInnerLauncherCounts) {
+  const auto rank = rank_in({{"SLURM_PROCID", "1"},
+                             {"SLURM_NTASKS", "2"},
+                             {"SLURM_STEP_ID", "0"},
+                             {"SLURM_JOB_ID", "77"},
+                             {"SLURMD_NODENAME", "n2"},
+                             {"OMPI_COMM_WORLD_RANK", "6"},
+                             {"OMPI_COMM_WORLD_SIZE", "8"}});
+  ASSERT_TRUE(rank);
+  EXPECT_EQ(rank->number, 6u);
+  EXPECT_EQ(rank->node, "n2");
+  EXPECT_EQ(rank->job, "77");
+}
+
+TEST(Rank, IsNoneInABatchScriptOrFromNonsense) {
+  EXPECT_FALSE(rank_in({}));
+  EXPECT_FALSE(rank_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}}));
+  EXPECT_FALSE(rank_in({{"PMI_RANK", "4"}, {"PMI_SIZE", "4"}}));
+  EXPECT_FALSE(rank_in({{"PMI_RANK", "-1"}, {"PMI_SIZE", "4"}}));
+  EXPECT_FALSE(rank_in({{"PMI_RANK", "1"}}));
+}
+
+class Folder : public testing::Test {
+ protected:
+  Folder() { EXPECT_NE(::mkdtemp(path_.data()), nullptr); }
+  ~Folder() override { std::filesystem::remove_all(path_); }
+  std::string path_ = "/tmp/loft-job-XXXXXX";
+};
+
+TEST_F(Folder, GivesEachRunOfARankAFileOfItsOwn) {
+  const Rank rank{3, 4, {}, "n1"};
+  EXPECT_EQ(*claim_file(path_ + "/new", rank), path_ + "/new/n1/3.data");
+  EXPECT_EQ(*claim_file(path_ + "/new", rank), path_ + "/new/n1/3.2.data");
+  EXPECT_EQ(*claim_file(path_ + "/new", rank), path_ + "/new/n1/3.3.data");
+  const auto contents = rank_files(path_ + "/new");
+  ASSERT_TRUE(contents);
+  ASSERT_EQ(contents->files.size(), 3u);
+  EXPECT_TRUE(is_job_folder(path_ + "/new"));
+  EXPECT_FALSE(is_job_folder(path_));
+}
+
+TEST_F(Folder, IsNotLeftByTheNameOfANode) {
+  EXPECT_EQ(*claim_file(path_, {0, 1, {}, "../../etc"}), path_ + "/_.._.._etc/0.data");
+}
+
+TEST_F(Folder, NamesWhatIsNoFileOfARank) {
+  ASSERT_TRUE(claim_file(path_, {0, 1, {}, "n"}));
+  for (const char* name : {"/n/notes.txt", "/n/0.1.data", "/n/x.data", "/n/123456789.data", "/log"})
+    ASSERT_TRUE(replace_file(path_ + name, "x"));
+  const auto contents = rank_files(path_);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->files.size(), 1u);
+  EXPECT_EQ(contents->foreign.size(), 5u);
+}
+
+TEST(FileOfRank, KeepsRanksApartAndDevicesAsTheyAre) {
+  const Rank rank{3, 4, {}, "n"};
+  EXPECT_EQ(file_of_rank("perf.data", rank), "perf.3.data");
+  EXPECT_EQ(file_of_rank("a.b/x.pb.gz", rank), "a.b/x.3.pb.gz");
+  EXPECT_EQ(file_of_rank("./out", rank), "./out.3");
+  EXPECT_EQ(file_of_rank("/dev/null", rank), "/dev/null");
+  EXPECT_EQ(file_of_rank("-", rank), "-");
+  EXPECT_EQ(file_of_rank("perf.data", {0, 1, {}, "n"}), "perf.data");
+}
+
+TEST(Launcher, GetsLoftBetweenItAndItsProgram) {
+  const auto srun = launched_by({"/usr/bin/srun", "-n", "4", "--mpi=pmi2", "/bin/true", "-n", "x"});
+  ASSERT_TRUE(srun);
+  EXPECT_FALSE(srun->ranks_are_children);
+  EXPECT_EQ(srun->per_rank("loft stat"),
+            "/usr/bin/srun -n 4 --mpi=pmi2 loft stat --job DIR -- /bin/true -n x");
+  const auto unknown = launched_by({"mpirun", "./no-such-program"});
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->per_rank("loft roof --once"),
+            "mpirun ... loft roof --once --job DIR -- PROGRAM");
+  EXPECT_FALSE(launched_by({"/bin/true"}));
+  EXPECT_FALSE(launched_by({"flux", "submit"}));
+}
+
+TEST(FullRanks, AreAListOrAll) {
+  EXPECT_TRUE(*is_full({"d", "0,17"}, {17, 20, {}, "n"}));
+  EXPECT_FALSE(*is_full({"d", "0,17"}, {1, 20, {}, "n"}));
+  EXPECT_TRUE(*is_full({"d", "all"}, {1, 20, {}, "n"}));
+  EXPECT_FALSE(*is_full({"d", ""}, {1, 20, {}, "n"}));
+  EXPECT_FALSE(is_full({"d", "some"}, {1, 20, {}, "n"}));
+}
+
+}  // namespace
+}  // namespace loft::job
