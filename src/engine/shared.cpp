@@ -47,7 +47,7 @@ Shared::Shared(Shared&& other) noexcept
       lock_(std::move(other.lock_)),
       tables_(std::exchange(other.tables_, nullptr)),
       window_(other.window_),
-      stream_(std::move(other.stream_)),
+      streams_(std::move(other.streams_)),
       frozen_(std::move(other.frozen_)),
       shown_(other.shown_.load()) {}
 
@@ -57,7 +57,7 @@ Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(lock_, other.lock_);
   std::swap(window_, other.window_);
   std::swap(tables_, other.tables_);
-  std::swap(stream_, other.stream_);
+  std::swap(streams_, other.streams_);
   std::swap(frozen_, other.frozen_);
   shown_ = frozen_.get();
   other.shown_ = other.frozen_.get();
@@ -203,10 +203,17 @@ std::uint32_t Shared::await_stream(std::uint32_t known, Nanoseconds patience) co
 }
 
 std::span<const std::byte> Shared::stream(std::uint32_t slot, std::uint64_t bytes) {
-  stream_.resize(std::min(bytes, kStreamBytes));
-  const auto at = static_cast<off_t>(kStreamsOffset + slot * kStreamBytes);
-  const ssize_t got = ::pread(memory_.get(), stream_.data(), stream_.size(), at);
-  return std::span(stream_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (slot >= kMaxSlots || bytes == 0) return {};
+  constexpr std::size_t kMostMapped = 64;  // of threads that end others take the place
+  auto place = streams_.find(slot);
+  if (place == streams_.end()) {
+    if (streams_.size() >= kMostMapped) streams_.clear();
+    auto mapping = Mapping::shared(memory_, kStreamBytes, Mapping::Access::read,
+                                   kStreamsOffset + slot * kStreamBytes);
+    if (!mapping) return {};
+    place = streams_.emplace(slot, std::move(*mapping)).first;
+  }
+  return place->second.bytes().first(std::min(bytes, kStreamBytes));
 }
 
 std::uint64_t Shared::unread_stream(std::uint32_t slot) const {

@@ -108,6 +108,32 @@ TEST(NativeCalls, FollowsTailCallsToWhereTheyReturn) {
   EXPECT_EQ(of(first, "first_of_chain").open, 0u);
 }
 
+TEST(NativeCalls, TellsWhoCalledWhom) {
+  const CallRun run = watch({"*chain", "main"}, {"chain"});
+  const auto edges = sample::callers(run);
+  const auto calls_from = [&](const char* caller, const char* callee) -> std::uint64_t {
+    for (const sample::CallEdge& edge : edges)
+      if (edge.caller == index_of(run, caller) && edge.callee == index_of(run, callee))
+        return edge.calls;
+    return 0;
+  };
+  EXPECT_EQ(edges.size(), 4u);
+  EXPECT_EQ(calls_from("main", "first_of_chain"), 1000u);
+  EXPECT_EQ(calls_from("first_of_chain", "middle_of_chain"), 1000u);
+  EXPECT_EQ(calls_from("middle_of_chain", "last_of_chain"), 1000u);
+  // A recursion is a chain of nodes, and their own times are the function's.
+  const CallRun recursion = watch({"fib"}, {"fib", "12"});
+  EXPECT_EQ(recursion.nodes.size(), 12u);
+  std::uint64_t calls = 0;
+  std::uint64_t self = 0;
+  for (std::size_t i = 0; i < recursion.nodes.size(); ++i) {
+    calls += recursion.nodes[i].calls;
+    self += recursion.values_of_node(i)[0].self;
+  }
+  EXPECT_EQ(calls, of(recursion, "fib").calls);
+  EXPECT_EQ(self, of(recursion, "fib").of[0].self);
+}
+
 TEST(NativeCalls, KeepsCallsApartThatHandlersInterrupt) {
   const CallRun run = watch({"*handler", "raiser", "main"}, {"signals"});
   EXPECT_EQ(run.end.shell_status(), 0);
