@@ -27,6 +27,7 @@ inline constexpr int kCannotExecute = 126;
 inline constexpr int kNotFound = 127;
 
 void add_annotate(Command& app, Action& action);
+void add_call(Command& app, Action& action);
 void add_check(Command& app, Action& action);
 void add_completion(Command& app, Action& action);
 void add_compare(Command& app, Action& action);

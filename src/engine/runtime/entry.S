@@ -50,7 +50,8 @@ engine_region_leave: /* the same, and the target is outside of the region */
   jmp save_state
 
   .globl engine_region_enter
-engine_region_enter: /* context->next_pc is set, and the region starts there */
+engine_region_enter: /* context->next_pc is set, and the region starts there; rcx is spilled */
+  mov %gs:CTX_SPILL1, %rcx
   movq $REASON_ENTER, %gs:CTX_REASON
   jmp save_state
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/stop.hpp"
@@ -150,7 +151,7 @@ SlotEntry& slot_of(const Context* context) { return table<SlotEntry>(kSlotsOffse
 
 namespace {
 
-// Names are loft's business: it says where in the new mapping the region starts.
+// Names are loft's business: it says where in the new mapping watched functions start.
 void await_answer(std::uint32_t mapping) {
   kernel(SYS_futex, word(&shared_header()->mappings), FUTEX_WAKE, 1);
   constexpr int kPatience = 600;
@@ -160,7 +161,7 @@ void await_answer(std::uint32_t mapping) {
     const timespec tenth{0, 100000000};
     kernel(SYS_futex, word(&shared_header()->answered), FUTEX_WAIT, answered, word(&tenth));
   }
-  stop(Message("loft did not say where the region starts"));
+  stop(Message("loft did not say where the functions start"));
 }
 
 }  // namespace
@@ -190,17 +191,8 @@ std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64
   entry.process = process;
   copy_path(entry.path, path);
   __atomic_store_n(&entry.end, end, __ATOMIC_RELEASE);
-  if (has_region()) await_answer(number);
+  if (has_region() || has_calls()) await_answer(number);
   return number;
-}
-
-bool is_region_entry(std::uint64_t address, std::uint32_t mapping) {
-  std::uint32_t count = shared_header()->entries.load();
-  if (count > kMaxEntries) count = kMaxEntries;
-  const RegionEntry* entries = table<RegionEntry>(kEntriesOffset);
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (entries[i].address == address && entries[i].mapping == mapping) return true;
-  return false;
 }
 
 namespace {
@@ -231,6 +223,7 @@ void open_counters(Context* context) {
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
   context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
   start_version(context);
+  open_calls(context);
   __atomic_store_n(&entry.thread, context->thread, __ATOMIC_RELEASE);
 }
 

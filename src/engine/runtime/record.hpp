@@ -39,8 +39,6 @@ std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64
 
 // Whether only a region is counted.
 bool has_region();
-// Whether the region starts at this address of a mapping.
-bool is_region_entry(std::uint64_t address, std::uint32_t mapping);
 
 // Gives the context counters of its own, at the place where its code looks for them. In a child
 // process of fork this replaces the parent's.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/frame.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/place.hpp"
@@ -115,6 +116,7 @@ void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uin
     install(signal, action);
   }
   context = start_handler(context, reg(user, REG_RSP), interrupted);
+  start_handler_in_calls(context, reg(user, REG_RSP), interrupted);
   go_on(context, user, chosen.handler);
 }
 
@@ -200,6 +202,7 @@ void on_message(Context* context, ucontext_t* user, const siginfo_t& info) {
     return;
   }
   if (place.where == Where::resuming) reg(user, REG_RIP) = word(&engine_resume);
+  if (const std::uint64_t again = restart_of_calls(reg(user, REG_RIP))) reg(user, REG_RIP) = again;
   context->pending = 1;
 }
 
@@ -215,6 +218,10 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
   }
   if (fault && rip == word(&engine_peek)) {
     reg(user, REG_RIP) = word(&engine_syscall_long);
+    return;
+  }
+  if (fault && is_call_peek(rip)) {
+    reg(user, REG_RIP) = behind_call_peek();
     return;
   }
   if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped)) {
@@ -375,6 +382,7 @@ void return_from_handler(Context* context) {
     stop(Message("the program returns from a signal without a frame, after ")
              .add_place(context->next_pc));
   context = end_handler(context, user.registers[KernelUserContext::kRsp]);
+  end_handler_in_calls(context, user.registers[KernelUserContext::kRsp]);
   context->next_pc = user.registers[KernelUserContext::kRip];
   user.registers[KernelUserContext::kRip] = word(&engine_leave_for_signal);
   context->program_stack = user.stack;

@@ -21,6 +21,8 @@ void engine_changed();
 void engine_threshold();
 void engine_region_enter();
 void engine_region_leave();
+void engine_region_enter_fast();
+void engine_region_leave_fast();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
                   std::uint64_t child_tid, std::uint64_t tls,
                   loft::engine::runtime::Context* child);
@@ -148,6 +150,9 @@ void open_inner_context(Context* context) {
   inside->region_other = context;
   open_counters(inside);
   context->region_other = inside;
+  if (shared_header()->stream_mode != static_cast<std::uint32_t>(StreamMode::none)) return;
+  context->region_enter = word(&engine_region_enter_fast);
+  context->region_leave = word(&engine_region_leave_fast);
 }
 
 Context* open_first_context(std::uint64_t engine_fs) {
