@@ -64,8 +64,8 @@ bool Models::predict(Thread& thread, const Instruction& instruction, const Block
 }
 
 // Tables of pages lie beside all that programs have: eight bytes for each page of 4 KiB.
-Translated Models::translate(std::uint32_t number, Thread& thread, std::uint64_t address,
-                             std::uint64_t size) {
+Translated Models::translate_data(std::uint32_t number, Thread& thread, std::uint64_t address,
+                                  std::uint64_t size) {
   constexpr std::uint64_t kTables = std::uint64_t{1} << 63;
   Translated translated = thread.tlb.data(address, size);
   if (parts_.walks && translated.served == Translation::walk)
@@ -101,7 +101,8 @@ void Models::touch(std::uint32_t number, Thread& thread, const Instruction& inst
                           touched.size, std::numeric_limits<std::uint32_t>::max())),
                       .is_store = touched.is_store,
                       .is_past = touched.is_past};
-  if (parts_.tlb) access.translation = translate(number, thread, touched.address, touched.size);
+  if (parts_.tlb)
+    access.translation = translate_data(number, thread, touched.address, touched.size);
   access.cache = touched.is_past ? caches_.store_past(number, touched.address, touched.size)
                  : touched.is_store
                      ? caches_.store(number, touched.address, touched.size, instruction.address)
