@@ -13,6 +13,7 @@
 #include "source/calls/budget.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/calls/native.hpp"
+#include "source/memory_ranges.hpp"
 
 namespace loft::source::calls {
 namespace {

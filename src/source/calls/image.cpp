@@ -10,6 +10,7 @@
 
 #include <probes/calls/wire.h>
 #include "base/file.hpp"
+#include "source/calls/room.hpp"
 #include "symbols/elf_symbols.hpp"
 
 namespace loft::source::calls {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "source/calls/arena.hpp"
-#include "source/calls/memory_map.hpp"
 #include "source/calls/module_plan.hpp"
 #include "source/calls/tracee.hpp"
 #include "source/calls/trampolines.hpp"
