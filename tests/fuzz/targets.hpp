@@ -25,6 +25,7 @@ void fuzz_machine(Bytes bytes);    // machine files and the user's constants
 void fuzz_jit(Bytes bytes);        // perf maps and jitdumps
 void fuzz_events(Bytes bytes);     // the user's events and sets, and tables of presets
 void fuzz_unit(Bytes bytes);       // configuration and stimulus of a counter unit
+void fuzz_rank(Bytes bytes);       // the summary of a rank of a job, and the file around it
 void fuzz_stream(Bytes bytes);     // the first bytes are code, the others a record of its addresses
 
 struct Target {
@@ -36,7 +37,7 @@ inline constexpr Target kTargets[] = {
     {"tracing", fuzz_tracing},   {"recording", fuzz_recording}, {"elf", fuzz_elf},
     {"notes", fuzz_notes},       {"metric", fuzz_metric},       {"window", fuzz_window},
     {"geometry", fuzz_geometry}, {"machine", fuzz_machine},     {"jit", fuzz_jit},
-    {"events", fuzz_events},     {"unit", fuzz_unit},
+    {"events", fuzz_events},     {"unit", fuzz_unit},           {"rank", fuzz_rank},
 #ifdef LOFT_HAS_ENGINE
     {"stream", fuzz_stream},
 #endif
