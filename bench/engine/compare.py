@@ -1,7 +1,7 @@
 """Programs natively, under loft's engine, with its address stream, and under valgrind, in turns; ratios and geometric means.
 
 compare.py BUILD_FOLDER [ROUNDS] [PROGRAM...]
-compare.py BUILD_FOLDER models [PROGRAM...]     the models of caches and branches, beside cachegrind
+compare.py BUILD_FOLDER models [full|sampled] [PROGRAM...]     the models of caches and branches, beside cachegrind
 
 A round runs each program once in each way, in an order that rotates. What is compared is CPU time,
 user and system, of the program and its children: on a machine that others use, wall time measures
@@ -44,7 +44,7 @@ def prepare(folder, part=1):
     python = os.path.join(folder, "loop.py")
     with open(python, "w") as file:
         file.write(
-            "def f(n):\n    d = {}\n    for i in range(n):\n        d[i % 997] = d.get(i % 997, 0) + len(str(i))\n"
+            "def f(n):\n    d = {}\n    for i in range(n):\n        d[i %% 997] = d.get(i %% 997, 0) + len(str(i))\n"
             "    return sum(d.values())\nclass C:\n    def __init__(self, v): self.v = v\n    def m(self): return self.v + 1\n"
             "print(f(%d), sum(C(i).m() for i in range(%d)))\n" % (2000000 // part, 2000000 // part)
         )
@@ -143,6 +143,7 @@ def compare(build, name, command, rounds, ways):
 
 
 def geometric_mean(values):
+    values = list(values)
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
@@ -175,21 +176,28 @@ def table(build, ways, rounds, wanted, part=1):
     print("|---|---|" + "---|" * (len(ways) - 1))
     with tempfile.TemporaryDirectory() as folder:
         all_programs = programs(build, folder, part)
-        results = [compare(build, name, all_programs[name], rounds, ways) for name in wanted or all_programs]
-    means = {way: geometric_mean([result[way] for result in results]) for way in ways[1:]}
-    for way, mean in means.items():
-        print("geometric mean, %s: %.2f" % (way, mean))
-    return means
+        results = {name: compare(build, name, all_programs[name], rounds, ways) for name in wanted or all_programs}
+    for way in ways[1:]:
+        print("geometric mean, %s: %.2f" % (way, geometric_mean([result[way] for result in results.values()])))
+    return results
+
+
+def print_quotient(results, way, other):
+    """One way beside another: of each program, and the geometric mean."""
+    quotients = {name: result[way] / result[other] for name, result in results.items()}
+    print("%s / %s: %s; geometric mean %.2f" %
+          (way, other, ", ".join("%s %.2f" % each for each in quotients.items()), geometric_mean(quotients.values())))
 
 
 def models(build, wanted):
     print("load: %.1f %.1f %.1f on %d cores" % (*os.getloadavg(), os.cpu_count()))
-    if shutil.which("valgrind"):
-        means = table(build, MODEL_WAYS, 1, wanted, part=10)
-        print("full / cachegrind: %.2f" % (means["full"] / means["cachegrind"]))
-    means = table(build, SAMPLED_WAYS, 3, wanted)
-    print("sampled / engine: %.2f" % (means["sampled"] / means["engine"]))
+    only = wanted.pop(0) if wanted[:1] in (["full"], ["sampled"]) else None
+    if only != "sampled" and shutil.which("valgrind"):
+        print_quotient(table(build, MODEL_WAYS, 1, wanted, part=10), "full", "cachegrind")
+    if only != "full":
+        print_quotient(table(build, SAMPLED_WAYS, 3, wanted), "sampled", "engine")
     print("load: %.1f %.1f %.1f" % os.getloadavg())
+    os.unlink(RESULT)
 
 
 def main():

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/flags.hpp"
 #include "sample/counting.hpp"
@@ -20,6 +21,8 @@ struct SourceFlag {
   [[nodiscard]] bool is_virtual() const { return asked() == sample::Source::virtual_pmu; }
 };
 
-void add_source_flag(Command& command, SourceFlag& flag, const std::string& description);
+// `more` are words of this command alone; asked() knows none of them.
+void add_source_flag(Command& command, SourceFlag& flag, const std::string& description,
+                     const std::vector<std::string>& more = {});
 
 }  // namespace loft::cli

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/metric_library.hpp"
+#include "cli/source_flag.hpp"
 #include "event/resolver.hpp"
 #include "machine/file.hpp"
 #include "metric/request.hpp"
@@ -25,6 +26,8 @@ namespace {
 constexpr std::string_view kDefaultEvents = "context-switches,cpu-migrations,page-faults";
 constexpr std::string_view kDefaultHardware = ",cycles,instructions,branch-misses,IPC";
 
+constexpr std::string_view kRegisters = "msr";  // a source of this command alone
+
 struct TopFlags {
   std::vector<std::string> events;
   std::string cores;
@@ -38,7 +41,7 @@ struct TopFlags {
   int to = 0;
   std::string listen;
   bool is_public = false;
-  std::string source = "perf_events";
+  SourceFlag source;
   std::string record;
   MetricFlags metrics;
 };
@@ -123,7 +126,7 @@ Result<top::SessionOptions> session_options(const TopFlags& flags) {
   options.control_folder = flags.control;
   if (!flags.record.empty())
     options.recording.emplace(flags.record, LOFT_VERSION, std::vector<std::string>{"loft", "top"});
-  if (flags.source == "msr")
+  if (flags.source.word == kRegisters)
     options.monitor.open = [](metric::Request request, int cpu) {
       return top::open_by_registers(std::move(request), cpu);
     };
@@ -133,6 +136,9 @@ Result<top::SessionOptions> session_options(const TopFlags& flags) {
 
 Result<int> run_top(const TopFlags& flags, Terminal& terminal) {
   if (!flags.send.empty()) return send_change(flags);
+  if (flags.source.is_virtual())
+    return failure(ErrorKind::unsupported, "watch cores with the virtual PMU",
+                   "it counts programs that loft starts, not cores", "leave out --source virtual");
   LOFT_TRY(auto options, session_options(flags));
   event::Resolver resolver(source::known_names());
   // What metric files complain about must not be printed over the live screen: read them first.
@@ -175,11 +181,8 @@ void add_flags(Command& command, TopFlags& flags) {
   command.add_option("--format", flags.format, "form of the samples: table, csv, json or none")
       ->check(one_of({"table", "csv", "json", "none"}))
       ->capture_default_str();
-  command
-      .add_option("--source", flags.source,
-                  "who counts: perf_events, or msr (the core's registers, as root)")
-      ->check(one_of({"perf_events", "msr"}))
-      ->capture_default_str();
+  add_source_flag(command, flags.source, "who counts (msr: the core's registers, as root)",
+                  {std::string(kRegisters)});
   command.add_option("--record", flags.record,
                      "also write a perf.data in which each core is a thread");
   command.add_option("--control", flags.control,

@@ -92,7 +92,10 @@ class Tlb {
   bool page_quickly(Cache& first, std::uint64_t address, std::uint64_t size) {
     const std::uint64_t page = address >> PageMap::kSmall;
     if (!map_.empty() || (address + size - 1) >> PageMap::kSmall != page) return false;
-    return first.touch_recent(page, false) || first.touch_plain(page, false, true);
+    if (first.touch_recent(page, false)) return true;
+    if (!first.reuse(page, false, true)) return false;
+    first.count_hits(1);
+    return true;
   }
   Translated pages(Cache& first, std::uint64_t address, std::uint64_t size) {
     const std::uint64_t last = address + (size == 0 ? 0 : size - 1);

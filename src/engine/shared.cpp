@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/call_layout.hpp"
 
 namespace loft::engine {
 
@@ -47,7 +48,7 @@ Shared::Shared(Shared&& other) noexcept
       lock_(std::move(other.lock_)),
       tables_(std::exchange(other.tables_, nullptr)),
       window_(other.window_),
-      stream_(std::move(other.stream_)),
+      streams_(std::move(other.streams_)),
       frozen_(std::move(other.frozen_)),
       shown_(other.shown_.load()) {}
 
@@ -57,7 +58,7 @@ Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(lock_, other.lock_);
   std::swap(window_, other.window_);
   std::swap(tables_, other.tables_);
-  std::swap(stream_, other.stream_);
+  std::swap(streams_, other.streams_);
   std::swap(frozen_, other.frozen_);
   shown_ = frozen_.get();
   other.shown_ = other.frozen_.get();
@@ -139,11 +140,11 @@ std::uint32_t Shared::await_mapping(std::uint32_t known, Nanoseconds patience) c
   return std::min(header().mappings.load(), kMaxMappings);
 }
 
-void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses) {
-  for (const std::uint64_t address : addresses) {
+void Shared::answer(std::uint32_t mapping, std::span<const FunctionStart> starts) {
+  for (const FunctionStart& start : starts) {
     const std::uint32_t number = header().entries.load();
     if (number >= kMaxEntries) break;
-    const RegionEntry entry{address, mapping, 0};
+    const FunctionEntry entry{start.address, mapping, start.function};
     std::memcpy(tables_ + kEntriesOffset + number * sizeof entry, &entry, sizeof entry);
     header().entries = number + 1;
   }
@@ -153,6 +154,23 @@ void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addres
 }
 
 std::uint32_t Shared::region_entries() const { return header().entries.load(); }
+
+void Shared::ask_for_marks() { header().has_marks = 1; }
+
+bool Shared::has_marks() const { return header().has_marks.load() != 0; }
+
+std::vector<PathEntry> Shared::paths() const {
+  auto entries = table<PathEntry>(kPathsOffset, std::min(header().paths.load(), kMaxPaths));
+  for (PathEntry& entry : entries) entry.length = std::min(entry.length, kMaxMarkName);
+  return entries;
+}
+
+std::uint32_t Shared::wrong_ends() const { return header().wrong_ends.load(); }
+
+void Shared::ask_for_calls(const CallOrder& order) {
+  header().calls = order;
+  header().calls.is_given = 1;
+}
 
 void Shared::ask_for_stream(StreamMode mode) {
   header().stream_mode = static_cast<std::uint32_t>(mode);
@@ -203,10 +221,17 @@ std::uint32_t Shared::await_stream(std::uint32_t known, Nanoseconds patience) co
 }
 
 std::span<const std::byte> Shared::stream(std::uint32_t slot, std::uint64_t bytes) {
-  stream_.resize(std::min(bytes, kStreamBytes));
-  const auto at = static_cast<off_t>(kStreamsOffset + slot * kStreamBytes);
-  const ssize_t got = ::pread(memory_.get(), stream_.data(), stream_.size(), at);
-  return std::span(stream_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (slot >= kMaxSlots || bytes == 0) return {};
+  constexpr std::size_t kMostMapped = 64;  // of threads that end others take the place
+  auto place = streams_.find(slot);
+  if (place == streams_.end()) {
+    if (streams_.size() >= kMostMapped) streams_.clear();
+    auto mapping = Mapping::shared(memory_, kStreamBytes, Mapping::Access::read,
+                                   kStreamsOffset + slot * kStreamBytes);
+    if (!mapping) return {};
+    place = streams_.emplace(slot, std::move(*mapping)).first;
+  }
+  return place->second.bytes().first(std::min(bytes, kStreamBytes));
 }
 
 std::uint64_t Shared::unread_stream(std::uint32_t slot) const {

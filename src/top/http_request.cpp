@@ -15,9 +15,11 @@ std::string_view host_of(std::string_view text) {
   return text.substr(0, text.rfind(':'));
 }
 
+// Anybody can have a name that begins with "127." point here: an address has digits alone.
 bool is_loopback_name(std::string_view text) {
   const std::string host = to_lower(host_of(text));
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  return host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
 bool is_graphic(std::string_view text) {
@@ -43,7 +45,7 @@ ParsedRequest parse_request(std::string_view bytes, bool loopback_alone) {
   const auto end = bytes.find("\r\n\r\n");
   if (end == std::string_view::npos)
     return bytes.size() >= kMostHead ? refused(431) : ParsedRequest{};
-  if (end > kMostHead) return refused(431);
+  if (end + 4 > kMostHead) return refused(431);  // as it was refused before its end had come
   ParsedRequest parsed;
   parsed.is_whole = true;
   std::string_view rest = bytes.substr(0, end);

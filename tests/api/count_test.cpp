@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "base/temporary_folder.hpp"
+
 namespace {
 
 void spin() {
@@ -45,12 +47,11 @@ TEST(Counters, AMissingEventHasAReasonAndNoValue) {
   }
 }
 
-class ApiMetrics : public testing::Test {
+class ApiMetrics : public loft::TemporaryFolder {
  protected:
-  static std::string written(const std::string& name, const std::string& text) {
-    std::string path = testing::TempDir() + "loft-api-" + std::to_string(::getpid()) + name;
-    std::ofstream(path) << text;
-    return path;
+  [[nodiscard]] std::string written(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+    return path_ + "/" + name;
   }
 };
 

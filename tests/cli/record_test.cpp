@@ -72,6 +72,21 @@ class Record : public ::testing::Test {
   Said said_;  // by recorded_by()
 };
 
+// Once the perf recorder counted what the kernel told, and the file what was made of it.
+TEST_F(Record, WhatWasSeenIsWrittenOrLost) {
+  const auto fact = [this](const std::string& name) -> std::uint64_t {
+    const std::string bytes = read_file(file()).value_or("");
+    const std::size_t at = bytes.find("\n" + name + "=");
+    EXPECT_NE(at, std::string::npos) << name;
+    return at == std::string::npos ? 0 : std::stoull(bytes.substr(at + name.size() + 2, 20));
+  };
+  for (const char* recorder : {"bpf", "perf", "threads", "proc"}) {
+    if (record(std::string("--recorder ") + recorder, LOFT_TEST_THREADS " 3").status != 0) continue;
+    EXPECT_GT(fact("written"), 0u) << recorder;
+    EXPECT_EQ(fact("seen"), fact("written") + fact("lost")) << recorder;
+  }
+}
+
 TEST_F(Record, EveryThreadIsInTheTreeWithItsName) {
   const Said said = record("", LOFT_TEST_THREADS " 3");
   ASSERT_EQ(said.status, 0) << said.notes;

@@ -151,6 +151,14 @@ TEST(Top, RegistersThatAreNotThereAreExplained) {
   EXPECT_THAT(said.notes, testing::AnyOf(HasSubstr("modprobe msr"), HasSubstr("Intel and AMD")));
 }
 
+TEST(Top, SourcesHaveTheWordsOfOtherCommands) {
+  for (const char* word : {"auto", "perf_events", "counters"})
+    EXPECT_EQ(run_loft(std::string("top --batch -n 1 -i 20 --source ") + word).status, 0) << word;
+  EXPECT_THAT(run_loft("top --batch -n 1 --source virtual").notes,
+              HasSubstr("it counts programs that loft starts, not cores"));
+  EXPECT_THAT(run_loft("top --batch -n 1 --source other").notes, HasSubstr("msr"));
+}
+
 TEST(Top, RefusesWhatIsNotThere) {
   EXPECT_THAT(run_loft("top --batch -n 1 -C 4000").notes, HasSubstr("cannot watch CPU 4000"));
   EXPECT_THAT(run_loft("top --batch -n 1 -e no-such-event").notes, HasSubstr("no-such-event"));

@@ -25,6 +25,9 @@ void fuzz_machine(Bytes bytes);    // machine files and the user's constants
 void fuzz_jit(Bytes bytes);        // perf maps and jitdumps
 void fuzz_events(Bytes bytes);     // the user's events and sets, and tables of presets
 void fuzz_unit(Bytes bytes);       // configuration and stimulus of a counter unit
+void fuzz_http(Bytes bytes);       // the head of a request
+void fuzz_control(Bytes bytes);    // what a core is to count
+void fuzz_run(Bytes bytes);        // what a kept roofline run says
 void fuzz_rank(Bytes bytes);       // the summary of a rank of a job, and the file around it
 void fuzz_stream(Bytes bytes);     // the first bytes are code, the others a record of its addresses
 
@@ -33,11 +36,24 @@ struct Target {
   void (*run)(Bytes bytes);
 };
 inline constexpr Target kTargets[] = {
-    {"header", fuzz_header},     {"records", fuzz_records},     {"samples", fuzz_samples},
-    {"tracing", fuzz_tracing},   {"recording", fuzz_recording}, {"elf", fuzz_elf},
-    {"notes", fuzz_notes},       {"metric", fuzz_metric},       {"window", fuzz_window},
-    {"geometry", fuzz_geometry}, {"machine", fuzz_machine},     {"jit", fuzz_jit},
-    {"events", fuzz_events},     {"unit", fuzz_unit},           {"rank", fuzz_rank},
+    {"header", fuzz_header},
+    {"records", fuzz_records},
+    {"samples", fuzz_samples},
+    {"tracing", fuzz_tracing},
+    {"recording", fuzz_recording},
+    {"elf", fuzz_elf},
+    {"notes", fuzz_notes},
+    {"metric", fuzz_metric},
+    {"window", fuzz_window},
+    {"geometry", fuzz_geometry},
+    {"machine", fuzz_machine},
+    {"jit", fuzz_jit},
+    {"events", fuzz_events},
+    {"unit", fuzz_unit},
+    {"http", fuzz_http},
+    {"control", fuzz_control},
+    {"run", fuzz_run},
+    {"rank", fuzz_rank},
 #ifdef LOFT_HAS_ENGINE
     {"stream", fuzz_stream},
 #endif

@@ -3,8 +3,13 @@
 // threads 0 COMMAND: a thread that is not the first becomes COMMAND.
 // threads wait COMMAND: a second thread waits for input and ends; half a second later the first one
 // becomes COMMAND.
+// threads trace asked|seized: traces a child of its own, as debuggers do, and ends with 0 when the
+// child stopped and ended as it should.
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -30,9 +35,30 @@ void work(int index) {
   spin(10 * (index + 1));
 }
 
+// Either the child asks to be traced, or it stops until its parent does.
+int trace_a_child(bool child_asks) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (child_asks) ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    ::kill(::getpid(), SIGSTOP);
+    ::_exit(7);
+  }
+  int status = 0;
+  if (::waitpid(child, &status, child_asks ? 0 : WUNTRACED) != child || !WIFSTOPPED(status))
+    return 2;
+  if (!child_asks && ::ptrace(PTRACE_SEIZE, child, nullptr, nullptr) != 0) return 3;
+  if (child_asks) ::ptrace(PTRACE_CONT, child, nullptr, nullptr);
+  ::kill(child, SIGCONT);
+  while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status))
+    ::ptrace(PTRACE_CONT, child, nullptr, nullptr);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : 4;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[1], "trace") == 0)
+    return trace_a_child(std::strcmp(argv[2], "asked") == 0);
   if (argc > 2 && std::strcmp(argv[1], "wait") == 0) {
     std::thread([] { std::getchar(); }).join();
     ::usleep(500'000);

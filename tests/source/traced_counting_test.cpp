@@ -165,6 +165,19 @@ TEST(TracedCounting, ACommandThatDoesNotExistIsSaid) {
   EXPECT_EQ(run.error().kind, ErrorKind::no_such_command);
 }
 
+// Only one may trace a process. Once such a program waited for ever.
+TEST(TracedCounting, AProgramMayTraceItsOwnChildren) {
+  for (const char* how : {"asked", "seized"}) {
+    const auto run = count(request_for("task-clock", {LOFT_TEST_THREADS, "trace", how}));
+    SKIP_WITHOUT_PERMISSION(run);
+    EXPECT_EQ(run->exit_status, 0) << how;
+    EXPECT_EQ(run->threads.size(), 2u) << "the child is counted";
+    EXPECT_FALSE(run->events[0].total.is_available()) << "who knows what it started";
+    EXPECT_THAT(run->notes,
+                testing::Contains(testing::HasSubstr("traces 1 of its processes itself")));
+  }
+}
+
 TEST(TracedCounting, AProgramThatIsGivenUpIsEnded) {
   const CountRequest request = request_for("task-clock", {"sleep", "1000"});
   auto run = perf_events::prepare_traced(request);

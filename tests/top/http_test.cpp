@@ -34,6 +34,10 @@ TEST(HttpRequest, RefusesWhatItShould) {
   EXPECT_EQ(status(std::string("GET /\x01 HTTP/1.1\r\n\r\n")), 400);
   EXPECT_EQ(status("\r\n\r\n"), 400);
   EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: 127.evil.example:9464\r\n\r\n"), 403);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n"), 403);
+  for (const char* host : {"127.0.0.1:9464", "127.1.2.3", "LOCALHOST", "[::1]:9464"})
+    EXPECT_EQ(status(std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n"), 200) << host;
   EXPECT_EQ(parse_request("GET / HTTP/1.1\r\nHost: node7\r\n\r\n", false).status, 200);
   EXPECT_EQ(status("GET /" + std::string(2000, 'a') + " HTTP/1.1\r\n\r\n"), 400);
   EXPECT_EQ(status("GET / HTTP/1.1\r\n" + std::string(kMostHead, 'a')), 431);

@@ -2,6 +2,7 @@
 
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,31 +10,25 @@
 #include <optional>
 #include <utility>
 
+#include "source/task_changes.hpp"
+
 namespace loft::source::perf_events {
 namespace {
 
-constexpr long kOptions =
-    PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
+constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                          PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+constexpr int kSystemCallStop = SIGTRAP | 0x80;
+
+// Whoever is to be traced says so soon after its birth. Few processes make so many system calls
+// before they become another program, and two stops for each cost a moment.
+constexpr int kLookedAt = 128;
 
 constexpr Nanoseconds kPatience = std::chrono::seconds(2);
 
 void* as_data(long value) { return reinterpret_cast<void*>(value); }
 
-// A change of some task that is still to be taken.
-std::optional<siginfo_t> next_change() {
-  siginfo_t info{};
-  constexpr int kWhich = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
-  if (::waitid(P_ALL, 0, &info, kWhich) != 0 || info.si_pid == 0) return std::nullopt;
-  return info;
-}
-
-bool is_end(const siginfo_t& info) {
-  return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
-}
-
-bool stops_groups(int number) {
-  return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-}
+// The first thread of its process.
+bool is_process(pid_t tid) { return ::syscall(SYS_tgkill, tid, tid, 0) == 0; }
 
 }  // namespace
 
@@ -57,6 +52,7 @@ TaskTrace::TaskTrace(TaskTrace&& other) noexcept
     : root_(std::exchange(other.root_, -1)),
       tasks_(std::move(other.tasks_)),
       born_(std::move(other.born_)),
+      before_exec_(std::move(other.before_exec_)),
       children_(std::move(other.children_)),
       before_(other.before_) {}
 
@@ -88,7 +84,9 @@ void TaskTrace::let_all_go() {
       const int event = status >> 16;
       note_child(tid, event);
       // A signal that it was about to get goes along.
-      ::ptrace(PTRACE_DETACH, tid, nullptr, as_data(event == 0 ? WSTOPSIG(status) : 0));
+      const int number = WSTOPSIG(status);
+      ::ptrace(PTRACE_DETACH, tid, nullptr,
+               as_data(event == 0 && number != kSystemCallStop ? number : 0));
     }
     tasks_.erase(tid);
   }
@@ -103,6 +101,27 @@ void TaskTrace::note_child(pid_t tid, int event) {
     tasks_.insert(static_cast<pid_t>(child));
 }
 
+// A child asks its parent to trace it (gdb), or stops itself until its parent does (strace).
+bool TaskTrace::wants_another_tracer(pid_t tid, int status) {
+  const auto looked_at = before_exec_.find(tid);
+  if (looked_at == before_exec_.end() || --looked_at->second < 0) return false;
+  if (WSTOPSIG(status) == kSystemCallStop) {
+    __ptrace_syscall_info call{};
+    return ::ptrace(PTRACE_GET_SYSCALL_INFO, tid, as_data(sizeof call), &call) > 0 &&
+           call.op == PTRACE_SYSCALL_INFO_ENTRY && call.entry.nr == SYS_ptrace &&
+           call.entry.args[0] == PTRACE_TRACEME;
+  }
+  siginfo_t signal{};
+  return status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP &&
+         ::ptrace(PTRACE_GETSIGINFO, tid, nullptr, &signal) == 0 && signal.si_pid == tid;
+}
+
+void TaskTrace::resume(pid_t tid, int signal) {
+  const auto looked_at = before_exec_.find(tid);
+  const bool at_calls = looked_at != before_exec_.end() && looked_at->second > 0;
+  ::ptrace(at_calls ? PTRACE_SYSCALL : PTRACE_CONT, tid, nullptr, as_data(signal));
+}
+
 void TaskTrace::drain(Visitor& visitor) {
   signalfd_siginfo signal{};
   while (::read(children_.get(), &signal, sizeof signal) == sizeof signal) {
@@ -111,6 +130,7 @@ void TaskTrace::drain(Visitor& visitor) {
     const pid_t tid = change->si_pid;
     if (is_end(*change)) {
       tasks_.erase(tid);
+      before_exec_.erase(tid);
       if (born_.erase(tid) != 0) visitor.ended(tid);
       if (tid == root_) return;
     }
@@ -122,7 +142,10 @@ void TaskTrace::drain(Visitor& visitor) {
 
 void TaskTrace::take_stop(pid_t tid, int status, Visitor& visitor) {
   tasks_.insert(tid);
-  if (born_.insert(tid).second) visitor.born(tid);
+  if (born_.insert(tid).second) {
+    if (is_process(tid)) before_exec_.emplace(tid, kLookedAt);
+    visitor.born(tid);
+  }
   const int event = status >> 16;
   note_child(tid, event);
   const int number = WSTOPSIG(status);
@@ -130,7 +153,17 @@ void TaskTrace::take_stop(pid_t tid, int status, Visitor& visitor) {
     ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr);  // stays stopped until SIGCONT
     return;
   }
+  const int signal = event == 0 && number != kSystemCallStop ? number : 0;
+  if (wants_another_tracer(tid, status)) {
+    ::ptrace(PTRACE_DETACH, tid, nullptr, as_data(signal));
+    tasks_.erase(tid);
+    born_.erase(tid);
+    before_exec_.erase(tid);
+    visitor.left(tid);
+    return;
+  }
   if (event == PTRACE_EVENT_EXEC) {
+    before_exec_.erase(tid);
     unsigned long before = 0;
     ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &before);
     const auto former = static_cast<pid_t>(before);
@@ -138,7 +171,7 @@ void TaskTrace::take_stop(pid_t tid, int status, Visitor& visitor) {
     tasks_.insert(tid);
     if (former != tid && born_.erase(former) != 0) visitor.renamed(former, tid);
   }
-  ::ptrace(PTRACE_CONT, tid, nullptr, as_data(event == 0 ? number : 0));
+  resume(tid, signal);
 }
 
 }  // namespace loft::source::perf_events

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <map>
 #include <set>
 
 #include "base/clock.hpp"
@@ -31,6 +32,9 @@ class TaskTrace {
     virtual void ended(pid_t tid) = 0;
     // A thread that is not its process's first has called exec: it is known as `tid` from now on.
     virtual void renamed(pid_t from, pid_t tid) = 0;
+    // The program itself is about to trace this process, as a debugger does: only one may. It is
+    // not followed any further, nor is what it starts; its counters go on.
+    virtual void left(pid_t tid) = 0;
 
    protected:
     ~Visitor() = default;
@@ -54,11 +58,14 @@ class TaskTrace {
   void take_stop(pid_t tid, int status, Visitor& visitor);
   void let_all_go();
   void note_child(pid_t tid, int event);
+  void resume(pid_t tid, int signal);
+  [[nodiscard]] bool wants_another_tracer(pid_t tid, int status);
 
   pid_t root_ = -1;
-  std::set<pid_t> tasks_;  // that are traced
-  std::set<pid_t> born_;   // of them, those that the visitor knows
-  Fd children_;            // SIGCHLD, blocked meanwhile
+  std::set<pid_t> tasks_;             // that are traced
+  std::set<pid_t> born_;              // of them, those that the visitor knows
+  std::map<pid_t, int> before_exec_;  // new processes, and how many of their stops are looked at
+  Fd children_;                       // SIGCHLD, blocked meanwhile
   sigset_t before_{};
 };
 

@@ -59,6 +59,7 @@ class TracedCounting final : public CountingRun, private TaskTrace::Visitor {
   void born(pid_t tid) override;
   void ended(pid_t tid) override;
   void renamed(pid_t from, pid_t tid) override;
+  void left(pid_t tid) override;
 
   bool is_machine_event(std::size_t i) const { return !layout_.events[i].cpus.empty(); }
   std::vector<Count> counts_of(const Task& task) const;
@@ -74,6 +75,7 @@ class TracedCounting final : public CountingRun, private TaskTrace::Visitor {
   std::vector<ThreadCounts> ended_;
   std::size_t uncounted_ = 0;  // threads whose counters could not be opened
   std::string why_uncounted_;
+  std::size_t left_ = 0;  // processes that the program traces itself
   Nanoseconds start_time_{};
 };
 
@@ -107,6 +109,10 @@ std::vector<std::string> TracedCounting::notes() const {
                       : "this kernel does not tell what a thread counted when it ends") +
       ": threads were followed with ptrace, which stops each for a moment at its birth "
       "and at signals");
+  if (left_ > 0)
+    notes.push_back(fmt::format(
+        "the program traces {} of its processes itself: these are counted, what they start is not",
+        left_));
   if (uncounted_ > 0)
     notes.push_back(fmt::format("{} threads could not be counted: {}", uncounted_, why_uncounted_));
   return notes;
@@ -120,13 +126,14 @@ Result<void> TracedCounting::start() {
 }
 
 void TracedCounting::born(pid_t tid) {
+  ended(tid);  // one that was left may have ended, and its number be used again
   auto groups = open_layout(layout_, Place{tid, -1}, AttrOptions{.disabled = false});
   if (!groups) {
     ++uncounted_;
     why_uncounted_ = to_string(groups.error());
     return;
   }
-  tasks_.insert_or_assign(tid, Task{{process_of(tid), tid, {}, {}}, *std::move(groups)});
+  tasks_.emplace(tid, Task{{process_of(tid), tid, {}, {}}, *std::move(groups)});
 }
 
 void TracedCounting::ended(pid_t tid) {
@@ -143,6 +150,12 @@ void TracedCounting::renamed(pid_t from, pid_t tid) {
   moved.key() = tid;
   moved.mapped().row.tid = tid;
   tasks_.insert(std::move(moved));
+}
+
+void TracedCounting::left(pid_t tid) {
+  ++left_;
+  const auto found = tasks_.find(tid);
+  if (found != tasks_.end()) found->second.row.comm = name_of(tid);
 }
 
 std::vector<Count> TracedCounting::counts_of(const Task& task) const {
@@ -172,6 +185,8 @@ Count TracedCounting::total(const std::vector<ThreadCounts>& rows, std::size_t e
     return machine_counters_.read(event).value_or(Count::missing("not opened"));
   if (uncounted_ > 0)
     return Count::missing(fmt::format("{} threads are missing in it", uncounted_));
+  if (left_ > 0)
+    return Count::missing("what the processes started that the program traces is missing in it");
   Count sum = rows.front().counts[event];
   for (std::size_t r = 1; r < rows.size(); ++r) sum += rows[r].counts[event];
   return sum;

@@ -143,7 +143,7 @@ void ReadTable::take_other(std::span<const std::byte> record, TaskEvents& events
     events.take_lost(word(record, 1));
     return;
   }
-  ++records_;
+  if (tells_of_tasks(header.type)) ++records_;
   if (header.type == PERF_RECORD_FORK) ++births_;
   if (header.type == PERF_RECORD_EXIT) {
     // pid and parent's pid, tid and parent's tid

@@ -328,6 +328,7 @@ void RecordingFile::take_raw(std::span<const std::byte> record) {
   perf_event_header header{};
   if (record.size() < sizeof header) return;
   std::memcpy(&header, record.data(), sizeof header);
+  if (tells_of_tasks(header.type)) ++counts_.taken;
   if (header.type == PERF_RECORD_FORK) ++counts_.forks;
   if (header.type == PERF_RECORD_EXIT) ++counts_.exits;
   if (header.type == PERF_RECORD_LOST) counts_.lost += lost_in(record);

@@ -4,6 +4,8 @@
 // Times are nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
+#include <linux/perf_event.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -107,7 +109,13 @@ class TaskEvents {
   virtual void take_lost(std::uint64_t records) = 0;
 };
 
-// Every record that there was to keep is either written or counted as lost.
+// Whether a record of the kernel is one of those that a Tally counts. Names and mappings are not:
+// they are told as often as somebody has to know them.
+[[nodiscard]] inline bool tells_of_tasks(std::uint32_t type) {
+  return type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT || type == PERF_RECORD_SWITCH;
+}
+
+// Every record of what tasks did is either written or counted as lost.
 struct Tally {
   std::uint64_t seen = 0;
   std::uint64_t lost = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/clock.hpp"
 #include "source/living_tasks.hpp"
@@ -66,6 +67,11 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
         "rights by setuid. There are no switches, no addresses and no maps"};
     if (is_user_only_)
       notes.push_back("counted in user mode alone: the kernel is out of bounds for this user");
+    if (!left_.empty())
+      notes.push_back(
+          fmt::format("the program traces {} of its processes itself: these are recorded, what "
+                      "they start is not",
+                      left_.size()));
     if (unwatched_ > 0)
       notes.push_back(fmt::format("{} threads have no counters: {}", unwatched_, why_unwatched_));
     return notes;
@@ -89,6 +95,8 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
     if (!trace_) return;  // it was stopped before
     sink_ = &events;
     trace_->drain(*this);
+    for (const pid_t tid : left_)  // nobody told of their ends
+      if (!task_with(tid)) ended(tid);
     for (auto& [tid, thread] : threads_) end_slice(thread);
     sink_ = nullptr;
     trace_.reset();
@@ -148,6 +156,7 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
   static Moment moment() { return {static_cast<std::uint64_t>(now().count()), 0}; }
 
   void born(pid_t tid) override {
+    ended(tid);  // one that was left may have ended, and its number be used again
     const auto found = task_with(tid);
     if (!found) return;
     const TaskId task{static_cast<std::uint32_t>(found->pid), static_cast<std::uint32_t>(tid)};
@@ -172,6 +181,8 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
     ++records_;
     threads_.erase(found);
   }
+
+  void left(pid_t tid) override { left_.insert(tid); }
 
   // The first thread of its process has ended by that; its number goes to the one that called exec.
   void renamed(pid_t from, pid_t tid) override {
@@ -271,6 +282,7 @@ class ThreadRecorder final : public Recorder, private TaskTrace::Visitor {
   TaskEvents* sink_ = nullptr;
   std::uint64_t records_ = 0;
   std::uint64_t unwatched_ = 0;
+  std::set<pid_t> left_;  // processes that the program traces itself
   std::string why_unwatched_;
 };
 

@@ -68,8 +68,9 @@ class WindowKeeper::Listener : public engine::StreamListener {
     keep_or_pause(ran.slot, thread);
     feed_->execute(ran, core::BlockObserver{});
     if (has_threads_)
-      for (const engine::StreamTouch& touch : ran.touches)
+      ran.for_each_touch([&](const engine::StreamTouch& touch) {
         lines_.note(ran.slot, touch.address | feed_->process_of(ran.slot), touch.is_store);
+      });
     thread.seen += ran.block->instructions().size();
   }
 
