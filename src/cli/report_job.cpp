@@ -39,20 +39,19 @@ Result<std::string> openmetrics(const ShownJob& shown) {
   return view::job_openmetrics(report);
 }
 
-Result<model::RoofReport> roofline(const ShownJob& shown) {
+Result<std::string> svg(const ShownJob& shown) {
+  constexpr std::size_t kMostPoints = 32;  // more could not be told apart
   LOFT_TRY(const auto report, shown.report());
   LOFT_TRY(const auto machine, machine_at_hand(shown.machine, *shown.terminal));
-  return job::roofline_of(report, machine);
-}
-
-Result<std::string> svg(const ShownJob& shown) {
-  LOFT_TRY(const auto report, roofline(shown));
-  return view::roof_svg({&report, 1});
+  LOFT_TRY(const auto job, job::roofline_of(report, machine));
+  return view::roof_svg(job::rooflines_of_ranks(job, machine, kMostPoints));
 }
 
 Result<std::string> html(const ShownJob& shown) {
-  LOFT_TRY(const auto report, roofline(shown));
-  return view::roof_html({&report, 1});
+  LOFT_TRY(const auto report, shown.report());
+  LOFT_TRY(const auto machine, machine_at_hand(shown.machine, *shown.terminal));
+  LOFT_TRY(const auto job, job::roofline_of(report, machine));
+  return view::roof_html({&job, 1});
 }
 
 Result<void> read_rows(const ShownJob& shown,

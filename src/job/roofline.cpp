@@ -75,4 +75,27 @@ Result<model::RoofReport> roofline_of(const model::JobReport& job, const model::
   return report;
 }
 
+std::vector<model::RoofReport> rooflines_of_ranks(const model::RoofReport& job,
+                                                  const model::Machine& machine, std::size_t most) {
+  std::vector<Subject> ranks;
+  for (const model::RoofPoint& point : job.chart.points)
+    if (point.subject.scope == Scope::thread) ranks.push_back(point.subject);
+  std::ranges::stable_sort(ranks, std::greater{}, &Subject::seconds);
+  ranks.resize(std::min(ranks.size(), most));
+  std::vector<model::RoofReport> reports;
+  for (Subject& rank : ranks) {
+    model::RoofReport& report = reports.emplace_back();
+    report.label = rank.name;
+    report.command = job.command;
+    report.wall_seconds = report.cpu_seconds = rank.seconds;
+    report.threads = 1;
+    report.counts_from = job.counts_from;
+    report.time_is_estimated = job.time_is_estimated;
+    report.machine_identity = job.machine_identity;
+    rank.scope = Scope::run;
+    report.chart = model::place(machine, {rank}, 1, model::RoofKind::flops);
+  }
+  return reports;
+}
+
 }  // namespace loft::job
