@@ -203,6 +203,9 @@ void add_report_flags(Command& command, ReportFlags& flags) {
   command
       .add_option("--step", flags.step, "of a job: this run into its folder (default: the last)")
       ->check(between(1, 1'000'000'000));
+  command.add_option(
+      "--machine", flags.machine,
+      "of a job: the machine file with the roofs of its ranks (default: this one's)");
   std::vector<OutputForm> forms = forms_of(report_outputs());
   std::ranges::move(job_forms(), std::back_inserter(forms));
   command

@@ -23,6 +23,7 @@ struct ReportFlags {
   std::string time;
   std::size_t top = 0;
   std::size_t step = 0;  // of a job; 0: the last
+  std::string machine;   // of a job: the file with the roofs of its ranks
   bool children = false;
   bool inlines = false;
   unsigned threads = 0;

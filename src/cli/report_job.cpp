@@ -1,10 +1,13 @@
 #include "cli/report_job.hpp"
 
+#include "cli/machine_at_hand.hpp"
 #include "job/read_job.hpp"
+#include "job/roofline.hpp"
 #include "job/table.hpp"
 #include "view/job.hpp"
 #include "view/job_pprof.hpp"
 #include "view/job_table.hpp"
+#include "view/roof.hpp"
 
 namespace loft::cli {
 namespace {
@@ -15,6 +18,8 @@ struct ShownJob {
   std::string folder;
   job::ReadOptions options;
   std::size_t top = 0;
+  std::string machine;  // whose roofs the ranks stand under; empty: this one's
+  Terminal* terminal = nullptr;
 
   [[nodiscard]] Result<model::JobReport> report() const { return job::read_job(folder, options); }
 };
@@ -32,6 +37,21 @@ Result<std::string> json(const ShownJob& shown) {
 Result<std::string> openmetrics(const ShownJob& shown) {
   LOFT_TRY(const auto report, shown.report());
   return view::job_openmetrics(report);
+}
+
+Result<std::string> svg(const ShownJob& shown) {
+  constexpr std::size_t kMostPoints = 32;  // more could not be told apart
+  LOFT_TRY(const auto report, shown.report());
+  LOFT_TRY(const auto machine, machine_at_hand(shown.machine, *shown.terminal));
+  LOFT_TRY(const auto job, job::roofline_of(report, machine));
+  return view::roof_svg(job::rooflines_of_ranks(job, machine, kMostPoints));
+}
+
+Result<std::string> html(const ShownJob& shown) {
+  LOFT_TRY(const auto report, shown.report());
+  LOFT_TRY(const auto machine, machine_at_hand(shown.machine, *shown.terminal));
+  LOFT_TRY(const auto job, job::roofline_of(report, machine));
+  return view::roof_html({&job, 1});
 }
 
 Result<void> read_rows(const ShownJob& shown,
@@ -63,6 +83,8 @@ const std::vector<Output<ShownJob>> kOutputs{
     {{"csv", {".csv"}}, table<view::job_csv>},
     {{"parquet", {".parquet"}}, table<view::job_parquet>},
     {{"sql", {".sql"}}, table<view::job_sql>},
+    {{"svg", {".svg"}}, whole<svg>},
+    {{"html", {".html"}}, whole<html>},
     {{"pprof", {".pb.gz", ".pprof"}}, whole<pprof>},
     {{"openmetrics", {".prom"}}, whole<openmetrics>},
 };
@@ -76,9 +98,10 @@ Result<void> check(const ReportFlags& flags) {
       !flags.children && !flags.inlines && !flags.records && !flags.tasks.any() &&
       flags.csv.empty())
     return {};
-  return failure(ErrorKind::invalid_input, "report on a job",
-                 "it is made of sums over ranks, which know no single samples",
-                 "give --top, --step, --format and -o alone, or the recording of one rank");
+  return failure(
+      ErrorKind::invalid_input, "report on a job",
+      "it is made of sums over ranks, which know no single samples",
+      "give --top, --step, --machine, --format and -o alone, or the recording of one rank");
 }
 
 }  // namespace
@@ -90,7 +113,7 @@ Result<int> report_job(const std::string& folder, const ReportFlags& flags, Term
   const OutputFlags to{flags.format, flags.output};
   LOFT_TRY(const auto* output, choose_output(kOutputs, to));
   constexpr std::size_t kFunctions = 20;
-  ShownJob shown{folder, {}, flags.top != 0 ? flags.top : kFunctions};
+  ShownJob shown{folder, {}, flags.top != 0 ? flags.top : kFunctions, flags.machine, &terminal};
   if (flags.step != 0) shown.options.step = flags.step;
   LOFT_CHECK(write_output(*output, shown, to, Stream::out, terminal));
   return 0;

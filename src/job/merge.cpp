@@ -35,15 +35,23 @@ std::string load_among(const std::vector<Column>& columns) {
 }
 
 model::RankState state_of(const RankSummary& summary) {
-  constexpr int kFirstSignal = 128;
+  constexpr int kNoSignal = 128;  // a shell adds this to the number of a signal
+  constexpr int kLastSignal = kNoSignal + 64;
   if (summary.state == State::running) return model::RankState::unfinished;
   if (summary.exit_status == 0) return model::RankState::complete;
-  return summary.exit_status > kFirstSignal ? model::RankState::killed : model::RankState::failed;
+  const bool is_signal = summary.exit_status > kNoSignal && summary.exit_status <= kLastSignal;
+  return is_signal ? model::RankState::killed : model::RankState::failed;
 }
 
 void Merge::Sum::add(std::uint64_t more) {
   overflows = __builtin_add_overflow(value, more, &value) || overflows;
   ++ranks;
+}
+
+void Merge::Function::mark(std::size_t entry) {
+  if (is_in.size() <= entry) is_in.resize(entry + 1);
+  ranks += is_in[entry] ? 0 : 1;
+  is_in[entry] = true;
 }
 
 std::optional<std::size_t> Merge::find_column(std::string_view name) const {
@@ -108,7 +116,7 @@ void Merge::take_head(const RankSummary& summary, Entry& entry) {
   size_ = std::max(size_, summary.rank.size);
   if (command_.empty()) command_ = summary.command;
   if (job_.empty()) job_ = summary.rank.job;
-  if (source_.empty()) source_ = summary.source;
+  if (source_.empty() || summary.pass == "time") source_ = summary.source;
   for (const std::string& note : summary.notes)
     if (notes_.size() < kMostNotes && std::ranges::find(notes_, note) == notes_.end())
       notes_.push_back(note);
@@ -121,10 +129,7 @@ void Merge::take_rows(const RankSummary& summary, std::size_t index,
   for (const FunctionRow& row : summary.functions) {
     Function& function = function_of(row);
     function.sums.resize(columns_.size());
-    if (entry.is_counted && function.last_entry != index) {
-      function.last_entry = index;
-      ++function.ranks;
-    }
+    if (entry.is_counted) function.mark(index);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (summary.columns[i].origin == sample::Origin::missing) continue;  // then 0 is no value
       const std::size_t column = columns[i];

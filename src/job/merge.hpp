@@ -37,8 +37,6 @@ class Merge {
   [[nodiscard]] model::JobReport report() &&;
 
  private:
-  static constexpr std::size_t kNoEntry = ~std::size_t{0};
-
   struct Load {
     std::size_t entry = 0;
     std::uint64_t value = 0;
@@ -52,10 +50,11 @@ class Merge {
   struct Function {
     std::string name, binary;
     bool in_mpi = false;
-    std::size_t last_entry = kNoEntry;
+    std::vector<bool> is_in;  // by entry
     std::size_t ranks = 0;
     std::vector<Load> loads;  // of ranks that are counted
     std::vector<Sum> sums;    // by column
+    void mark(std::size_t entry);
   };
   struct Entry {
     model::JobRank rank;

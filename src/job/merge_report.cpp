@@ -9,6 +9,7 @@ namespace loft::job {
 namespace {
 
 constexpr double kNanoseconds = 1e-9;
+constexpr std::size_t kMostMissing = 1000;  // that are named one by one
 
 std::optional<double> share_inside(double inside, double outside) {
   if (!(inside + outside > 0)) return std::nullopt;
@@ -64,7 +65,8 @@ void Merge::finish_ranks(model::JobReport& report) {
     if (entry.is_counted) report.wall_seconds = std::max(report.wall_seconds, rank.wall_seconds);
     report.ranks.push_back(rank);
   }
-  for (std::uint32_t number = 0; number < size_; ++number)
+  report.missing_count = size_ - std::min<std::size_t>(size_, entry_by_rank_.size());
+  for (std::uint32_t number = 0; number < size_ && report.missing.size() < kMostMissing; ++number)
     if (!entry_by_rank_.contains(number)) report.missing.push_back(number);
 }
 
@@ -144,7 +146,7 @@ void Merge::finish_stragglers(model::JobReport& report) const {
     loads.push_back(*entries_[entry].rank.load);
     entries.push_back(entry);
   }
-  report.imbalance = model::imbalance(loads);
+  if (loads.size() > 1) report.imbalance = model::imbalance(loads);
   const auto found = model::stragglers(loads);
   if (found.empty()) return;
   const double middle = *model::median(loads);

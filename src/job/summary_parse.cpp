@@ -9,6 +9,7 @@ namespace loft::job {
 namespace {
 
 constexpr std::size_t kMostColumns = 256;
+constexpr std::uint32_t kMostRanks = 1u << 24;
 
 Failure damaged(std::string_view line) {
   constexpr std::size_t kShown = 60;
@@ -85,7 +86,7 @@ class Parser {
  private:
   Result<RankSummary> check() {
     const Rank& rank = summary_.rank;
-    if (!has_rank_ || rank.number >= rank.size) return damaged("rank");
+    if (!has_rank_ || rank.number >= rank.size || rank.size > kMostRanks) return damaged("rank");
     return std::move(summary_);
   }
 

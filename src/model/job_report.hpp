@@ -110,7 +110,8 @@ struct JobReport {
   sample::Origin load_origin = sample::Origin::counted;
   std::optional<double> imbalance;  // the largest load over the mean, less 1
   std::optional<MpiShares> mpi;
-  std::vector<std::uint32_t> missing;  // ranks without a file
+  std::size_t missing_count = 0;       // ranks without a file
+  std::vector<std::uint32_t> missing;  // the first of them
   std::vector<JobRank> ranks;          // in order
   std::vector<JobColumn> columns;
   std::vector<JobFunction> functions;  // what their imbalance costs most first

@@ -68,6 +68,7 @@ std::string job_json(const JobReport& report) {
       {"load_kind", to_string(report.load_origin)},
       {"imbalance", or_null(report.imbalance)},
       {"mpi_share", mpi_json(report)},
+      {"missing_count", report.missing_count},
       {"missing", report.missing}};
   for (const char* list : {"stragglers", "functions", "sums", "rank_list", "skipped"})
     json[list] = ordered_json::array();

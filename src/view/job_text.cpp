@@ -68,7 +68,7 @@ std::string figures_text(const JobReport& report) {
   text += report.imbalance
               ? fmt::format(", imbalance {} ({} outside MPI, {})", percent(*report.imbalance),
                             printable(report.load), origin_word(report))
-              : ", imbalance not known: no rank has a time or work";
+              : ", imbalance not known: no two ranks have time or work";
   text += report.mpi ? "\n  " + share_text(report) : "\n  MPI: not known";
   text += "\n";
   if (report.counted < report.size)
@@ -76,19 +76,19 @@ std::string figures_text(const JobReport& report) {
   return text;
 }
 
-std::string listed(const std::vector<std::uint32_t>& ranks) {
+std::string listed(const std::vector<std::uint32_t>& ranks, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < std::min(ranks.size(), kMostListed); ++i)
     text += fmt::format("{}{}", i > 0 ? ", " : "", ranks[i]);
-  if (ranks.size() > kMostListed)
-    text += fmt::format(" and {} more", with_separators(ranks.size() - kMostListed));
+  if (count > kMostListed)
+    text += fmt::format(" and {} more", with_separators(count - kMostListed));
   return text;
 }
 
 std::string incomplete_text(const JobReport& report) {
   std::string text;
   if (!report.missing.empty())
-    text += fmt::format("  no file of rank {}\n", listed(report.missing));
+    text += fmt::format("  no file of rank {}\n", listed(report.missing, report.missing_count));
   std::size_t shown = 0;
   std::size_t left_out = 0;
   for (const model::JobRank& rank : report.ranks) {

@@ -80,6 +80,16 @@ TEST_F(JobCommand, KeepsTimesOfRanksAndFullRecordings) {
   EXPECT_TRUE(job["skipped"].empty());
 }
 
+// Outermost calls between MPI_Init and MPI_Finalize; arguments and results pass unchanged.
+TEST_F(JobCommand, TimesTheCallsOfAnyMpiInCAndFortran) {
+  const Said said =
+      as_rank(0, 2, "stat -e task-clock --job " + folder_ + "/job -- " LOFT_TEST_MPI_CALLS);
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const std::string table = run_loft("report " + folder_ + "/job --format csv").out;
+  EXPECT_THAT(table, HasSubstr(",mpi-calls,,counted,5\n"));
+  EXPECT_THAT(table, HasSubstr(",mpi-span,ns,counted,"));
+}
+
 TEST_F(JobCommand, KeepsTheFilesOfRanksApart) {
   const std::string file = folder_ + "/counts.json";
   for (int rank = 0; rank < 2; ++rank)

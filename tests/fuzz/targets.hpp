@@ -28,6 +28,7 @@ void fuzz_unit(Bytes bytes);       // configuration and stimulus of a counter un
 void fuzz_http(Bytes bytes);       // the head of a request
 void fuzz_control(Bytes bytes);    // what a core is to count
 void fuzz_run(Bytes bytes);        // what a kept roofline run says
+void fuzz_rank(Bytes bytes);       // the summary of a rank of a job, and the file around it
 void fuzz_stream(Bytes bytes);     // the first bytes are code, the others a record of its addresses
 
 struct Target {
@@ -52,6 +53,7 @@ inline constexpr Target kTargets[] = {
     {"http", fuzz_http},
     {"control", fuzz_control},
     {"run", fuzz_run},
+    {"rank", fuzz_rank},
 #ifdef LOFT_HAS_ENGINE
     {"stream", fuzz_stream},
 #endif

@@ -82,6 +82,10 @@ TEST(Merge, LeavesOutRanksThatDidNotEnd) {
   merge.add(rank(0, 4, 800));
   RankSummary killed = rank(1, 4, 100);
   killed.exit_status = 137;
+  EXPECT_EQ(state_of(killed), model::RankState::killed);
+  killed.exit_status = 195;  // no signal has this number
+  EXPECT_EQ(state_of(killed), model::RankState::failed);
+  killed.exit_status = 137;
   merge.add(killed);
   RankSummary running = rank(3, 4, 0);
   running.state = State::running;
@@ -194,6 +198,7 @@ TEST_F(Job, JoinsTwoPassesByRank) {
   EXPECT_EQ(report->ranks[1].flops, 800);
   EXPECT_EQ(report->ranks[1].bytes, 2);
   EXPECT_EQ(report->ranks[1].seconds, 0.8);
+  EXPECT_EQ(report->functions[0].ranks, 2u);
 }
 
 }  // namespace
