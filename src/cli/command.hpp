@@ -42,6 +42,7 @@ void add_machine(Command& app, Action& action);
 void add_record(Command& app, Action& action);
 void add_report(Command& app, Action& action);
 void add_roof(Command& app, Action& action);
+void add_run(Command& app, Action& action);
 void add_stat(Command& app, Action& action);
 void add_top(Command& app, Action& action);
 void add_upc(Command& app, Action& action);

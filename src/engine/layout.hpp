@@ -14,6 +14,8 @@
 //                  stream opens or closes: loft truncates it, and whoever writes there faults.
 //   thresholds     which events are watched; in each thread's counters, the first numbers are no
 //                  blocks but how far the thread is from where it has to ask loft
+//   paths          marked regions (include/loft/region.h) by what encloses them; each thread has a
+//                  slot of counters for each that it was in
 //   entries        where a function starts that alone is to be counted (a "region"), or whose calls
 //                  are watched; loft's answer to each new mapping, for which the program waits
 //   calls          what is known of calls, per thread (call_layout.hpp); in its counters, behind the
@@ -38,6 +40,8 @@ inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, end
 inline constexpr std::uint32_t kMaxImages = 65536;      // program images: each exec starts one
 inline constexpr std::uint32_t kMaxMappings = 262144;
 inline constexpr std::uint32_t kMaxEntries = 1u << 20;
+inline constexpr std::uint32_t kMaxPaths = 65536;
+inline constexpr std::uint32_t kMaxMarkName = 248;
 inline constexpr std::uint32_t kMaxPath = 480;
 inline constexpr std::uint32_t kMessageBytes = 16384;
 inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
@@ -89,8 +93,11 @@ struct SlotEntry {
   std::uint32_t stream_window;  // the window that `stream_full` is of
   std::uint32_t threshold_call;    // 1 + the threshold that it came to; it waits until this is 0
   std::uint32_t threshold_signal;  // loft's answer: send yourself this signal, 0 for none
+  std::uint64_t visits;            // how often the marked region was begun
+  std::uint32_t path;              // 1 + the number of its PathEntry; 0 outside of all
+  std::uint32_t unused;
 };
-static_assert(sizeof(SlotEntry) == 88);
+static_assert(sizeof(SlotEntry) == 104);
 
 enum class StreamMode : std::uint32_t {
   none,
@@ -142,6 +149,14 @@ struct CallOrder {
   std::uint64_t skips_blocks;  // not 0: executions of blocks are not counted beside
 };
 
+// A marked region inside another. Two threads may enter the same one twice.
+struct PathEntry {
+  std::uint32_t parent;  // 1 + the number of the one around it, or 0
+  std::uint32_t length;  // of the name; 0 while the entry is being written
+  char name[kMaxMarkName];
+};
+static_assert(sizeof(PathEntry) == 256);
+
 struct SharedHeader {
   std::uint64_t magic;
   std::atomic<std::uint32_t> blocks;  // next free number; entries below it are complete or size 0
@@ -164,6 +179,9 @@ struct SharedHeader {
   std::atomic<std::uint32_t> thresholds;       // that are watched, set before the program starts
   std::atomic<std::uint32_t> threshold_calls;  // changes when a thread came to one
   std::atomic<std::uint32_t> has_keeper;       // somebody answers; it locks the second byte
+  std::atomic<std::uint32_t> has_marks;        // not 0: marked regions are counted apart
+  std::atomic<std::uint32_t> paths;
+  std::atomic<std::uint32_t> wrong_ends;  // of marked regions that were not the innermost
   EventRule threshold[kMaxThresholds];
   CallOrder calls;  // set before the program starts
   char message[kMessageBytes];
@@ -174,6 +192,7 @@ static_assert(sizeof(SharedHeader) <= 32768);
 inline constexpr std::uint64_t kSlotsOffset = 1u << 20;
 inline constexpr std::uint64_t kImagesOffset = 16u << 20;
 inline constexpr std::uint64_t kMappingsOffset = 64u << 20;
+inline constexpr std::uint64_t kPathsOffset = 192u << 20;
 inline constexpr std::uint64_t kBlocksOffset = 256u << 20;
 inline constexpr std::uint64_t kCodeOffset = 2ull << 30;
 inline constexpr std::uint64_t kCodeLimit = 4ull << 30;
@@ -197,7 +216,8 @@ inline constexpr std::uint64_t polls_after(std::uint32_t window) {
 static_assert(kMaxEntries * sizeof(FunctionEntry) <= kTablesEnd - kEntriesOffset);
 static_assert(kSlotsOffset + kMaxSlots * sizeof(SlotEntry) <= kImagesOffset);
 static_assert(kImagesOffset + kMaxImages * sizeof(ImageEntry) <= kMappingsOffset);
-static_assert(kMappingsOffset + kMaxMappings * sizeof(MappingEntry) <= kBlocksOffset);
+static_assert(kMappingsOffset + kMaxMappings * sizeof(MappingEntry) <= kPathsOffset);
+static_assert(kPathsOffset + kMaxPaths * sizeof(PathEntry) <= kBlocksOffset);
 static_assert(kBlocksOffset + std::uint64_t{kMaxBlocks} * sizeof(BlockEntry) <= kCodeOffset);
 static_assert(kTablesEnd <= kCountersOffset);
 

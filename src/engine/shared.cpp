@@ -155,6 +155,18 @@ void Shared::answer(std::uint32_t mapping, std::span<const FunctionStart> starts
 
 std::uint32_t Shared::region_entries() const { return header().entries.load(); }
 
+void Shared::ask_for_marks() { header().has_marks = 1; }
+
+bool Shared::has_marks() const { return header().has_marks.load() != 0; }
+
+std::vector<PathEntry> Shared::paths() const {
+  auto entries = table<PathEntry>(kPathsOffset, std::min(header().paths.load(), kMaxPaths));
+  for (PathEntry& entry : entries) entry.length = std::min(entry.length, kMaxMarkName);
+  return entries;
+}
+
+std::uint32_t Shared::wrong_ends() const { return header().wrong_ends.load(); }
+
 void Shared::ask_for_calls(const CallOrder& order) {
   header().calls = order;
   header().calls.is_given = 1;

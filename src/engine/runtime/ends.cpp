@@ -21,6 +21,9 @@ bool Translation::emit_end(const Instruction& last) {
     case Flow::syscall:
       emit_syscall(last);
       return true;
+    case Flow::door:
+      emit_door(last);
+      return true;
     case Flow::jump:
       point(Point::clean);
       emit_jump_to(last.target);

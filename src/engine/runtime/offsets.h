@@ -32,6 +32,9 @@
 #define CTX_CHANGED 0x188
 #define CTX_THRESHOLD 0x190
 #define CTX_ITERATIONS 0x198
+#define CTX_DOOR 0x1A0
+#define CTX_DOOR_RETURN 0x1A8
+#define CTX_LEAVE 0x1B0
 
 /* Calls (calls.hpp), apart from the Context. */
 #define CALLS_STATE 0x800
@@ -53,3 +56,4 @@
 #define REASON_EFAULT 6
 #define REASON_CHANGED 7
 #define REASON_THRESHOLD 8
+#define REASON_DOOR 9

@@ -24,6 +24,8 @@ void engine_trapped();
 void engine_leave_for_signal();
 void engine_safe_copy_instruction();
 void engine_safe_copy_fault();
+void engine_same_bytes_load();
+void engine_same_bytes_fault();
 void engine_restorer();
 void engine_peek();
 void engine_syscall_long();
@@ -214,6 +216,10 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
   const bool fault = (kFaults & bit_of(signal)) != 0 && info->si_code > 0;
   if (fault && rip == word(&engine_safe_copy_instruction)) {
     reg(user, REG_RIP) = word(&engine_safe_copy_fault);
+    return;
+  }
+  if (fault && rip == word(&engine_same_bytes_load)) {
+    reg(user, REG_RIP) = word(&engine_same_bytes_fault);
     return;
   }
   if (fault && rip == word(&engine_peek)) {

@@ -1,6 +1,6 @@
 // The making of one trace, step by step: translate.cpp has blocks, counters and plain instructions,
-// gs.cpp those that use the gs segment, check.cpp code that may change, ends.cpp what ends a block,
-// call_setup.cpp and call_totals.cpp what is watched of calls.
+// gs.cpp those that use the gs segment, door_code.cpp the door, check.cpp code that may change,
+// ends.cpp what ends a block, call_setup.cpp and call_totals.cpp what is watched of calls.
 #pragma once
 
 #include <cstdint>
@@ -88,6 +88,7 @@ class Translation {
   void begin_stream();
   void end_stream();
   void emit_syscall(const Instruction& instruction);
+  void emit_door(const Instruction& instruction);  // door_code.cpp
   void emit_jump_to(std::uint64_t target);
   void finish_conditional_without_next();
   std::uint8_t* way_to(std::uint64_t target, std::uint8_t* displacement);
