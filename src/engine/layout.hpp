@@ -148,9 +148,10 @@ struct CallOrder {
   std::uint32_t events;
   EventRule event[kMaxCallEvents];
   std::uint32_t keeps_calls;
-  std::uint32_t depth;        // of those, with fewer calls around them; 0 is no limit
-  std::uint64_t least_ticks;  // and that took so long
-  std::uint64_t most_kept;    // per thread
+  std::uint32_t depth;         // of those, with fewer calls around them; 0 is no limit
+  std::uint64_t least_ticks;   // and that took so long
+  std::uint64_t most_kept;     // per thread
+  std::uint64_t skips_blocks;  // not 0: executions of blocks are not counted beside
 };
 
 // A marked region inside another. Two threads may enter the same one twice.

@@ -57,13 +57,21 @@ void add_unit_totals(Context* context, const Instruction& instruction, std::uint
 
 // Behind the block's counter, where the flags are dead unless `position` is kNoDeadFlags.
 void Translation::emit_totals(std::uint32_t position, std::uint8_t amount) {
-  const std::uint32_t number = block_points_[blocks_ - 1].number;
-  if (position == kNoDeadFlags) {
-    emit_.store_context(CTX_SPILL2, kRax);
-    emit_totals_without_flags(emit_, amount);
-    emit_.load_context(kRax, CTX_SPILL2);
-    return;
+  BlockPoint& block = block_points_[blocks_ - 1];
+  if (position != kNoDeadFlags) {
+    emit_totals_changing_flags(amount);
+  } else {
+    const int spare = spare_register(block_);
+    const int reg = spare >= 0 ? spare : static_cast<int>(kRax);
+    if (spare < 0) emit_.store_context(CTX_SPILL2, reg);
+    emit_totals_without_flags(emit_, amount, reg);
+    if (spare < 0) emit_.load_context(reg, CTX_SPILL2);
   }
+  if (skips_blocks_) block.counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
+}
+
+void Translation::emit_totals_changing_flags(std::uint8_t amount) {
+  const std::uint32_t number = block_points_[blocks_ - 1].number;
   for (std::uint32_t i = 0; i < g_call_order.events; ++i) {
     const std::int32_t weight = totals_[i] * amount;
     if (weight == 0) continue;
@@ -77,15 +85,16 @@ void Translation::emit_totals(std::uint32_t position, std::uint8_t amount) {
   }
 }
 
-// rax is free.
-void Translation::emit_totals_without_flags(Emitter& emit, std::uint32_t rounds) {
+// The register is free; it is not rsp or r12.
+void Translation::emit_totals_without_flags(Emitter& emit, std::uint32_t rounds, int reg) {
   const std::uint32_t number = block_points_[blocks_ - 1].number;
   for (std::uint32_t i = 0; i < g_call_order.events; ++i) {
     if (totals_[i] == 0) continue;
-    emit.load_context(kRax, total_offset(i, number));
-    emit.put(0x48, 0x8D, 0x80);  // lea rax, [rax + weight]
+    emit.load_context(reg, total_offset(i, number));
+    // lea reg, [reg + weight]
+    emit.put(0x48 | (reg >= 8 ? 5 : 0), 0x8D, 0x80 | (reg & 7) << 3 | (reg & 7));
     emit.put_32(static_cast<std::uint32_t>(totals_[i]) * rounds);
-    emit.store_context(total_offset(i, number), kRax);
+    emit.store_context(total_offset(i, number), reg);
   }
 }
 

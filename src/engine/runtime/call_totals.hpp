@@ -1,9 +1,9 @@
 // Running totals of the events that are counted per call.
 //
-// A block adds to them what it counts, right behind its counter; what only the run shows
-// (iterations, lanes) is added with the sums of that. So a total is exact wherever a function is
-// entered or left. Each block has one of several lanes, by its number: the next block's addition
-// does not wait for this one's.
+// A block adds to them what it counts, where its counter stands or would stand (CallOrder); what
+// only the run shows (iterations, lanes) is added with the sums of that. So a total is exact
+// wherever a function is entered or left. Each block has one of several lanes, by its number: the
+// next block's addition does not wait for this one's.
 #pragma once
 
 #include <cstdint>

@@ -149,6 +149,7 @@ void Translation::finish_conditional_without_next() {
   const std::uint32_t number =
       record_block(next_pc_, region_.mapping, nullptr, 0, 0, BlockKind::fall_through);
   record_fall(falls_from_, number);
+  if (skips_blocks_) return;
   point(Point::ours);
   emit_.count_without_flags(counter_offset(number), 1);
 }

@@ -27,6 +27,7 @@ Translation::Translation(std::uint64_t pc, Version version, bool indirect, const
       indirect_(indirect),
       has_region_(has_region()),
       has_calls_(has_calls()),
+      skips_blocks_(has_calls_ && g_call_order.skips_blocks != 0),
       has_stream_(version == Version::streaming),
       stream_(emit_) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
@@ -249,10 +250,12 @@ void Translation::emit_loop() {
     std::memcpy(exits[rounds - 1], &distance, sizeof distance);
     Emitter cold(way);
     cold.store_context(CTX_SPILL2, kRax);
-    cold.load_context(kRax, counter_offset(number));
-    cold.add_without_flags(kRax, static_cast<std::int8_t>(rounds));
-    cold.store_context(counter_offset(number), kRax);
-    if (has_calls_) emit_totals_without_flags(cold, rounds);
+    if (!skips_blocks_) {
+      cold.load_context(kRax, counter_offset(number));
+      cold.add_without_flags(kRax, static_cast<std::int8_t>(rounds));
+      cold.store_context(counter_offset(number), kRax);
+    }
+    if (has_calls_) emit_totals_without_flags(cold, rounds, kRax);
     cold.load_context(kRax, CTX_SPILL2);
     cold.jump(emit_.at());
   }
@@ -263,6 +266,7 @@ void Translation::emit_counter(std::uint32_t number, std::uint32_t position, std
   BlockPoint& block = block_points_[blocks_ - 1];
   block.weight = amount;
   point(Point::clean);
+  if (skips_blocks_) return;  // emit_totals() counts alone
   if (position != kNoDeadFlags) {
     emit_.add_context_changing_flags(counter_offset(number), amount);
     block.counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);

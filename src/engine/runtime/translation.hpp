@@ -81,9 +81,10 @@ class Translation {
   void emit_call_entry(std::uint32_t function);
   void emit_stack_load(const Instruction& instruction);
   void emit_totals(std::uint32_t position, std::uint8_t amount);
+  void emit_totals_changing_flags(std::uint8_t amount);
   void emit_unit_totals(const Instruction& instruction, std::uint32_t unit);
   void emit_iteration_totals(const Instruction& instruction);
-  void emit_totals_without_flags(Emitter& emit, std::uint32_t rounds);
+  void emit_totals_without_flags(Emitter& emit, std::uint32_t rounds, int reg);
   [[nodiscard]] std::uint64_t end_of_code(std::uint64_t pc) const;
   [[nodiscard]] bool is_entry(std::uint64_t pc) const;
   void end_before_entry();
@@ -114,6 +115,7 @@ class Translation {
   bool indirect_;
   bool has_region_;
   bool has_calls_;
+  bool skips_blocks_;
   std::int32_t totals_[kMaxCallEvents];  // what the block adds to each
   bool has_stream_;
   bool has_weights_ = false;  // the block counts something that a threshold is on

@@ -102,6 +102,7 @@ class CallCounting {
     }
     result_.quantities.push_back({.name = "time", .unit = "ns", .scale = 1, .is_time = true});
     places_.push_back(engine::kTicks);
+    order.skips_blocks = 1;
     order.keeps_calls = request_.keeps_calls ? 1 : 0;
     order.depth = request_.depth;
     order.most_kept = request_.most_kept;
