@@ -22,7 +22,12 @@
 extern "C" {
 #endif
 
-enum { LOFT_REGION_UNKNOWN_ = 0, LOFT_REGION_UNWATCHED_ = 1, LOFT_REGION_WATCHED_ = 2 };
+enum {
+  LOFT_REGION_UNKNOWN_ = 0,
+  LOFT_REGION_UNWATCHED_ = 1,
+  LOFT_REGION_WATCHED_ = 2,
+  LOFT_REGION_OPENING_ = 3 /* by another thread */
+};
 enum { LOFT_REGION_NAME_ = 248, LOFT_REGION_NODES_ = 65536, LOFT_REGION_DEEPEST_ = 64 };
 #define LOFT_REGION_MAGIC_ 0x31474552544F464CULL /* "LFOTREG1" */
 
@@ -80,12 +85,27 @@ static inline void loft_region_keep_(char* to, const char* name, size_t length) 
   memcpy(to, name, length < LOFT_REGION_NAME_ ? length : LOFT_REGION_NAME_ - 1);
 }
 
-/* The memory's file, or the knowledge that there is none. */
+/* Another thread finds out. A child of fork whose parent was in the middle of it waits in vain, and
+ * is not watched. */
+static inline void loft_region_await_(void) {
+  int tries = 100000;
+  while (__atomic_load_n(&loft_region_state_, __ATOMIC_ACQUIRE) == LOFT_REGION_OPENING_ &&
+         --tries != 0)
+    syscall(SYS_sched_yield);
+  if (tries == 0) loft_region_state_ = LOFT_REGION_UNWATCHED_;
+}
+
+/* The memory's file, or the knowledge that there is none; by one thread. */
 static __attribute__((noinline, unused)) void loft_region_open_file_(void) {
   enum { kWipeOnFork = 18, kAnonymous = 0x20, kCloseOnExec = 02000000 };
   const char* path = getauxval(AT_SECURE) == 0 ? getenv("LOFT_REGIONS") : NULL;
-  int state = LOFT_REGION_UNWATCHED_;
-  const int file = path == NULL ? -1 : open(path, O_RDWR | kCloseOnExec);
+  int state = LOFT_REGION_UNWATCHED_, known = LOFT_REGION_UNKNOWN_, file;
+  if (!__atomic_compare_exchange_n(&loft_region_state_, &known, LOFT_REGION_OPENING_, 0,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    loft_region_await_();
+    return;
+  }
+  file = path == NULL ? -1 : open(path, O_RDWR | kCloseOnExec);
   if (file >= 0) {
     const size_t bytes = sizeof(loft_region_file_);
     const off_t size = lseek(file, 0, SEEK_END);
@@ -157,7 +177,8 @@ static __attribute__((noinline, unused)) uint32_t loft_region_take_up_(uint32_t 
 
 /* Whether there is a file; afterwards the thread has a node unless there are too many. */
 static __attribute__((noinline, unused)) int loft_region_start_(void) {
-  if (loft_region_state_ == LOFT_REGION_UNKNOWN_) loft_region_open_file_();
+  const int state = __atomic_load_n(&loft_region_state_, __ATOMIC_ACQUIRE);
+  if (state != LOFT_REGION_WATCHED_ && state != LOFT_REGION_UNWATCHED_) loft_region_open_file_();
   if (loft_region_state_ != LOFT_REGION_WATCHED_) return 0;
   if (*loft_region_is_parent_ == 0) {
     if (loft_region_open_ != 0) loft_region_open_ = loft_region_take_up_(loft_region_open_);

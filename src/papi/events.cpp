@@ -152,8 +152,14 @@ const Event* Catalogue::find(std::string_view name) const {
   return native ? &natives_[*native] : nullptr;
 }
 
-const Catalogue& catalogue() {
-  static const Catalogue all;
+void Catalogue::disable() {
+  why_disabled_ = "the program has disabled it";
+  for (auto* events : {&presets_, &natives_})
+    for (Event& event : *events) event.why_missing = why_disabled_;
+}
+
+Catalogue& catalogue() {
+  static Catalogue all;
   return all;
 }
 

@@ -46,6 +46,8 @@ class Catalogue {
   [[nodiscard]] const Event* find(std::string_view name) const;
   [[nodiscard]] const std::vector<Event>& presets() const { return presets_; }
   [[nodiscard]] const std::vector<Event>& natives() const { return natives_; }
+  // The program wants nothing of it.
+  void disable();
   // Why nothing at all can be counted; empty when the program runs under the engine.
   [[nodiscard]] const std::string& why_disabled() const { return why_disabled_; }
 
@@ -59,6 +61,6 @@ class Catalogue {
 };
 
 // Made at the first call.
-[[nodiscard]] const Catalogue& catalogue();
+[[nodiscard]] Catalogue& catalogue();
 
 }  // namespace loft::papi

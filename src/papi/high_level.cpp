@@ -5,8 +5,13 @@
 
 extern "C" {
 
+PAPI_EXPORT int PAPI_library_init(int version);
+PAPI_EXPORT int PAPI_is_initialized(void);
+
+// The first region also starts the library.
 PAPI_EXPORT int PAPI_hl_region_begin(const char* region) {
   if (region == nullptr || *region == '\0') return PAPI_EINVAL;
+  if (PAPI_is_initialized() == PAPI_NOT_INITED) PAPI_library_init(0x07000000);
   loft_region_begin(region);
   return PAPI_OK;
 }

@@ -178,7 +178,8 @@ PAPI_EXPORT const PAPI_hw_info_t* PAPI_get_hardware_info(void) {
 
 PAPI_EXPORT const PAPI_component_info_t* PAPI_get_component_info(int component) {
   if (component != 0) return nullptr;
-  static const PAPI_component_info_t info = make_component_info();
+  static PAPI_component_info_t info;  // what a program has got of it changes with it
+  info = make_component_info();
   return &info;
 }
 
@@ -191,7 +192,9 @@ PAPI_EXPORT int PAPI_get_component_index(const char* name) {
 
 PAPI_EXPORT int PAPI_disable_component(int component) {
   if (check_started() == PAPI_OK) return PAPI_ENOINIT;  // only before, says PAPI
-  return component == 0 ? PAPI_ENOSUPP : PAPI_ENOCMP;
+  if (component != 0) return PAPI_ENOCMP;
+  catalogue().disable();
+  return PAPI_OK;
 }
 
 PAPI_EXPORT int PAPI_disable_component_by_name(const char* name) {
