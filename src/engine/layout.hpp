@@ -64,9 +64,9 @@ enum class BlockKind : std::uint32_t {
           // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
   extra_fall,  // no instructions: more times that the branch of the block `next_fall` was not taken
   taken,       // no instructions: how often the branch of the block number `size` was taken, whose
-               // `next_fall` this is.
-          // The block `next_fall` of this one ran as often as that one, less this; its own counter
-          // holds corrections alone
+               // `next_fall` this is. The block `next_fall` of this one ran as often as that one,
+               // less this.
+               // Its own counter holds corrections alone
   begun  // of the address stream alone: its last instruction was interrupted, and starts again
 };
 
