@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/call_layout.hpp"
 
 namespace loft::engine {
 
@@ -139,11 +140,11 @@ std::uint32_t Shared::await_mapping(std::uint32_t known, Nanoseconds patience) c
   return std::min(header().mappings.load(), kMaxMappings);
 }
 
-void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses) {
-  for (const std::uint64_t address : addresses) {
+void Shared::answer(std::uint32_t mapping, std::span<const FunctionStart> starts) {
+  for (const FunctionStart& start : starts) {
     const std::uint32_t number = header().entries.load();
     if (number >= kMaxEntries) break;
-    const RegionEntry entry{address, mapping, 0};
+    const FunctionEntry entry{start.address, mapping, start.function};
     std::memcpy(tables_ + kEntriesOffset + number * sizeof entry, &entry, sizeof entry);
     header().entries = number + 1;
   }
@@ -153,6 +154,23 @@ void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addres
 }
 
 std::uint32_t Shared::region_entries() const { return header().entries.load(); }
+
+void Shared::ask_for_marks() { header().has_marks = 1; }
+
+bool Shared::has_marks() const { return header().has_marks.load() != 0; }
+
+std::vector<PathEntry> Shared::paths() const {
+  auto entries = table<PathEntry>(kPathsOffset, std::min(header().paths.load(), kMaxPaths));
+  for (PathEntry& entry : entries) entry.length = std::min(entry.length, kMaxMarkName);
+  return entries;
+}
+
+std::uint32_t Shared::wrong_ends() const { return header().wrong_ends.load(); }
+
+void Shared::ask_for_calls(const CallOrder& order) {
+  header().calls = order;
+  header().calls.is_given = 1;
+}
 
 void Shared::ask_for_stream(StreamMode mode) {
   header().stream_mode = static_cast<std::uint32_t>(mode);

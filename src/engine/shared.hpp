@@ -57,8 +57,23 @@ class Shared {
   // How many mappings there are; waits up to `patience` for more than `known` and than were
   // answered.
   [[nodiscard]] std::uint32_t await_mapping(std::uint32_t known, Nanoseconds patience) const;
-  void answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses);
+  struct FunctionStart {
+    std::uint64_t address = 0;
+    std::uint32_t function = 0;  // its number where calls are watched
+  };
+  void answer(std::uint32_t mapping, std::span<const FunctionStart> starts);
   [[nodiscard]] std::uint32_t region_entries() const;
+
+  // Marked regions are to be counted apart, each in a slot of its own for each thread: before the
+  // program starts.
+  void ask_for_marks();
+  [[nodiscard]] bool has_marks() const;
+  [[nodiscard]] std::vector<PathEntry> paths() const;
+  // How many ends named a region that was not the innermost; the first are among the messages.
+  [[nodiscard]] std::uint32_t wrong_ends() const;
+  // Calls of functions are to be watched (call_areas.hpp reads them): before the program starts.
+  // Each mapping must be answered as for a region, with the numbers of the functions.
+  void ask_for_calls(const CallOrder& order);
 
   // The address stream (stream.hpp reads it): asked for before the program starts.
   void ask_for_stream(StreamMode mode);

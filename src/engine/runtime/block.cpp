@@ -29,6 +29,7 @@ void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t
     // Behind the first one, what does not decode is left to a block of its own.
     if (instruction.flow == Flow::invalid && block.count != 0) return;
     if (instruction.flow == Flow::refused && block.count != 0) return;
+    if (instruction.flow == Flow::door && block.count != 0) return;
     block.instructions[block.count++] = instruction;
     block.size += instruction.length;
     if (instruction.ends_block()) return;

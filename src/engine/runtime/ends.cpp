@@ -21,6 +21,9 @@ bool Translation::emit_end(const Instruction& last) {
     case Flow::syscall:
       emit_syscall(last);
       return true;
+    case Flow::door:
+      emit_door(last);
+      return true;
     case Flow::jump:
       point(Point::clean);
       emit_jump_to(last.target);
@@ -156,8 +159,8 @@ void Translation::emit_indirect(const Instruction& branch) {
   if (branch.flow == Flow::call_indirect) {
     point(Point::branch_spilled);
     emit_return_address(branch.next_pc());
-  } else if (has_region_) {
-    emit_region_exit();
+  } else {
+    emit_exit();
   }
   emit_lookup();
 }
@@ -172,7 +175,7 @@ void Translation::emit_ret(const Instruction& branch) {
     emit_.put(0x48, 0x8D, 0xA4, 0x24);  // lea rsp, [rsp + n]
     emit_.put_32(branch.pop_bytes);
   }
-  if (has_region_) emit_region_exit();
+  emit_exit();
   emit_lookup();
 }
 
@@ -188,23 +191,32 @@ void Translation::emit_region_entry() {
   std::uint8_t* skip = emit_.at();
   emit_.load_value(kRcx, trace_->pc);
   emit_.store_context(CTX_NEXT_PC, kRcx);
-  emit_.load_context(kRcx, CTX_SPILL1);
+  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
+  emit_.put_32(8);
   emit_.jump_context(CTX_REGION_ENTER);
   skip[-1] = static_cast<std::uint8_t>(emit_.at() - skip);
   emit_.load_context(kRcx, CTX_SPILL1);
 }
 
-// rax: the target, rcx free. Leaves when rsp has risen above the region's.
-void Translation::emit_region_exit() {
+// What follows in the next `way_out` bytes happens when rsp has risen above the limit.
+void Translation::emit_exit_check(std::uint8_t way_out) {
   point(Point::ours);
   emit_.load_context(kRcx, CTX_REGION_CHECK);
   emit_.put(0x48, 0x8D, 0x0C, 0x0C);  // lea rcx, [rsp + rcx]
   emit_.put(0x48, 0x0F, 0xC9);        // bswap rcx
   emit_.put(0x0F, 0xB6, 0xC9);        // movzx ecx, cl
   emit_.put(0xE3, 2);                 // jrcxz to the way out
-  constexpr std::uint8_t kWayOut = 8;
-  emit_.put(0xEB, kWayOut);
-  emit_.jump_context(CTX_REGION_LEAVE);
+  emit_.put(0xEB, way_out);
+}
+
+// rax: the target, rcx free. Leaves when rsp has risen above that of the region, or of a call.
+void Translation::emit_exit() {
+  if (!has_calls_ && !has_region_) return;
+  constexpr std::uint8_t kWayOut = 15;
+  emit_exit_check(kWayOut);
+  emit_.put(0x48, 0x8D, 0x0D);  // lea rcx, [rip + past the jump]
+  emit_.put_32(8);
+  emit_.jump_context(has_calls_ ? CALLS_LEAVE : CTX_REGION_LEAVE);
 }
 
 // rax: the target. Jumps to the first entry code for its low 16 bits, which checks the rest.

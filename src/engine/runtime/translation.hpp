@@ -1,5 +1,6 @@
 // The making of one trace, step by step: translate.cpp has blocks, counters and plain instructions,
-// gs.cpp those that use the gs segment, check.cpp code that may change, ends.cpp what ends a block.
+// gs.cpp those that use the gs segment, door_code.cpp the door, check.cpp code that may change,
+// ends.cpp what ends a block, call_setup.cpp and call_totals.cpp what is watched of calls.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,8 @@ class Translation {
   void emit_sign_check(std::uint32_t threshold);
   void emit_distance_check(std::uint32_t threshold);
   void emit_unit_thresholds(const Instruction& instruction);
-  void emit_iterations(std::uint32_t threshold, std::uint32_t weight);
+  void emit_iterations(std::uint32_t counter, std::uint32_t weight);
+  void emit_unit_product(std::uint32_t counter, std::uint32_t weight);
   void emit_unit_distances(const Instruction& instruction, std::uint32_t unit);
   std::uint8_t* way_to_threshold(std::uint32_t threshold, bool is_spilled,
                                  const std::uint8_t* back);
@@ -68,14 +70,24 @@ class Translation {
   void emit_indirect(const Instruction& branch);
   void emit_ret(const Instruction& branch);
   void emit_lookup();
+  void emit_entry();
   void emit_region_entry();
-  void emit_region_exit();
+  void emit_exit();
+  void emit_exit_check(std::uint8_t way_out);
+  // Calls: call_setup.cpp, call_totals.cpp.
+  void emit_call_entry(std::uint32_t function);
+  void emit_stack_load(const Instruction& instruction);
+  void emit_totals(std::uint32_t position, std::uint8_t amount);
+  void emit_unit_totals(const Instruction& instruction, std::uint32_t unit);
+  void emit_iteration_totals(const Instruction& instruction);
+  void emit_totals_without_flags(Emitter& emit, std::uint32_t rounds);
   [[nodiscard]] std::uint64_t end_of_code(std::uint64_t pc) const;
   [[nodiscard]] bool is_entry(std::uint64_t pc) const;
   void end_before_entry();
   void begin_stream();
   void end_stream();
   void emit_syscall(const Instruction& instruction);
+  void emit_door(const Instruction& instruction);  // door_code.cpp
   void emit_jump_to(std::uint64_t target);
   void finish_conditional_without_next();
   std::uint8_t* way_to(std::uint64_t target, std::uint8_t* displacement);
@@ -95,6 +107,8 @@ class Translation {
   bool is_checked_ = false;       // the block compares its bytes before it runs
   bool indirect_;
   bool has_region_;
+  bool has_calls_;
+  std::int32_t totals_[kMaxCallEvents];  // what the block adds to each
   bool has_stream_;
   bool has_weights_ = false;  // the block counts something that a threshold is on
   std::uint32_t weights_[kMaxThresholds];
