@@ -5,6 +5,7 @@
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/output.hpp"
+#include "cli/source_flag.hpp"
 #include "event/pfm.hpp"
 #include "metric/plan.hpp"
 #include "view/metric_plan.hpp"
@@ -16,6 +17,7 @@ struct PlanFlags {
   std::vector<std::string> names;
   std::string cpu;
   int counters = 0;
+  SourceFlag source;
   MetricFlags metrics;
   OutputFlags output;
 };
@@ -23,7 +25,10 @@ struct PlanFlags {
 Result<int> run_plan(const PlanFlags& flags, Terminal& terminal) {
   LOFT_TRY(const Format format, choose_format(flags.output));
   LOFT_TRY(const auto library, load_metrics(flags.metrics, terminal));
-  event::ResolverOptions options = known_names();
+  if (flags.source.is_virtual() && !flags.cpu.empty())
+    return failure(ErrorKind::invalid_input, "plan metrics",
+                   "the virtual PMU is the same on every CPU", "leave out --cpu or --source");
+  event::ResolverOptions options = known_names(flags.source.is_virtual());
   LOFT_TRY(options.pretended_pmu, event::core_pmu_of(flags.cpu));
   const metric::PlanOptions plan_options{options.pretended_pmu, flags.counters};
   event::Resolver resolver(std::move(options));
@@ -46,6 +51,8 @@ void add_metric_plan(Command& metric, Action& action) {
   command->add_option("--cpu", flags->cpu, "plan for another CPU, such as zen3 or skylake");
   command->add_option("--counters", flags->counters, "how many counters the core PMU has")
       ->check(between(1, 1024));
+  add_source_flag(*command, flags->source,
+                  "plan for the virtual PMU (virtual), or for counters of the CPU (default)");
   add_metric_flags(*command, flags->metrics);
   add_output_flags(*command, flags->output);
   command->callback([flags, &action] {

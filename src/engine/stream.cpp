@@ -63,7 +63,6 @@ void StreamReader::read_full_buffers() {
 void StreamReader::keep_schedule() {
   // A program that waits for memory needs a while for its share, above all on a busy machine.
   constexpr Nanoseconds kLongest = 10s;
-  constexpr Nanoseconds kQuiet = 150ms;
   constexpr Nanoseconds kQuietAfterOne = 10ms;
   const Nanoseconds time = now();
   if (!shared_.has_window()) {
@@ -80,8 +79,11 @@ void StreamReader::keep_schedule() {
   const std::uint32_t joined = shared_.joined();
   const bool is_over = joined != joined_before_ && joined == shared_.left();
   const bool has_one_left = shared_.left() != left_before_;
+  // The one that begins with the program waits for it: on a busy machine it starts late.
+  const bool waits_for_start = totals_.windows == 1 && joined == 0;
+  if (waits_for_start) opened_ = time;
   const bool is_quiet =
-      time - std::max(opened_, last_read_) > (has_one_left ? kQuietAfterOne : kQuiet);
+      time - std::max(opened_, last_read_) > (has_one_left ? kQuietAfterOne : schedule_->quiet());
   if (!is_over && !is_quiet && time - opened_ < kLongest) return;
   shared_.close_window();
   schedule_->add_cost(time, time - opened_, now(CLOCK_THREAD_CPUTIME_ID) - opened_cpu_);

@@ -25,6 +25,7 @@ struct WindowLimits {
       std::chrono::milliseconds(10);  // until the first; 0: with the program's start
   std::uint32_t quick = 5;            // windows with short pauses between them
   Nanoseconds budget = std::chrono::seconds(5);
+  Nanoseconds quiet = std::chrono::milliseconds(150);  // an open one in which so long nothing came
   std::uint64_t seed = 1;
 };
 
@@ -44,6 +45,7 @@ class WindowSchedule {
   // machine the two differ: pauses follow the one, the budget the other.
   void add_cost(Nanoseconds now, Nanoseconds cost, Nanoseconds cpu);
   [[nodiscard]] Nanoseconds spent() const { return spent_; }
+  [[nodiscard]] Nanoseconds quiet() const { return limits_.quiet; }
 
  private:
   WindowLimits limits_;

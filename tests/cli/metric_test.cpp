@@ -132,6 +132,20 @@ TEST(MetricCommand, PlansForAnotherCpu) {
   EXPECT_EQ(result["counters"].size(), 1u) << "the kernel's names are of that CPU too";
 }
 
+// The categories of the paper are counted and modelled where there are no counters.
+TEST(MetricCommand, PlansForTheVirtualPmu) {
+  const Said said = run_loft(
+      "metric plan Branch_cat Data_TLB_cat Instr_TLB_cat FP_cat Data_mem_cat Instr_mem_cat "
+      "--source virtual -D L1_lat=4 -D L2_lat=14 -D L3_lat=50 -D Mem_lat=500 -D TLB_lat=30 "
+      "-D FP_lat=3 -D FP_div_lat=13 -D FP_sqrt_lat=20 -D BR_lat=1 -D BR_miss_lat=16 --format json");
+  const json result = json::parse(said.out, nullptr, false);
+  ASSERT_TRUE(result.is_object()) << said.notes;
+  if (result["missing"].size() > 6) GTEST_SKIP() << "built without the virtual PMU";
+  EXPECT_TRUE(result["missing"].empty()) << said.out;
+  EXPECT_EQ(result["sets"], 1);
+  EXPECT_THAT(said.out, testing::Not(HasSubstr("--counters")));
+}
+
 TEST(MetricCommand, AFileThatIsNotThereIsAnError) {
   const Said said = run_loft("metric list -m /no/such/file.metrics");
   EXPECT_EQ(said.status, 125);

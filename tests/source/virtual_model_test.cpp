@@ -2,6 +2,7 @@
 #ifdef LOFT_HAS_ENGINE
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cctype>
@@ -204,6 +205,48 @@ TEST(VirtualModel, PredictorsDifferWhereTheyShould) {
   EXPECT_LT(misses("gshare"), 100u);
   EXPECT_LT(misses("tage"), 100u);
 }
+
+// One instruction that writes 256 MiB: every line once, in memory that does not grow with them.
+TEST(VirtualModel, AFillTakesEveryLineOnceInLittleMemory) {
+  rusage before{}, after{};
+  ::getrusage(RUSAGE_SELF, &before);
+  const auto run = count("filled.S", "l1d_accesses,l1d_misses,memory_write_bytes");
+  ::getrusage(RUSAGE_SELF, &after);
+  ASSERT_TRUE(run) << to_string(run.error());
+  constexpr std::uint64_t kFilled = (256u << 20) / 64, kL2 = (8u << 20) / 64;
+  // Beside the fill 800 bytes are read and written, in lines that left all caches long ago.
+  EXPECT_GE(run->events[1].total.raw, kFilled);
+  EXPECT_LE(run->events[1].total.raw, kFilled + 28);
+  EXPECT_GE(run->events[0].total.raw, run->events[1].total.raw);
+  EXPECT_NEAR(run->events[2].total.value(), 64.0 * (kFilled - kL2), 64.0 * 1024);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 100 << 10);  // KiB
+}
+
+// Processes that fork, spawn and become others; code that is written and rewritten; eight threads.
+class ModelOfPrograms : public testing::TestWithParam<const char*> {};
+
+TEST_P(ModelOfPrograms, CountsEveryAccessOnceInEachWay) {
+  constexpr const char* kEvents = "l1d_accesses,l1d_hits,l1d_misses,instructions,l1i_accesses";
+  const auto by_function = count(GetParam(), kEvents, {.split = Split::functions});
+  ASSERT_TRUE(by_function) << to_string(by_function.error());
+  std::vector<std::uint64_t> sums(by_function->events.size());
+  for (const auto& function : by_function->functions)
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += function.counts[i].raw;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    EXPECT_GT(sums[i], 0u) << by_function->events[i].name;
+    EXPECT_EQ(sums[i], by_function->events[i].total.raw) << by_function->events[i].name;
+  }
+  EXPECT_EQ(sums[0], sums[1] + sums[2]);
+  for (const std::string& note : by_function->notes)
+    EXPECT_THAT(note, testing::Not(HasSubstr("could not be read")));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ModelOfPrograms,
+                         testing::Values("processes.c", "self_modifying.c", "threads.cpp"),
+                         [](const auto& which) {
+                           const std::string name = which.param;
+                           return name.substr(0, name.find('.'));
+                         });
 
 TEST(VirtualModel, PartsAddUpToTheWhole) {
   constexpr const char* kEvents =

@@ -94,6 +94,20 @@ TEST(Window, IsOpenedByASchedule) {
   EXPECT_FALSE(run->shared().has_window());
 }
 
+// However long the program takes to start, be it longer than a window may be quiet.
+TEST(Window, ThatBeginsWithTheProgramWaitsForIt) {
+  ::setenv("LOFT_ENGINE", LOFT_ENGINE_FILE, 1);
+  auto run = Run::prepare({sample("counted.S")});
+  ASSERT_TRUE(run);
+  run->shared().ask_for_stream(StreamMode::windows);
+  Listening listener([](const StreamedBlock&) {});
+  StreamReader reader(run->shared(), listener,
+                      WindowSchedule({.first = Nanoseconds(0), .quiet = Nanoseconds(0)}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the reader looks every millisecond
+  EXPECT_EQ(run->shared().window(), 1u);
+  EXPECT_EQ(reader.totals().windows, 1u);
+}
+
 // A process that reads, and dies in the middle of it: the program goes on, and ends.
 class DyingReader : public testing::TestWithParam<StreamMode> {};
 
