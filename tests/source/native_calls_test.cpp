@@ -181,6 +181,24 @@ TEST(NativeCalls, LeavesAloneWhatCannotBePatchedAndSaysWhy) {
   EXPECT_THAT(run.functions[index_of(run, "no_room")].why_not, HasSubstr("no room"));
 }
 
+// Go's runtime begins a function anew when it has moved the stack: calls would be counted twice.
+TEST(NativeCalls, LeavesProgramsInGoAlone) {
+  const std::string copy = testing::TempDir() + "loft-calls-go-" + std::to_string(::getpid());
+  const std::string make =
+      "objcopy --add-section .gopclntab=/etc/hostname " LOFT_TEST_CALLS " " + copy;
+  if (std::system(make.c_str()) != 0) GTEST_SKIP() << "there is no objcopy";
+  NativeCalls calls;
+  calls.request.patterns = {"step"};
+  calls.request.dso = "*loft-calls-go-*";
+  calls.command = {copy, "chain"};
+  const auto run = watch_calls(calls);
+  ::unlink(copy.c_str());
+  ASSERT_TRUE(run) << to_string(run.error());
+  EXPECT_EQ(run->end.shell_status(), 0);
+  ASSERT_EQ(run->functions.size(), 1u);
+  EXPECT_THAT(run->functions[0].why_not, HasSubstr("Go"));
+}
+
 TEST(NativeCalls, FindsFunctionsThatCostMoreThanTheirShare) {
   using namespace std::chrono_literals;
   Budget budget(0.01, 50);

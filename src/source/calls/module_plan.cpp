@@ -24,6 +24,10 @@ bool must_stay(std::string_view name) {
          name == "_start" || name == "__rt_sigreturn";
 }
 
+// Go's runtime moves stacks and begins functions anew when it has, so that calls would be counted
+// twice, and finds its way by the addresses of its own code.
+bool is_go(const CodeFile& file) { return file.elf().section(".gopclntab") != nullptr; }
+
 // How many arguments a function has that leaves one stack for another; the last is where to.
 std::uint32_t arguments_of_switch(std::string_view name) {
   if (name == "swapcontext") return 2;
@@ -87,7 +91,9 @@ class ModulePlanner {
   void add_chosen(const CodeFunction& function, std::string_view name,
                   const std::string& readable) {
     FunctionPlan plan;
-    if (must_stay(name)) {
+    if (is_go(file_)) {
+      plan.patch.why_not = "Go's runtime moves its stack";
+    } else if (must_stay(name)) {
       plan.patch.why_not = "others know its code byte by byte";
     } else {
       plan.patch = plan_function(file_, function, only_counts_ ? Watch::calls : Watch::times);
