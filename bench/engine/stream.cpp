@@ -15,8 +15,10 @@ namespace {
 using loft::engine::StreamMode;
 
 struct Nothing : loft::engine::StreamListener {
-  void on_block(const loft::engine::StreamedBlock& ran) override { touches += ran.touches.size(); }
-  std::uint64_t touches = 0;
+  void on_block(const loft::engine::StreamedBlock& ran) override {
+    ran.for_each_touch([this](const loft::engine::StreamTouch& touch) { sum += touch.address; });
+  }
+  std::uint64_t sum = 0;
 };
 
 int failed(const loft::Error& error) {

@@ -13,8 +13,11 @@
  *     printf("%s: %.0f\n", loft_counters_name(counters, 0), count.value);
  *   loft_counters_close(counters);
  *
- * A handle belongs to the thread that opened it. Metrics are those of `loft metric list`: installed
- * ones, the user's own, and those of files that the program loads itself. */
+ * A handle belongs to the thread that opened it: in another thread, and in a child of fork, all
+ * that counts fails. In a program that runs under loft's virtual PMU (`loft stat --source virtual`)
+ * the names of its events are known (`loft list virtual`), and their counts are exact. Metrics are
+ * those of `loft metric list`: installed ones, the user's own, and those of files that the program
+ * loads itself. */
 #ifndef LOFT_COUNT_H
 #define LOFT_COUNT_H
 
@@ -59,6 +62,15 @@ LOFT_API void loft_counters_close(loft_counters* counters);
 /* 0 on success. Counts go on from where they were when started again. */
 LOFT_API int loft_counters_start(loft_counters* counters);
 LOFT_API int loft_counters_stop(loft_counters* counters);
+
+/* 0 on success. Counts begin at 0 again; what is started stays so. */
+LOFT_API int loft_counters_reset(loft_counters* counters);
+
+/* 0 on success: the counts of this moment, of all events that the handle counts, those that only a
+ * metric needs behind the named ones; metrics are left alone. `count` must not be less than their
+ * number. -1 when one of them is missing. The quickest way to read. */
+LOFT_API int loft_counters_values(loft_counters* counters, unsigned long long* values,
+                                  size_t count);
 
 /* Events in the order in which they were named, then metrics in theirs. What is counted only
  * because a metric needs it is not among them. */

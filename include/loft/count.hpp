@@ -59,6 +59,8 @@ class Counters {
   void start() { check(loft_counters_start(handle_.get()), "start"); }
   void stop() { check(loft_counters_stop(handle_.get()), "stop"); }
 
+  void reset() { check(loft_counters_reset(handle_.get()), "reset"); }
+
   // The counts of this moment while running, of the last stop otherwise.
   [[nodiscard]] std::vector<Value> values() {
     check(loft_counters_update(handle_.get()), "read");

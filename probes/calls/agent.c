@@ -15,6 +15,8 @@ enum { kEndedEarly = 1, kRecursive = 4, kEndsLater = 8 };
 
 _Static_assert(sizeof(Frame) == LOFT_CALLS_FRAME_SIZE, "frame");
 _Static_assert(sizeof(Sums) == LOFT_CALLS_SUMS_SIZE, "sums");
+_Static_assert(offsetof(Context, nodes) == LOFT_CALLS_NODES, "context");
+_Static_assert(sizeof(struct loft_calls_node) == LOFT_CALLS_NODE_SIZE, "node");
 _Static_assert(offsetof(Context, stacks) == LOFT_CALLS_STACKS, "context");
 _Static_assert(offsetof(Sums, not_min) == LOFT_CALLS_NOT_MIN, "sums");
 
@@ -71,6 +73,26 @@ static void keep(Context* context, const Frame* frame, uint64_t ticks, uint64_t 
   __atomic_store_n(&context->written, context->written + 1, __ATOMIC_RELEASE);
 }
 
+static uint64_t node_key(uint32_t parent, uint32_t offset) {
+  return (uint64_t)parent << 32 | offset;
+}
+
+/* The number of a node, which is made where there is none; 0 where there is no room. */
+uint32_t loft_calls_node_of(Context* context, uint64_t key) {
+  enum { kMostSteps = 8, kMask = LOFT_CALLS_NODE_COUNT - 1 };
+  uint32_t at = (uint32_t)(key * (uint64_t)LOFT_CALLS_NODE_HASH >> (64 - LOFT_CALLS_NODE_BITS));
+  for (unsigned i = 0; i < kMostSteps; ++i, at = (at + 1) & kMask) {
+    struct loft_calls_node* node = (struct loft_calls_node*)context->nodes + at;
+    if (at == 0) continue;
+    if (node->key == 0) {
+      node->key = key;
+      context->node_count += 1;
+    }
+    if (node->key == key) return at * LOFT_CALLS_NODE_SIZE;
+  }
+  return 0;
+}
+
 /* Adds what a frame was to the sums of its function. The frame is no longer below the top. */
 static void close_frame(Context* context, const Frame* frame, uint64_t end, uint32_t flags) {
   const uint64_t ticks = end - frame->start;
@@ -87,6 +109,10 @@ static void close_frame(Context* context, const Frame* frame, uint64_t end, uint
   if (ticks > sums->max) sums->max = ticks;
   if (flags & kEndedEarly) sums->ended_early += 1;
   steps_of(context, offset)[step_of(ticks)] += 1;
+  struct loft_calls_node* node = (struct loft_calls_node*)(context->nodes + frame->node);
+  node->calls += 1;
+  node->sum += ticks;
+  node->own += own;
   if (context->ring != 0) keep(context, frame, ticks, own, flags);
 }
 
@@ -188,6 +214,7 @@ void loft_calls_entry(Context* context, uint64_t slot, uint32_t function) {
   frame->stack = context->stack;
   frame->child = 0;
   frame->return_address = return_address;
+  frame->node = loft_calls_node_of(context, node_key(frame[-1].node, offset_of(frame)));
   frame->start = begin;
   sums->open += 1;
   __asm__ volatile("" ::: "memory");

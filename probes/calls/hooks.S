@@ -57,6 +57,9 @@ loft_calls_head:
         .long   entry_template_end - entry_template
         .long   entry_start - entry_template
         .long   entry_slow_call + 1 - entry_template
+        .long   entry_node_call + 1 - entry_template
+        .long   entry_key + 3 - entry_template
+        .long   on_node - loft_calls_head
         .long   entry_slow_id + 1 - entry_template
         .long   entry_id + 3 - entry_template
         .long   entry_open + 5 - entry_template
@@ -85,6 +88,10 @@ entry_slow_id:
 entry_slow_call:
         call    on_entry
         jmp     entry_done
+entry_node:
+entry_node_call:
+        call    on_node
+        jmp     entry_clock
 entry_start:
         save_three
         movq    %gs:LOFT_CALLS_TOP, %rcx
@@ -106,6 +113,18 @@ entry_id:
 entry_open:
         incq    %gs:0x12345678
         movq    %rax, LOFT_CALLS_NOT_SLOT(%rcx)
+        movl    LOFT_CALLS_NODE - LOFT_CALLS_FRAME_SIZE(%rcx), %edx
+        shlq    $32, %rdx
+entry_key:
+        orq     $0x12345678, %rdx
+        imulq   $LOFT_CALLS_NODE_HASH, %rdx, %rax
+        shrq    $(64 - LOFT_CALLS_NODE_BITS), %rax
+        shll    $5, %eax
+        movl    %eax, LOFT_CALLS_NODE(%rcx)
+        addq    %gs:LOFT_CALLS_NODES, %rax
+        cmpq    %rdx, (%rax)
+        jne     entry_node
+entry_clock:
         rdtsc
         shlq    $32, %rdx
         orq     %rdx, %rax
@@ -168,6 +187,20 @@ on_entry:
         restore_others
         ret
 
+/* Called from entry_node. The frame in rcx, the key of its node in rdx. */
+on_node:
+        save_others
+        movq    %gs:LOFT_CALLS_SELF, %rdi
+        movq    %rdx, %rsi
+        pushq   %rcx
+        pushq   %rcx
+        call    loft_calls_node_of
+        popq    %rcx
+        popq    %rcx
+        movl    %eax, LOFT_CALLS_NODE(%rcx)
+        restore_others
+        ret
+
 /* Instead of a ret. */
 on_exit:
         save_three
@@ -187,11 +220,16 @@ exit_again:
         subq    LOFT_CALLS_START(%rcx), %rax
         movl    LOFT_CALLS_FUNCTION(%rcx), %edi
         andl    $~LOFT_CALLS_FACTS, %edi
+        movq    %rax, %rsi
+        subq    LOFT_CALLS_CHILD(%rcx), %rsi
+        movl    LOFT_CALLS_NODE(%rcx), %edx
+        addq    %gs:LOFT_CALLS_NODES, %rdx
+        incq    LOFT_CALLS_NODE_CALLS(%rdx)
+        addq    %rax, LOFT_CALLS_NODE_SUM(%rdx)
+        addq    %rsi, LOFT_CALLS_NODE_OWN(%rdx)
         imulq   $(LOFT_CALLS_HISTOGRAM_SIZE / LOFT_CALLS_SUMS_SIZE), %rdi, %rdx
         addq    %gs:LOFT_CALLS_SELF, %rdi
         addq    %gs:LOFT_CALLS_STEPS, %rdx
-        movq    %rax, %rsi
-        subq    LOFT_CALLS_CHILD(%rcx), %rsi
         movq    $0, LOFT_CALLS_NOT_SLOT(%rcx)
         leaq    -LOFT_CALLS_FRAME_SIZE(%rcx), %rcx
         movq    %rcx, %gs:LOFT_CALLS_TOP

@@ -20,19 +20,20 @@
 #define LOFT_CALLS_LOST 0x48     /* calls that were to be kept and found no room */
 #define LOFT_CALLS_LONGER 0x50   /* keep calls of at least so many ticks */
 #define LOFT_CALLS_DEPTH 0x58    /* keep calls below this frame */
-#define LOFT_CALLS_STACKS \
-  0x80 /* the stacks that were left: pairs of where it was saved, and its number */
+#define LOFT_CALLS_NODES 0x60    /* the address of the nodes */
+#define LOFT_CALLS_STACKS 0x80   /* the stacks that were left */
 #define LOFT_CALLS_STACK_COUNT 64
 
 /* A frame. Memory begins as 0: the slot of a frame that is not used is above all others. */
 #define LOFT_CALLS_FRAMES 0x1000 /* the first is a sentinel that never ends */
-#define LOFT_CALLS_FRAME_SIZE 40
+#define LOFT_CALLS_FRAME_SIZE 48
 #define LOFT_CALLS_NOT_SLOT 0  /* the complement of where the return address of the call is */
 #define LOFT_CALLS_START 8     /* ticks */
 #define LOFT_CALLS_CHILD 16    /* ticks that watched callees took */
 #define LOFT_CALLS_FUNCTION 24 /* 32 bits: the offset of its sums, and what is known of it */
 #define LOFT_CALLS_ON_STACK 28 /* 32 bits */
 #define LOFT_CALLS_RETURN 32   /* the return address */
+#define LOFT_CALLS_NODE 40     /* 32 bits: its node, see below */
 #define LOFT_CALLS_FRAME_COUNT 16384
 
 /* The lowest bits of a frame's function. */
@@ -58,6 +59,16 @@
 #define LOFT_CALLS_STEP_COUNT 496
 #define LOFT_CALLS_HISTOGRAM_SIZE (8 * LOFT_CALLS_STEP_COUNT)
 
+/* A node of the tree of calls: a function, and the node of its caller. A table that is searched by
+ * both, whose first entry is nobody's: what found no room. A node's number is its offset. */
+#define LOFT_CALLS_NODE_SIZE 32
+#define LOFT_CALLS_NODE_BITS 15
+#define LOFT_CALLS_NODE_COUNT (1 << LOFT_CALLS_NODE_BITS)
+#define LOFT_CALLS_NODE_HASH 0x1e3779b1
+#define LOFT_CALLS_NODE_CALLS 8
+#define LOFT_CALLS_NODE_SUM 16
+#define LOFT_CALLS_NODE_OWN 24
+
 /* A call that was kept. */
 #define LOFT_CALLS_KEPT_SIZE 40
 
@@ -71,6 +82,15 @@ struct loft_calls_frame {
   uint32_t function;
   uint32_t stack;
   uint64_t return_address;
+  uint32_t node;
+  uint32_t spare;
+};
+
+struct loft_calls_node {
+  uint64_t key; /* the number of the caller's node, and in the lower half the offset of the sums */
+  uint64_t calls;
+  uint64_t sum;
+  uint64_t own;
 };
 
 struct loft_calls_sums {
@@ -95,6 +115,7 @@ struct loft_calls_kept {
   uint32_t flags; /* as sample::CallFlag */
 };
 
+/* Where it was saved, and its number. */
 struct loft_calls_left_stack {
   uint64_t saved_at;
   uint64_t number;
@@ -114,7 +135,9 @@ struct loft_calls_context {
   uint64_t lost;
   uint64_t longer;
   uint64_t depth;
-  uint64_t spare[4];
+  uint64_t nodes;
+  uint64_t node_count; /* that are used */
+  uint64_t spare[2];
   struct loft_calls_left_stack stacks[LOFT_CALLS_STACK_COUNT];
 };
 
@@ -123,10 +146,12 @@ struct loft_calls_agent {
   uint32_t magic;
   uint32_t entry_template; /* of the hook at a function's first instruction */
   uint32_t entry_size;
-  uint32_t entry_start; /* where it begins, in the template */
-  uint32_t entry_slow;  /* in the template: the displacement of the call into the agent */
-  uint32_t
-      entry_ids[3]; /* in the template: the function, the function, the offset of its open calls */
+  uint32_t entry_start;    /* where it begins, in the template */
+  uint32_t entry_slow;     /* in the template: the displacement of the call into the agent */
+  uint32_t entry_node;     /* in the template: the displacement of the call for a new node */
+  uint32_t entry_key;      /* in the template: the offset of the function's sums */
+  uint32_t on_node;        /* what entry_node is to reach */
+  uint32_t entry_ids[3];   /* in the template: the function, twice; where its open calls are */
   uint32_t count_template; /* the same for counting alone */
   uint32_t count_size;
   uint32_t count_ids[2];    /* in it: the offset of its calls, twice */

@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "api/metrics.hpp"
+#include "api/own_thread.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "event/resolver.hpp"
 #include "metric/run_counts.hpp"
-#include "source/groups.hpp"
-#include "source/perf_events/own_thread.hpp"
 
 struct loft_counters {
-  loft::source::perf_events::OwnThreadCounters counters;
+  loft::api::OwnThread counters;
   loft::metric::Request request;  // the caller sees the events that it named, and the metrics
   std::vector<loft::sample::Count> latest;
   std::vector<loft::metric::Value> values;  // of the metrics
@@ -29,15 +28,13 @@ using loft::sample::Count;
 using loft::sample::Origin;
 
 Result<loft_counters*> open_counters(const char* names) {
-  loft::event::Resolver resolver;
+  loft::event::Resolver resolver(loft::api::known_names());
   LOFT_TRY(auto request, loft::metric::read_request({names}, resolver, loft::api::known_metrics));
   if (request.events.empty()) {  // metrics of which nothing can be counted still have a time
     LOFT_TRY(auto clock, resolver.resolve("task-clock"));
     request.events.push_back(std::move(clock));
   }
-  LOFT_TRY(const auto groups, loft::source::groups_of(request.events));
-  LOFT_TRY(auto counters,
-           loft::source::perf_events::OwnThreadCounters::open(request.events, groups));
+  LOFT_TRY(auto counters, loft::api::OwnThread::open(request.events));
   std::vector<Count> none(counters.events().size(), Count::missing("not read yet"));
   std::vector<loft::metric::Value> values(request.programs.size());
   for (auto& value : values) value.why = "not read yet";
@@ -135,6 +132,18 @@ int loft_counters_stop(loft_counters* counters) {
   if (counters->started) counters->counted += loft::now() - *counters->started;
   counters->started.reset();
   return loft_counters_update(counters);
+}
+
+int loft_counters_reset(loft_counters* counters) {
+  if (!counters->counters.reset()) return -1;
+  counters->counted = loft::Nanoseconds{};
+  if (counters->started) counters->started = loft::now();
+  return 0;
+}
+
+int loft_counters_values(loft_counters* counters, unsigned long long* values, size_t count) {
+  static_assert(sizeof *values == sizeof(std::uint64_t));
+  return counters->counters.read_plain({reinterpret_cast<std::uint64_t*>(values), count}) ? 0 : -1;
 }
 
 int loft_counters_update(loft_counters* counters) {

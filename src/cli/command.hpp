@@ -27,6 +27,7 @@ inline constexpr int kCannotExecute = 126;
 inline constexpr int kNotFound = 127;
 
 void add_annotate(Command& app, Action& action);
+void add_call(Command& app, Action& action);
 void add_check(Command& app, Action& action);
 void add_completion(Command& app, Action& action);
 void add_compare(Command& app, Action& action);
@@ -41,6 +42,7 @@ void add_machine(Command& app, Action& action);
 void add_record(Command& app, Action& action);
 void add_report(Command& app, Action& action);
 void add_roof(Command& app, Action& action);
+void add_run(Command& app, Action& action);
 void add_stat(Command& app, Action& action);
 void add_top(Command& app, Action& action);
 void add_upc(Command& app, Action& action);

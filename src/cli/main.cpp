@@ -28,6 +28,8 @@ constexpr void (*kCommands[])(Command&, Action&) = {
     add_event,
     add_evset,
     add_stat,
+    add_run,
+    add_call,
     add_metric,
     add_power,
     add_machine,

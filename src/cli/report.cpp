@@ -10,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/report_calls.hpp"
 #include "cli/report_flags.hpp"
 #include "cli/report_job.hpp"
 #include "cli/report_outputs.hpp"
@@ -117,6 +118,10 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   std::optional<ProgressLine> line(std::in_place, terminal, "reading", progress);
   LOFT_TRY(const auto recording,
            source::Recording::open(file, &progress, {.workers = workers_of(flags)}));
+  if (!flags.calls.empty()) {
+    line.reset();
+    return show_calls(flags, *recording, to, terminal);
+  }
   if (flags.tasks.any()) {
     line.reset();
     LOFT_CHECK(check_tasks_are_whole(flags));

@@ -193,6 +193,10 @@ void add_report_flags(Command& command, ReportFlags& flags) {
                   "leave branches below so many percent out of the tree")
       ->check(between(0.0, 100.0));
   add_task_view_flags(command, flags.tasks);
+  command
+      .add_flag("--calls{all}", flags.calls,
+                "what loft call counted: all tables, or --calls=functions, slowest, tree, list")
+      ->check(one_of({"all", "functions", "slowest", "tree", "list"}));
   command.add_flag("--records", flags.records, "show every record with every field");
   command.add_option("--csv", flags.csv,
                      "write stat, overview, processes and results.csv into this folder");

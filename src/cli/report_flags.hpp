@@ -30,6 +30,7 @@ struct ReportFlags {
   std::string tree;  // "caller" or "callee" when asked for
   double least_share = 0.5;
   bool records = false;
+  std::string calls;  // "all" or one of the tables of calls when asked for
   TaskViewFlags tasks;
   std::string csv;  // a folder
   std::string format;

@@ -22,6 +22,7 @@
 #include "roof/repeat_streams.hpp"
 #include "source/choice/count.hpp"
 #include "source/groups.hpp"
+#include "source/region_file.hpp"
 #include "source/repeat.hpp"
 #include "source/virtual/event_names.hpp"
 #include "view/stat.hpp"
@@ -52,7 +53,7 @@ struct StatFlags {
   bool whole_machine = false;
   std::string region;
   std::vector<std::string> thresholds;
-  std::string by;     // "function" or "block"
+  std::string by;     // "function", "block" or "region"
   std::string model;  // of modelled events: "full", or sampled
   machine::GeometryTexts machine;
   MetricFlags metrics;
@@ -102,14 +103,19 @@ Result<void> check(const StatFlags& flags) {
     return usage("--threshold is about one run", "leave out -r, or --threshold");
   if (!flags.thresholds.empty() && flags.source.asked() == sample::Source::perf_events)
     return usage("thresholds are the virtual PMU's", "use --source virtual");
+  if (flags.by == "region" && (!flags.region.empty() || !flags.thresholds.empty()))
+    return usage("--by region counts all of a program in parts, without thresholds",
+                 "leave out --region and --threshold, or --by region");
   if (repeated && job::own_rank().value_or(job::only_rank()).size > 1)
     return usage("a rank of a parallel job cannot be repeated by itself: the others would wait",
                  "leave out -r, and start the whole job again");
-  if (flags.job.is_given() && (flags.command.empty() || flags.per_core || flags.per_thread ||
-                               flags.interval_ms > 0 || repeated || flags.by == "block" ||
-                               !flags.output.file.empty() || !flags.output.format.empty()))
-    return usage("--job keeps the totals and functions of a program that loft starts",
-                 "leave out -p, --per-core, --per-thread, -I, -r, --by block, -o and --format");
+  if (flags.job.is_given() &&
+      (flags.command.empty() || flags.per_core || flags.per_thread || flags.interval_ms > 0 ||
+       repeated || flags.by == "block" || flags.by == "region" || !flags.output.file.empty() ||
+       !flags.output.format.empty()))
+    return usage(
+        "--job keeps the totals and functions of a program that loft starts",
+        "leave out -p, --per-core, --per-thread, -I, -r, --by block and region, -o and --format");
   if (flags.by == "block" && flags.per_thread)
     return usage("blocks are counted over all threads",
                  "leave out --per-thread, or use --by function");
@@ -137,9 +143,15 @@ Result<bool> asks_for_models(const StatFlags& flags, const std::vector<event::Ev
   return asks;
 }
 
-// Functions, blocks and regions are the virtual PMU's alone.
+// Natively a program adds up the times of its regions itself.
+bool has_native_regions(const StatFlags& flags) {
+  return flags.by == "region" && flags.source.asked() == sample::Source::perf_events;
+}
+
+// Functions, blocks and regions are the virtual PMU's alone, but for times of marked regions.
 event::PlainNames plain_names(const StatFlags& flags) {
   const auto source = asked_source(flags);
+  if (has_native_regions(flags)) return event::PlainNames::never_virtual;
   if (source == sample::Source::virtual_pmu || !flags.region.empty() || !flags.by.empty())
     return event::PlainNames::virtual_first;
   // Without -e nobody expects a program to run twice.
@@ -210,6 +222,10 @@ Result<Names> read_names(const StatFlags& flags, Terminal& terminal) {
 
 source::Split split_of(const StatFlags& flags) {
   if (flags.by == "block") return source::Split::blocks;
+  if (has_native_regions(flags))
+    return flags.per_thread ? source::Split::threads : source::Split::none;
+  if (flags.by == "region")
+    return flags.per_thread ? source::Split::thread_regions : source::Split::regions;
   if (flags.by == "function")
     return flags.per_thread ? source::Split::thread_functions : source::Split::functions;
   if (flags.per_thread) return source::Split::threads;
@@ -309,6 +325,10 @@ Result<sample::RunCounts> count_program(const StatFlags& flags, const Names& rea
     request.model = &*modelled;
     request.model_is_sampled = flags.model != "full";
   }
+  std::optional<source::RegionFile> regions;
+  if (has_native_regions(flags)) {
+    LOFT_TRY(regions, source::RegionFile::create());
+  }
   const source::RepeatPolicy policy = repeat_policy(flags);
   Counter counter(flags, names, format, terminal);
   request.on_threshold = [&](const auto& outcome) { counter.tell(outcome); };
@@ -318,6 +338,10 @@ Result<sample::RunCounts> count_program(const StatFlags& flags, const Names& rea
                            return metric::uncertain(counted, metric::evaluate_run(names, counted),
                                                     policy.target_or_default());
                          }));
+  if (regions) {
+    run.regions = regions->regions(run);
+    std::ranges::move(regions->notes(), std::back_inserter(run.notes));
+  }
   incomplete = counter.incomplete();
   return run;
 }
@@ -385,8 +409,11 @@ void add_stat(Command& app, Action& action) {
                    "how far estimates may be off, in percent (with --runs auto: 5)")
       ->check(between(0.001, 100.0));
   command->add_flag("--per-thread", flags->per_thread, "also show each thread");
-  command->add_option("--by", flags->by, "also show each function or basic block (virtual PMU)")
-      ->check(one_of({"function", "block"}));
+  command
+      ->add_option("--by", flags->by,
+                   "also show each function or basic block (virtual PMU), or each region that the "
+                   "program marks")
+      ->check(one_of({"function", "block", "region"}));
   command->add_option("--region", flags->region,
                       "count only inside this function and what it calls (virtual PMU)");
   command

@@ -32,6 +32,8 @@ BranchUnit::BranchUnit(const BranchGeometry& geometry)
       returns_(geometry.return_entries) {}
 
 bool BranchUnit::execute(const Branch& branch) {
+  if (branch.kind == BranchKind::conditional)
+    return execute_conditional(branch.address, branch.is_taken);
   const bool is_wrong = is_mispredicted(branch);
   const auto kind = static_cast<std::size_t>(branch.kind);
   ++counts_.executed[kind];
@@ -41,8 +43,6 @@ bool BranchUnit::execute(const Branch& branch) {
 
 bool BranchUnit::is_mispredicted(const Branch& branch) {
   switch (branch.kind) {
-    case BranchKind::conditional:
-      return direction_->predict_and_learn(branch.address, branch.is_taken) != branch.is_taken;
     case BranchKind::call:
       push_return(branch.next);
       return false;
@@ -54,6 +54,7 @@ bool BranchUnit::is_mispredicted(const Branch& branch) {
     case BranchKind::ret:
       return pop_return() != branch.target;
     case BranchKind::none:
+    case BranchKind::conditional:  // execute_conditional() has done it
     case BranchKind::jump:
     case BranchKind::count_:
       break;

@@ -78,6 +78,14 @@ class BranchUnit {
 
   // Whether it was mispredicted.
   bool execute(const Branch& branch);
+  // The same for a conditional branch, the commonest.
+  bool execute_conditional(std::uint64_t address, bool is_taken) {
+    constexpr auto kKind = static_cast<std::size_t>(BranchKind::conditional);
+    const bool is_wrong = direction_->predict_and_learn(address, is_taken) != is_taken;
+    ++counts_.executed[kKind];
+    counts_.mispredicted[kKind] += is_wrong;
+    return is_wrong;
+  }
   [[nodiscard]] const BranchCounts& counts() const { return counts_; }
   void reset_counts() { counts_ = {}; }
 

@@ -102,20 +102,33 @@ class Cache {
     return is_plain;
   }
 
-  // The same for every known hit that changes nothing but the order of the lines: one of a line
-  // that was used since it came, is not shared and, unless `may_modify`, is modified already if
-  // this is a store.
-  bool touch_plain(std::uint64_t line, bool is_store, bool may_modify) {
-    if (replacement_ == Replacement::lru && ways_ > 1 && !is_store) {
-      Word* set = &words_[set_of(line) * ways_];
-      if ((set[1] & ~kDirty) == (line | kKnown)) {  // the one before the last
-        std::swap(set[0], set[1]);
-        ++counts_.hits;
-        return true;
-      }
+  // A hit that changes nothing but the order of the lines: one that is known, of a line that was
+  // used since it came, is not shared and, unless `may_modify`, is modified already if this is a
+  // store. It is not counted: count_hits() does so for many. False: nothing has changed.
+  bool reuse(std::uint64_t line, bool is_store, bool may_modify);
+  void count_hits(std::uint64_t hits) { counts_.hits += hits; }
+
+  // The commonest case of reuse() in a few instructions, which changes nothing at all: the line
+  // used last in its set under LRU. Valid as long as the cache.
+  class Recent {
+   public:
+    explicit Recent(const Cache& cache) {
+      if (cache.replacement_ != Replacement::lru || (cache.mask_ == 0 && cache.sets_ != 1)) return;
+      words_ = cache.words_.data();
+      mask_ = cache.mask_;
+      ways_ = cache.ways_;
     }
-    return touch_any_plain(line, is_store, may_modify);
-  }
+    [[nodiscard, gnu::always_inline]] bool has(std::uint64_t line, bool is_store) const {
+      const Word word = words_[(line & mask_) * ways_];
+      return (word | Word{!is_store} << kDirtyBit) == (line | kKnown | kDirty);
+    }
+
+   private:
+    static constexpr std::uint64_t kNothing = ~std::uint64_t{0};  // no line
+    const std::uint64_t* words_ = &kNothing;
+    std::uint64_t mask_ = 0;
+    std::uint64_t ways_ = 0;
+  };
 
   // A demand access. Does not fill on a miss.
   Lookup look_up(std::uint64_t line, bool is_store);
@@ -157,7 +170,8 @@ class Cache {
   // A way: the line's number below, its state in the upper bits.
   using Word = std::uint64_t;
   static constexpr int kStateBits = 5;
-  static constexpr Word kDirty = Word{1} << 63;
+  static constexpr int kDirtyBit = 63;
+  static constexpr Word kDirty = Word{1} << kDirtyBit;
   static constexpr Word kKnown = Word{1} << 62;  // seen, or known to be empty, since the warm-up
   static constexpr Word kShared = Word{1} << 61;
   static constexpr int kPrefetchShift = 59;
@@ -169,7 +183,6 @@ class Cache {
     return mask_ != 0 || sets_ == 1 ? line & mask_ : line % sets_;
   }
   [[nodiscard]] int find(std::uint64_t line) const;
-  bool touch_any_plain(std::uint64_t line, bool is_store, bool may_modify);
   [[nodiscard]] bool is_primed(const Word* set) const;
   Lookup describe(Word word) const;
   void touch(std::uint64_t set, std::uint32_t way, bool is_fill);

@@ -103,28 +103,11 @@ class Hierarchy {
   Access store(std::uint32_t thread, std::uint64_t address, std::uint64_t size, std::uint64_t ip) {
     return data(thread, address, size, ip, true);
   }
-  // True: a hit in L1D, or L1I, of which there is nothing else to say. False: nothing was counted,
-  // ask load(), store() or fetch().
-  bool data_quickly(std::uint32_t thread, std::uint64_t address, std::uint64_t size,
-                    bool is_store) {
-    Core& core = core_of(thread);
-    const std::uint64_t line = address >> line_shift_;
-    if ((address + size - 1) >> line_shift_ != line) return false;
-    if (!core.l1d.touch_recent(line, is_store) &&
-        !core.l1d.touch_plain(line, is_store, cores_.size() == 1))
-      return false;
-    ++core.data_accesses;
-    return true;
-  }
-  bool fetch_quickly(std::uint32_t thread, std::uint64_t address, std::uint64_t size) {
-    Core& core = core_of(thread);
-    const std::uint64_t line = address >> line_shift_;
-    return (address + size - 1) >> line_shift_ == line &&
-           (core.l1i.touch_recent(line, false) || core.l1i.touch_plain(line, false, true));
-  }
   Access fetch(std::uint32_t thread, std::uint64_t address, std::uint64_t size);
   // A store past the caches: its bytes go to memory, copies in the caches are dropped.
   Access store_past(std::uint32_t thread, std::uint64_t address, std::uint64_t size);
+  // An entry of a page table, which walks read past L1.
+  Access walk(std::uint32_t thread, std::uint64_t address);
   // prefetcht0 and its kin: brings the line into L1 without counting a demand access.
   void prefetch(std::uint32_t thread, std::uint64_t address);
 
@@ -187,6 +170,7 @@ class Hierarchy {
     if (thread >= cores_.size()) add_cores(thread);
     return *cores_[thread];
   }
+  friend class QuickHits;
   void add_cores(std::uint32_t thread);
   static void start_warm_up(Core& core, Cache::Keep keep);
   Access data_lines(Core& core, std::uint64_t address, std::uint64_t size, std::uint64_t ip,
@@ -221,6 +205,63 @@ class Hierarchy {
   Reach moved_;
   bool was_warmed_up_ = false;  // until then everything is known
   PrefetchCounts prefetches_;
+};
+
+// Hits in the first level of one thread of which there is nothing else to say, many in a row.
+//
+//   QuickHits quick(caches, thread);
+//   if (!quick.data(address, size, is_store)) {
+//     quick.count();                                  // the hits so far
+//     caches.load(thread, address, size, ip);
+//   }
+class QuickHits {
+ public:
+  QuickHits(Hierarchy& caches, std::uint32_t thread)
+      : caches_(caches),
+        core_(caches.core_of(thread)),
+        data_(core_.l1d),
+        code_(core_.l1i),
+        line_shift_(caches.line_shift_) {}
+
+  // For loops over lines of data; what it finds is to be added.
+  [[nodiscard]] Cache::Recent recent_data() const { return data_; }
+  void add_data_hits(std::uint64_t hits) { data_hits_ += hits; }
+  // False: nothing has changed.
+  bool data(std::uint64_t address, std::uint64_t size, bool is_store) {
+    const std::uint64_t line = address >> line_shift_;
+    if ((address + size - 1) >> line_shift_ != line) return false;
+    if (!data_.has(line, is_store) && !core_.l1d.reuse(line, is_store, caches_.cores_.size() == 1))
+      return false;
+    ++data_hits_;
+    return true;
+  }
+  // How many of the lines from `first` on are such hits, one after the other. If not all are, the
+  // first ones are counted at once, like what follows them.
+  std::uint32_t fetch(std::uint64_t first, std::uint32_t lines) {
+    for (std::uint32_t i = 0; i < lines; ++i) {
+      if (code_.has(first + i, false) || core_.l1i.reuse(first + i, false, true)) continue;
+      core_.l1i.count_hits(i);
+      return i;
+    }
+    code_hits_ += lines;
+    return lines;
+  }
+  [[nodiscard]] std::uint64_t data_hits() const { return data_hits_; }
+  [[nodiscard]] std::uint64_t code_hits() const { return code_hits_; }
+  void count() {
+    core_.l1d.count_hits(data_hits_);
+    core_.data_accesses += data_hits_;
+    core_.l1i.count_hits(code_hits_);
+    data_hits_ = code_hits_ = 0;
+  }
+
+ private:
+  Hierarchy& caches_;
+  Hierarchy::Core& core_;
+  Cache::Recent data_, code_;
+  int line_shift_;
+  std::uint64_t data_hits_ = 0;  // that are not counted yet
+  std::uint64_t code_hits_ = 0;
 };
 
 [[nodiscard]] std::string_view to_string(Inclusion inclusion);

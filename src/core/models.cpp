@@ -7,14 +7,16 @@
 namespace loft::core {
 
 CodeBlock::CodeBlock(std::vector<Instruction> code, const MachineGeometry& geometry)
-    : instructions(std::move(code)) {
-  const std::uint64_t line = geometry.caches.l1i.line;
-  std::uint64_t before = 0;
+    : last(code.back()), instructions(std::move(code)) {
+  const std::uint64_t bytes = geometry.caches.l1i.line;
   for (std::uint32_t i = 0; i < instructions.size(); ++i) {
     const Instruction& each = instructions[i];
-    const std::uint64_t last = (each.address + std::max<std::uint64_t>(1, each.length) - 1) / line;
-    if (i > 0 && (last != before || each.address / line != last)) entering.push_back(i);
-    before = last;
+    const std::uint64_t first_line = each.address / bytes;
+    const std::uint64_t end_line =
+        (each.address + std::max<std::uint64_t>(1, each.length) - 1) / bytes;
+    if (i == 0 || first_line != last_line || end_line != first_line)
+      fetches.push_back({first_line, i, static_cast<std::uint32_t>(end_line - first_line)});
+    last_line = end_line;
   }
 }
 
@@ -61,15 +63,15 @@ bool Models::predict(Thread& thread, const Instruction& instruction, const Block
                                   .next = instruction.address + instruction.length});
 }
 
-void Models::fetch_line(std::uint32_t number, Thread& thread, const Instruction& instruction) {
-  const std::uint64_t size = std::max<std::uint64_t>(1, instruction.length);
-  if (parts_.tlb && !thread.tlb.fetch_quickly(instruction.address, size))
-    thread.tlb.fetch(instruction.address, size);
-  const std::uint64_t last = last_line(instruction);
-  for (std::uint64_t line = instruction.address >> line_shift_; line <= last; ++line)
-    if (!caches_.fetch_quickly(number, line << line_shift_, 1))
-      caches_.fetch(number, line << line_shift_, 1);
-  thread.fetched_line = last;
+// Tables of pages lie beside all that programs have: eight bytes for each page of 4 KiB.
+Translated Models::translate_data(std::uint32_t number, Thread& thread, std::uint64_t address,
+                                  std::uint64_t size) {
+  constexpr std::uint64_t kTables = std::uint64_t{1} << 63;
+  Translated translated = thread.tlb.data(address, size);
+  if (parts_.walks && translated.served == Translation::walk)
+    translated.walked_from =
+        std::max(Level::l2, caches_.walk(number, kTables | address >> 12 << 3).nearest);
+  return translated;
 }
 
 void Models::touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip) {
@@ -99,7 +101,8 @@ void Models::touch(std::uint32_t number, Thread& thread, const Instruction& inst
                           touched.size, std::numeric_limits<std::uint32_t>::max())),
                       .is_store = touched.is_store,
                       .is_past = touched.is_past};
-  if (parts_.tlb) access.translation = thread.tlb.data(touched.address, touched.size);
+  if (parts_.tlb)
+    access.translation = translate_data(number, thread, touched.address, touched.size);
   access.cache = touched.is_past ? caches_.store_past(number, touched.address, touched.size)
                  : touched.is_store
                      ? caches_.store(number, touched.address, touched.size, instruction.address)
@@ -144,7 +147,8 @@ void Models::add_to_window(const Instruction& instruction, const Step& step, boo
 // What a thread did before it was first seen is not known, once a warm-up has begun.
 void Models::add_threads(std::uint32_t thread) {
   while (thread >= threads_.size()) {
-    threads_.push_back(std::make_unique<Thread>(geometry_));
+    threads_.push_back(
+        std::make_unique<Thread>(geometry_, caches_, static_cast<std::uint32_t>(threads_.size())));
     if (was_warmed_up_) threads_.back()->tlb.start_warm_up(Cache::Keep::nothing);
   }
 }

@@ -7,8 +7,9 @@
 // A block of code that always runs as a whole is given at once, which takes a fraction of the time:
 //
 //   const CodeBlock code(instructions, geometry);
-//   models.execute(thread, code, accesses.size(), [&](std::size_t i) { return accesses[i]; },
-//                  {.is_taken = is_taken, .target = target}, BlockObserver{});
+//   const auto give = [&](auto&& take) { for (const BlockTouch& each : accesses) take(each); };
+//   models.execute(thread, code, give, {.is_taken = is_taken, .target = target},
+//                  BlockObserver{});
 //
 // While record() holds a window, what thread `thread` executes is added to it:
 //
@@ -64,16 +65,29 @@ struct BlockEnd {
 
 // Instructions that run from the first to the last.
 struct CodeBlock {
+  // An instruction that enters another line of code than the one before it. The first one of a
+  // block may do so; it comes first.
+  struct Fetch {
+    std::uint64_t line = 0;
+    std::uint32_t instruction = 0;
+    std::uint32_t more = 0;  // lines behind that one
+  };
+
   CodeBlock(std::vector<Instruction> code, const MachineGeometry& geometry);
 
+  std::vector<Fetch> fetches;
+  std::uint64_t last_line = 0;
+  Instruction last;
   std::vector<Instruction> instructions;
-  std::vector<std::uint32_t> entering;  // those behind the first that enter another line of code
 };
 
-// Told by Models::execute() what an instruction of a block did to the counts.
+// Told by Models::execute() what a block did to the counts. Plain hits, of which nothing but a hit
+// in L1 is counted, are told in sums; data() and fetched() say whose they are.
 struct BlockObserver {
-  void hit(std::uint32_t) {}      // one more hit in L1D, and nothing else that has an event
-  void changed(std::uint32_t) {}  // any count may have changed
+  void data(std::uint32_t) {}                    // an instruction had a plain hit in L1D
+  void fetched(std::uint32_t, std::uint32_t) {}  // and so many in L1I
+  void hits(std::uint64_t, std::uint64_t) {}     // all of them since the last call: data, code
+  void changed(std::uint32_t) {}                 // any count may have changed
 };
 
 class Models {
@@ -82,6 +96,7 @@ class Models {
   struct Parts {
     bool tlb = true;
     bool branches = true;
+    bool walks = false;  // page walks read the caches, too: a simulation of L1 misses has none
   };
 
   // Each part of the geometry has passed its check().
@@ -92,41 +107,47 @@ class Models {
   Step execute(std::uint32_t thread, const Instruction& instruction,
                std::span<const Touched> touched, bool is_taken = false, std::uint64_t target = 0);
 
-  // The same as each instruction of the block in turn. `touch(i)` gives the i-th of `touches`
-  // accesses as a BlockTouch; the observer is one like BlockObserver.
-  template <class Touch, class Observer>
-  void execute(std::uint32_t number, const CodeBlock& block, std::size_t touches, Touch&& touch,
-               const BlockEnd& end, Observer&& observer) {
+  // The same as each instruction of the block in turn. `touches(take)` calls `take` with each
+  // BlockTouch; the observer is one like BlockObserver.
+  template <class Touches, class Observer>
+  void execute(std::uint32_t number, const CodeBlock& block, Touches&& touches, const BlockEnd& end,
+               Observer&& observer) {
     if (window_ != nullptr && number == recorded_) [[unlikely]]
-      return execute_one_by_one(number, block, touches, touch, end, observer);
+      return execute_one_by_one(number, block, touches, end, observer);
     Thread& thread = of(number);
-    if (enters_line(thread, block.instructions.front())) {
-      fetch_line(number, thread, block.instructions.front());
-      observer.changed(0);
-    }
-    auto entering = block.entering.begin();
-    const auto fetch_until = [&](std::uint32_t instruction) {
-      for (; entering != block.entering.end() && *entering <= instruction; ++entering) {
-        fetch_line(number, thread, block.instructions[*entering]);
-        observer.changed(*entering);
-      }
-    };
-    for (std::size_t i = 0; i < touches; ++i) {
-      const BlockTouch one = touch(i);
-      fetch_until(one.instruction);
-      if (touch_quickly(number, thread, one)) {
-        observer.hit(one.instruction);
-      } else {
-        touch_slowly(number, one, block.instructions[one.instruction].address);
-        observer.changed(one.instruction);
-      }
-    }
+    const CodeBlock::Fetch* fetch = block.fetches.data();
+    const CodeBlock::Fetch* const fetches_end = fetch + block.fetches.size();
     const auto last = static_cast<std::uint32_t>(block.instructions.size() - 1);
-    fetch_until(last);
-    const Instruction& branch = block.instructions[last];
-    if (branch.branch != BranchKind::none && end.is_known && parts_.branches &&
-        predict(thread, branch, end))
-      observer.changed(last);
+    if (fetch->line == thread.fetched_line && fetch->more == 0) ++fetch;
+    // Copies, which stay in registers: most accesses are of the line used last in its set.
+    const Cache::Recent recent = thread.quick.recent_data();
+    const int line_shift = line_shift_;
+    const bool has_tlb = parts_.tlb;
+    std::uint64_t hits = 0;
+    touches([&](const BlockTouch& one) __attribute__((always_inline)) {
+      if (fetch != fetches_end && fetch->instruction <= one.instruction)
+        fetch = fetch_until(number, thread, block, fetch, one.instruction, observer);
+      const std::uint64_t line = one.address >> line_shift;
+      const bool is_one_line = (one.address + one.size - 1) >> line_shift == line;
+      if (is_one_line && recent.has(line, one.is_store) && !has_tlb && !one.is_past) [[likely]] {
+        ++hits;
+        observer.data(one.instruction);
+        return;
+      }
+      thread.quick.add_data_hits(hits);
+      hits = 0;
+      touch_other(number, thread, block, one, observer);
+    });
+    thread.quick.add_data_hits(hits);
+    if (fetch != fetches_end) fetch_until(number, thread, block, fetch, last, observer);
+    thread.fetched_line = block.last_line;
+    tell_hits(thread, observer);
+    if (block.last.branch == BranchKind::none || !end.is_known || !parts_.branches) return;
+    const bool is_mispredicted =
+        block.last.branch == BranchKind::conditional
+            ? thread.branches.execute_conditional(block.last.address, end.is_taken)
+            : predict(thread, block.last, end);
+    if (is_mispredicted) observer.changed(last);
   }
 
   // Empties the window. Instructions are told apart by their address; their `block` may be any
@@ -144,8 +165,9 @@ class Models {
 
  private:
   struct Thread {
-    explicit Thread(const MachineGeometry& geometry)
-        : tlb(geometry.tlb), branches(geometry.branches) {}
+    Thread(const MachineGeometry& geometry, Hierarchy& caches, std::uint32_t number)
+        : quick(caches, number), tlb(geometry.tlb), branches(geometry.branches) {}
+    QuickHits quick;
     Tlb tlb;
     BranchUnit branches;
     std::uint64_t fetched_line = ~std::uint64_t{0};
@@ -157,19 +179,24 @@ class Models {
     return *threads_[thread];
   }
   void add_threads(std::uint32_t thread);
-  template <class Touch, class Observer>
-  void execute_one_by_one(std::uint32_t number, const CodeBlock& block, std::size_t touches,
-                          Touch&& touch, const BlockEnd& end, Observer&& observer) {
-    std::size_t next = 0;
-    for (std::uint32_t i = 0; i < block.instructions.size(); ++i) {
-      touched_.clear();
-      for (; next < touches && touch(next).instruction == i; ++next) {
-        const BlockTouch one = touch(next);
-        touched_.push_back({one.address, one.size, one.is_store, one.is_past});
+  template <class Touches, class Observer>
+  void execute_one_by_one(std::uint32_t number, const CodeBlock& block, Touches&& touches,
+                          const BlockEnd& end, Observer&& observer) {
+    std::uint32_t next = 0;
+    const auto execute_until = [&](std::size_t instruction) {
+      for (; next < instruction; ++next) {
+        execute_in_window(number, block.instructions[next], next + 1 == block.instructions.size(),
+                          end);
+        observer.changed(next);
+        touched_.clear();
       }
-      execute_in_window(number, block.instructions[i], i + 1 == block.instructions.size(), end);
-      observer.changed(i);
-    }
+    };
+    touched_.clear();
+    touches([&](const BlockTouch& one) {
+      execute_until(one.instruction);
+      touched_.push_back({one.address, one.size, one.is_store, one.is_past});
+    });
+    execute_until(block.instructions.size());
   }
   void execute_in_window(std::uint32_t number, const Instruction& instruction, bool is_last,
                          const BlockEnd& end);
@@ -181,16 +208,68 @@ class Models {
     return (instruction.address + std::max<std::uint64_t>(1, instruction.length) - 1) >>
            line_shift_;
   }
-  void fetch_line(std::uint32_t number, Thread& thread, const Instruction& instruction);
+  template <class Observer>
+  static void tell_hits(Thread& thread, Observer&& observer) {
+    observer.hits(thread.quick.data_hits(), thread.quick.code_hits());
+    thread.quick.count();
+  }
+  // Fetches lines up to those of the instruction; gives the next one.
+  template <class Observer>
+  [[gnu::noinline]] const CodeBlock::Fetch* fetch_until(std::uint32_t number, Thread& thread,
+                                                        const CodeBlock& block,
+                                                        const CodeBlock::Fetch* fetch,
+                                                        std::uint32_t instruction,
+                                                        Observer&& observer) {
+    const CodeBlock::Fetch* const end = block.fetches.data() + block.fetches.size();
+    for (; fetch != end && fetch->instruction <= instruction; ++fetch) {
+      if (fetch_line(number, thread, block, *fetch)) {
+        observer.fetched(fetch->instruction, 1 + fetch->more);
+      } else {
+        tell_hits(thread, observer);
+        observer.changed(fetch->instruction);
+      }
+    }
+    return fetch;
+  }
+  template <class Observer>
+  [[gnu::noinline]] void touch_other(std::uint32_t number, Thread& thread, const CodeBlock& block,
+                                     BlockTouch one, Observer&& observer) {
+    if (touch_quickly(number, thread, one)) return observer.data(one.instruction);
+    tell_hits(thread, observer);
+    touch_slowly(number, one, block.instructions[one.instruction].address);
+    observer.changed(one.instruction);
+  }
+  // False: it was more than plain hits in L1I.
+  bool fetch_line(std::uint32_t number, Thread& thread, const CodeBlock& block,
+                  const CodeBlock::Fetch& fetch) {
+    const std::uint32_t lines = 1 + fetch.more;
+    if (parts_.tlb && !translate(thread, block.instructions[fetch.instruction])) [[unlikely]] {
+      for (std::uint32_t i = 0; i < lines; ++i) fetch_slowly(number, fetch.line + i);
+      return false;
+    }
+    const std::uint32_t plain = thread.quick.fetch(fetch.line, lines);
+    for (std::uint32_t i = plain; i < lines; ++i) fetch_slowly(number, fetch.line + i);
+    return plain == lines;
+  }
+  static bool translate(Thread& thread, const Instruction& instruction) {
+    const std::uint64_t size = std::max<std::uint64_t>(1, instruction.length);
+    if (thread.tlb.fetch_quickly(instruction.address, size)) return true;
+    thread.tlb.fetch(instruction.address, size);
+    return false;
+  }
+  void fetch_slowly(std::uint32_t number, std::uint64_t line) {
+    caches_.fetch(number, line << line_shift_, 1);
+  }
   // False: no access to the caches was made yet.
   bool touch_quickly(std::uint32_t number, Thread& thread, const BlockTouch& touch) {
     if (parts_.tlb && !thread.tlb.data_quickly(touch.address, touch.size)) [[unlikely]] {
-      thread.tlb.data(touch.address, touch.size);
+      translate_data(number, thread, touch.address, touch.size);
       return false;
     }
-    return !touch.is_past &&
-           caches_.data_quickly(number, touch.address, touch.size, touch.is_store);
+    return !touch.is_past && thread.quick.data(touch.address, touch.size, touch.is_store);
   }
+  Translated translate_data(std::uint32_t number, Thread& thread, std::uint64_t address,
+                            std::uint64_t size);
   void touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip);
   // Whether it was mispredicted.
   bool predict(Thread& thread, const Instruction& instruction, const BlockEnd& end);

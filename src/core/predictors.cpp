@@ -104,7 +104,7 @@ class Folded {
     value ^= value >> bits_;
     value_ = value & ((1u << bits_) - 1);
   }
-  std::uint32_t value(int lane) const { return value_[lane]; }
+  [[nodiscard]] Lanes values() const { return value_; }
 
  private:
   int bits_;
@@ -117,114 +117,106 @@ class Tage final : public DirectionPredictor {
   explicit Tage(int bits)
       : base_(bits),
         index_bits_(std::max(4, bits - 3)),
+        entries_(kTables << index_bits_),
         index_(kLengths, index_bits_),
         tag_(kLengths, kTagBits),
-        tag2_(kLengths, kTagBits - 1) {
-    for (Table& table : tables_) table.entries.resize(std::size_t{1} << index_bits_);
-  }
+        tag2_(kLengths, kTagBits - 1) {}
 
   bool predict_and_learn(std::uint64_t address, bool is_taken) override {
-    find(address);
+    const Found found = find(address);
     const bool base = base_.predict(hash_of(address));
-    const bool other = alternate_ < 0 ? base : entry(alternate_).counter >= 0;
     bool guess = base;
-    if (provider_ >= 0) {
-      const Entry& from = entry(provider_);
+    if (found.provider >= 0) {
+      Entry& from = *found.entries[found.provider];
+      const bool other = found.alternate < 0 ? base : found.entries[found.alternate]->counter >= 0;
+      const bool own = from.counter >= 0;
       const bool is_new = from.useful == 0 && (from.counter == 0 || from.counter == -1);
-      guess = is_new && prefers_alternate_ >= 0 ? other : from.counter >= 0;
-      if (is_new && (from.counter >= 0) != other) settle_preference(other == is_taken);
+      guess = is_new && prefers_alternate_ >= 0 ? other : own;
+      if (is_new && own != other) settle_preference(other == is_taken);
+      if (own != other) from.useful = moved(from.useful, own == is_taken, 0, 3);
+      from.counter = moved(from.counter, is_taken, -4, 3);
+    } else {
+      base_.learn(hash_of(address), is_taken);
     }
-    learn(address, is_taken, guess, other);
+    if (guess != is_taken) allocate(found, is_taken);
     push(is_taken);
     return guess;
   }
 
  private:
+  static constexpr int kTables = 4;
   static constexpr int kTagBits = 9;
   static constexpr std::array<int, 4> kLengths = {5, 15, 44, 130};
   struct Entry {
     std::uint16_t tag = 0;
     std::int8_t counter = 0;  // -4 to 3; taken from 0 on
-    std::uint8_t useful = 0;
+    std::int8_t useful = 0;   // 0 to 3
   };
-  struct Table {
-    std::vector<Entry> entries;
-    std::size_t slot = 0;      // of the branch at hand
-    std::uint16_t wanted = 0;  // its tag
+  // What the tables have for the branch at hand.
+  struct Found {
+    std::array<Entry*, kTables> entries;
+    Lanes tags;          // that its entries would have
+    int provider = -1;   // the longest history that knows the branch
+    int alternate = -1;  // and the next longest
   };
 
-  Entry& entry(int table) {
-    Table& t = tables_[static_cast<std::size_t>(table)];
-    return t.entries[t.slot];
+  static std::int8_t moved(std::int8_t value, bool is_up, int low, int high) {
+    return static_cast<std::int8_t>(std::clamp(value + (is_up ? 1 : -1), low, high));
   }
 
-  // The longest history that knows the branch, and the next longest.
-  void find(std::uint64_t address) {
+  Found find(std::uint64_t address) {
+    Found found;
+    const auto hash = static_cast<std::uint32_t>(hash_of(address));
+    found.tags = (hash ^ tag_.values() ^ tag2_.values() << 1) & ((1u << kTagBits) - 1);
+    const Lanes folded = index_.values();
+    const std::uint64_t mask = (std::uint64_t{1} << index_bits_) - 1;
     std::uint32_t knowing = 0;  // a bit for each table
-    for (int i = 0; i < 4; ++i) {
-      Table& t = tables_[static_cast<std::size_t>(i)];
-      const std::uint64_t hash = address ^ address >> (index_bits_ - i);
-      t.slot = (hash ^ index_.value(i)) & (t.entries.size() - 1);
-      t.wanted = static_cast<std::uint16_t>(
-          (hash_of(address) ^ tag_.value(i) ^ tag2_.value(i) << 1) & ((1u << kTagBits) - 1));
-      knowing |= std::uint32_t{t.entries[t.slot].tag == t.wanted} << i;
+#pragma GCC unroll 4
+    for (int i = 0; i < kTables; ++i) {
+      const std::uint64_t slot = (address ^ address >> (index_bits_ - i) ^ folded[i]) & mask;
+      Entry& entry = entries_[(static_cast<std::uint64_t>(i) << index_bits_) + slot];
+      found.entries[static_cast<std::size_t>(i)] = &entry;
+      knowing |= std::uint32_t{entry.tag == found.tags[i]} << i;
     }
-    provider_ = std::bit_width(knowing) - 1;
-    alternate_ = std::bit_width(knowing & ~std::bit_floor(knowing)) - 1;
+    found.provider = std::bit_width(knowing) - 1;
+    found.alternate = std::bit_width(knowing & ~std::bit_floor(knowing)) - 1;
+    return found;
   }
 
   void settle_preference(bool was_alternate_right) {
     prefers_alternate_ = std::clamp(prefers_alternate_ + (was_alternate_right ? 1 : -1), -8, 7);
   }
 
-  void learn(std::uint64_t address, bool is_taken, bool guess, bool other) {
-    if (provider_ >= 0) {
-      Entry& from = entry(provider_);
-      const bool own = from.counter >= 0;
-      if (own != other)
-        from.useful =
-            static_cast<std::uint8_t>(std::clamp(from.useful + (own == is_taken ? 1 : -1), 0, 3));
-      from.counter =
-          static_cast<std::int8_t>(std::clamp(from.counter + (is_taken ? 1 : -1), -4, 3));
-    } else {
-      base_.learn(hash_of(address), is_taken);
-    }
-    if (guess != is_taken) allocate(is_taken);
-  }
-
   // A misprediction asks for a longer history: the first entry there that nobody needs.
-  void allocate(bool is_taken) {
-    const int first = provider_ + 1;
-    for (int i = first; i < static_cast<int>(tables_.size()); ++i) {
-      if (entry(i).useful != 0) continue;
-      entry(i) = {tables_[static_cast<std::size_t>(i)].wanted,
-                  static_cast<std::int8_t>(is_taken ? 0 : -1), 0};
+  static void allocate(const Found& found, bool is_taken) {
+    for (auto i = static_cast<std::size_t>(found.provider + 1); i < kTables; ++i) {
+      if (found.entries[i]->useful != 0) continue;
+      *found.entries[i] = {static_cast<std::uint16_t>(found.tags[i]),
+                           static_cast<std::int8_t>(is_taken ? 0 : -1), 0};
       return;
     }
-    for (int i = first; i < static_cast<int>(tables_.size()); ++i) --entry(i).useful;
+    for (auto i = static_cast<std::size_t>(found.provider + 1); i < kTables; ++i)
+      --found.entries[i]->useful;
   }
 
   void push(bool is_taken) {
-    Lanes oldest{};
-    for (int i = 0; i < 4; ++i) {
-      const auto age = static_cast<std::size_t>(kLengths[static_cast<std::size_t>(i)] - 1);
-      oldest[i] = 0 - static_cast<std::uint32_t>(history_[age / 64] >> age % 64 & 1);
-    }
+    const auto ago = [this](int branches) {
+      return history_[(now_ - static_cast<std::size_t>(branches)) % history_.size()];
+    };
+    const Lanes oldest = {ago(kLengths[0]), ago(kLengths[1]), ago(kLengths[2]), ago(kLengths[3])};
     const Lanes newest = Lanes{} + std::uint32_t{is_taken};
     index_.push(newest, oldest);
     tag_.push(newest, oldest);
     tag2_.push(newest, oldest);
-    for (std::size_t i = history_.size() - 1; i > 0; --i)
-      history_[i] = history_[i] << 1 | history_[i - 1] >> 63;
-    history_[0] = history_[0] << 1 | std::uint64_t{is_taken};
+    history_[now_++ % history_.size()] = 0 - std::uint32_t{is_taken};
   }
 
   Counters base_;
   int index_bits_;
-  std::array<Table, 4> tables_;
+  std::vector<Entry> entries_;  // of all tables, one after the other
   Folded index_, tag_, tag2_;
-  std::array<std::uint64_t, 3> history_{};  // the last branch in bit 0
-  int provider_ = -1, alternate_ = -1;
+  std::array<std::uint32_t, 256> history_{};  // all ones for each of the last that was taken
+  std::size_t now_ = 0;                       // branches so far
   int prefers_alternate_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "core/prefetch.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace loft::core {
 namespace {
@@ -12,7 +13,9 @@ constexpr std::uint8_t kSure = 2;  // repetitions before anything is fetched
 }  // namespace
 
 Prefetchers::Prefetchers(const PrefetchGeometry& geometry, std::uint32_t line_bytes)
-    : geometry_(geometry), lines_per_page_(std::max(1u, kPage / line_bytes)) {}
+    : geometry_(geometry), page_shift_(std::countr_zero(std::max(1u, kPage / line_bytes))) {
+  pages_.fill(~std::uint64_t{0});
+}
 
 std::span<const Prefetch> Prefetchers::train(std::uint64_t line, std::uint64_t ip) {
   count_ = 0;
@@ -23,15 +26,19 @@ std::span<const Prefetch> Prefetchers::train(std::uint64_t line, std::uint64_t i
 }
 
 void Prefetchers::follow_stream(std::uint64_t line) {
-  const std::uint64_t page = line / lines_per_page_;
-  auto found = std::find_if(streams_.begin(), streams_.end(),
-                            [&](const Stream& stream) { return stream.page == page; });
-  if (found == streams_.end()) {
-    streams_[next_stream_] = {.page = page, .last = line, .ahead = line};
-    next_stream_ = (next_stream_ + 1) % static_cast<std::uint32_t>(streams_.size());
-    return;
+  const std::uint64_t page = line >> page_shift_;
+  if (pages_[last_stream_] != page) {
+    const auto found = std::find(pages_.begin(), pages_.end(), page);
+    last_stream_ = static_cast<std::size_t>(found - pages_.begin()) % kStreams;
+    if (found == pages_.end()) {
+      last_stream_ = next_stream_;
+      pages_[next_stream_] = page;
+      streams_[next_stream_] = {.last = line, .ahead = line};
+      next_stream_ = (next_stream_ + 1) % kStreams;
+      return;
+    }
   }
-  Stream& stream = *found;
+  Stream& stream = streams_[last_stream_];
   const auto step = static_cast<std::int64_t>(line - stream.last);
   if (step == 0) return;
   const std::int8_t direction = step > 0 ? 1 : -1;

@@ -42,8 +42,8 @@ class Prefetchers {
   std::span<const Prefetch> train(std::uint64_t line, std::uint64_t ip);
 
  private:
+  static constexpr std::size_t kStreams = 32;
   struct Stream {
-    std::uint64_t page = ~std::uint64_t{0};
     std::uint64_t last = 0;
     std::uint64_t ahead = 0;  // the furthest line asked for
     std::int8_t direction = 0;
@@ -60,15 +60,18 @@ class Prefetchers {
     if (count_ < wanted_.size()) wanted_[count_++] = {line, kind};
   }
   [[nodiscard]] bool in_page(std::uint64_t line, std::uint64_t other) const {
-    return line / lines_per_page_ == other / lines_per_page_;
+    return line >> page_shift_ == other >> page_shift_;
   }
   void follow_stream(std::uint64_t line);
   void follow_stride(std::uint64_t line, std::uint64_t ip);
 
   PrefetchGeometry geometry_;
-  std::uint64_t lines_per_page_;
-  std::array<Stream, 32> streams_{};
-  std::uint32_t next_stream_ = 0;
+  int page_shift_;  // from lines to pages
+  // The page of each stream, for the search, and its last line.
+  std::array<std::uint64_t, kStreams> pages_;
+  std::array<Stream, kStreams> streams_{};
+  std::size_t last_stream_ = 0;  // that was followed
+  std::size_t next_stream_ = 0;  // to be replaced
   std::array<Stride, 256> strides_{};
   std::array<Prefetch, 2 * PrefetchGeometry::kMostLines + 1> wanted_{};
   std::size_t count_ = 0;

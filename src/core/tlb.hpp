@@ -19,6 +19,7 @@ namespace loft::core {
 struct TlbLevel {
   std::uint32_t entries = 0;  // 0: there is none (second level only)
   std::uint32_t ways = 0;     // as many as entries: fully associative
+  Replacement replacement = Replacement::lru;
   [[nodiscard]] bool exists() const { return entries != 0; }
   bool operator==(const TlbLevel&) const = default;
 };
@@ -54,6 +55,8 @@ enum class Translation : std::uint8_t { first, second, walk };
 struct Translated {
   Translation served = Translation::first;   // of several pages, the slowest
   Translation nearest = Translation::first;  // before warm-up is complete it may have been nearer
+  Level walked_from =
+      Level::l2;  // of a walk: where the entry of the page table was, at the nearest
   [[nodiscard]] bool is_unknown() const { return served != nearest; }
   bool operator==(const Translated&) const = default;
 };
@@ -92,7 +95,10 @@ class Tlb {
   bool page_quickly(Cache& first, std::uint64_t address, std::uint64_t size) {
     const std::uint64_t page = address >> PageMap::kSmall;
     if (!map_.empty() || (address + size - 1) >> PageMap::kSmall != page) return false;
-    return first.touch_recent(page, false) || first.touch_plain(page, false, true);
+    if (first.touch_recent(page, false)) return true;
+    if (!first.reuse(page, false, true)) return false;
+    first.count_hits(1);
+    return true;
   }
   Translated pages(Cache& first, std::uint64_t address, std::uint64_t size) {
     const std::uint64_t last = address + (size == 0 ? 0 : size - 1);

@@ -14,11 +14,16 @@
 //                  stream opens or closes: loft truncates it, and whoever writes there faults.
 //   thresholds     which events are watched; in each thread's counters, the first numbers are no
 //                  blocks but how far the thread is from where it has to ask loft
-//   entries        where a function starts that alone is to be counted (a "region"); loft's answer
-//                  to each new mapping, for which the program waits
+//   paths          marked regions (include/loft/region.h) by what encloses them; each thread has a
+//                  slot of counters for each that it was in
+//   entries        where a function starts that alone is to be counted (a "region"), or whose calls
+//                  are watched; loft's answer to each new mapping, for which the program waits
+//   calls          what is known of calls, per thread (call_layout.hpp); in its counters, behind the
+//                  distances, are the running totals of the events that are counted per call
 //
 // A block executed N times by a thread contributes N times what its instructions are. A conditional
-// branch falls through as often as the block that follows it in `next_fall` was counted.
+// branch falls through as often as the block that follows it in `next_fall` was counted, or counts
+// when it is taken: most forward branches are not, and then blocks in a row need one counter.
 #pragma once
 
 #include <atomic>
@@ -29,13 +34,15 @@
 
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3530'4E45'5446'4F4CULL;  // "LOFTEN05"
+inline constexpr std::uint64_t kSharedMagic = 0x3730'4E45'5446'4F4CULL;  // "LOFTEN07"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
 inline constexpr std::uint32_t kMaxImages = 65536;      // program images: each exec starts one
 inline constexpr std::uint32_t kMaxMappings = 262144;
-inline constexpr std::uint32_t kMaxEntries = 8192;
+inline constexpr std::uint32_t kMaxEntries = 1u << 20;
+inline constexpr std::uint32_t kMaxPaths = 65536;
+inline constexpr std::uint32_t kMaxMarkName = 248;
 inline constexpr std::uint32_t kMaxPath = 480;
 inline constexpr std::uint32_t kMessageBytes = 16384;
 inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
@@ -43,7 +50,11 @@ inline constexpr std::uint32_t kNoBlock = 0;  // block 0 is never used
 // adds what its blocks count, and asks loft when it comes to 0.
 inline constexpr std::uint32_t kMaxThresholds = 16;
 inline constexpr std::uint32_t kFirstDistance = kNoBlock + 1;
-inline constexpr std::uint32_t kFirstBlock = kFirstDistance + kMaxThresholds;
+// Behind them are running totals of the events that are counted per call.
+inline constexpr std::uint32_t kMaxCallEvents = 4;
+inline constexpr std::uint32_t kTotalLanes = 8;
+inline constexpr std::uint32_t kFirstTotal = kFirstDistance + kMaxThresholds;
+inline constexpr std::uint32_t kFirstBlock = kFirstTotal + kMaxCallEvents * kTotalLanes;
 inline constexpr std::int64_t kFarthest = std::int64_t{1} << 54;  // its highest byte is the sign
 
 enum class BlockKind : std::uint32_t {
@@ -52,6 +63,10 @@ enum class BlockKind : std::uint32_t {
   units,  // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
           // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
   extra_fall,  // no instructions: more times that the branch of the block `next_fall` was not taken
+  taken,       // no instructions: how often the branch of the block number `size` was taken, whose
+               // `next_fall` this is. The block `next_fall` of this one ran as often as that one,
+               // less this.
+               // Its own counter holds corrections alone
   begun  // of the address stream alone: its last instruction was interrupted, and starts again
 };
 
@@ -83,8 +98,11 @@ struct SlotEntry {
   std::uint32_t stream_window;  // the window that `stream_full` is of
   std::uint32_t threshold_call;    // 1 + the threshold that it came to; it waits until this is 0
   std::uint32_t threshold_signal;  // loft's answer: send yourself this signal, 0 for none
+  std::uint64_t visits;            // how often the marked region was begun
+  std::uint32_t path;              // 1 + the number of its PathEntry; 0 outside of all
+  std::uint32_t unused;
 };
-static_assert(sizeof(SlotEntry) == 88);
+static_assert(sizeof(SlotEntry) == 104);
 
 enum class StreamMode : std::uint32_t {
   none,
@@ -117,12 +135,31 @@ struct MappingEntry {
 };
 static_assert(sizeof(MappingEntry) == 512);
 
-struct RegionEntry {
+struct FunctionEntry {
   std::uint64_t address;  // of the function's first instruction
   std::uint32_t mapping;
-  std::uint32_t unused;
+  std::uint32_t function;  // its number where calls are watched
 };
-static_assert(sizeof(RegionEntry) == 16);
+static_assert(sizeof(FunctionEntry) == 16);
+
+// Which calls are watched, and which of them are kept one by one.
+struct CallOrder {
+  std::uint32_t is_given;
+  std::uint32_t events;
+  EventRule event[kMaxCallEvents];
+  std::uint32_t keeps_calls;
+  std::uint32_t depth;        // of those, with fewer calls around them; 0 is no limit
+  std::uint64_t least_ticks;  // and that took so long
+  std::uint64_t most_kept;    // per thread
+};
+
+// A marked region inside another. Two threads may enter the same one twice.
+struct PathEntry {
+  std::uint32_t parent;  // 1 + the number of the one around it, or 0
+  std::uint32_t length;  // of the name; 0 while the entry is being written
+  char name[kMaxMarkName];
+};
+static_assert(sizeof(PathEntry) == 256);
 
 struct SharedHeader {
   std::uint64_t magic;
@@ -146,25 +183,30 @@ struct SharedHeader {
   std::atomic<std::uint32_t> thresholds;       // that are watched, set before the program starts
   std::atomic<std::uint32_t> threshold_calls;  // changes when a thread came to one
   std::atomic<std::uint32_t> has_keeper;       // somebody answers; it locks the second byte
+  std::atomic<std::uint32_t> has_marks;        // not 0: marked regions are counted apart
+  std::atomic<std::uint32_t> paths;
+  std::atomic<std::uint32_t> wrong_ends;  // of marked regions that were not the innermost
   EventRule threshold[kMaxThresholds];
+  CallOrder calls;  // set before the program starts
   char message[kMessageBytes];
 };
 static_assert(sizeof(SharedHeader) <= 32768);
 
 // Offsets in the memfd. Far apart, because nothing costs memory before it is written.
-inline constexpr std::uint64_t kEntriesOffset = 1u << 16;
 inline constexpr std::uint64_t kSlotsOffset = 1u << 20;
 inline constexpr std::uint64_t kImagesOffset = 16u << 20;
 inline constexpr std::uint64_t kMappingsOffset = 64u << 20;
+inline constexpr std::uint64_t kPathsOffset = 192u << 20;
 inline constexpr std::uint64_t kBlocksOffset = 256u << 20;
 inline constexpr std::uint64_t kCodeOffset = 2ull << 30;
 inline constexpr std::uint64_t kCodeLimit = 4ull << 30;
-inline constexpr std::uint64_t kTablesEnd = kCodeOffset + kCodeLimit;
+inline constexpr std::uint64_t kEntriesOffset = kCodeOffset + kCodeLimit;
+inline constexpr std::uint64_t kTablesEnd = kEntriesOffset + (16u << 20);
 inline constexpr std::uint64_t kCountersOffset = 8ull << 30;
 inline constexpr std::uint64_t kCountersPerSlot = std::uint64_t{kMaxBlocks} * sizeof(std::uint64_t);
 inline constexpr std::uint64_t kStreamsOffset = kCountersOffset + kMaxSlots * kCountersPerSlot;
 inline constexpr std::uint64_t kStreamBytes = 1u << 20;
-inline constexpr std::uint64_t kSharedBytes = kStreamsOffset + kMaxSlots * kStreamBytes;
+inline constexpr std::uint64_t kSharedBytesWithoutCalls = kStreamsOffset + kMaxSlots * kStreamBytes;
 
 // The second memfd: a page per thread for each value of `window`, the last first. What belongs to
 // the values up to the present one is cut off.
@@ -175,10 +217,11 @@ inline constexpr std::uint64_t polls_after(std::uint32_t window) {
   return (kMaxWindow - window) * kPollBytesPerWindow;
 }
 
-static_assert(kEntriesOffset + kMaxEntries * sizeof(RegionEntry) <= kSlotsOffset);
+static_assert(kMaxEntries * sizeof(FunctionEntry) <= kTablesEnd - kEntriesOffset);
 static_assert(kSlotsOffset + kMaxSlots * sizeof(SlotEntry) <= kImagesOffset);
 static_assert(kImagesOffset + kMaxImages * sizeof(ImageEntry) <= kMappingsOffset);
-static_assert(kMappingsOffset + kMaxMappings * sizeof(MappingEntry) <= kBlocksOffset);
+static_assert(kMappingsOffset + kMaxMappings * sizeof(MappingEntry) <= kPathsOffset);
+static_assert(kPathsOffset + kMaxPaths * sizeof(PathEntry) <= kBlocksOffset);
 static_assert(kBlocksOffset + std::uint64_t{kMaxBlocks} * sizeof(BlockEntry) <= kCodeOffset);
 static_assert(kTablesEnd <= kCountersOffset);
 

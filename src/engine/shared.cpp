@@ -11,10 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <new>
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/call_layout.hpp"
 
 namespace loft::engine {
 
@@ -47,7 +49,7 @@ Shared::Shared(Shared&& other) noexcept
       lock_(std::move(other.lock_)),
       tables_(std::exchange(other.tables_, nullptr)),
       window_(other.window_),
-      stream_(std::move(other.stream_)),
+      streams_(std::move(other.streams_)),
       frozen_(std::move(other.frozen_)),
       shown_(other.shown_.load()) {}
 
@@ -57,7 +59,7 @@ Shared& Shared::operator=(Shared&& other) noexcept {
   std::swap(lock_, other.lock_);
   std::swap(window_, other.window_);
   std::swap(tables_, other.tables_);
-  std::swap(stream_, other.stream_);
+  std::swap(streams_, other.streams_);
   std::swap(frozen_, other.frozen_);
   shown_ = frozen_.get();
   other.shown_ = other.frozen_.get();
@@ -139,11 +141,11 @@ std::uint32_t Shared::await_mapping(std::uint32_t known, Nanoseconds patience) c
   return std::min(header().mappings.load(), kMaxMappings);
 }
 
-void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses) {
-  for (const std::uint64_t address : addresses) {
+void Shared::answer(std::uint32_t mapping, std::span<const FunctionStart> starts) {
+  for (const FunctionStart& start : starts) {
     const std::uint32_t number = header().entries.load();
     if (number >= kMaxEntries) break;
-    const RegionEntry entry{address, mapping, 0};
+    const FunctionEntry entry{start.address, mapping, start.function};
     std::memcpy(tables_ + kEntriesOffset + number * sizeof entry, &entry, sizeof entry);
     header().entries = number + 1;
   }
@@ -153,6 +155,23 @@ void Shared::answer(std::uint32_t mapping, std::span<const std::uint64_t> addres
 }
 
 std::uint32_t Shared::region_entries() const { return header().entries.load(); }
+
+void Shared::ask_for_marks() { header().has_marks = 1; }
+
+bool Shared::has_marks() const { return header().has_marks.load() != 0; }
+
+std::vector<PathEntry> Shared::paths() const {
+  auto entries = table<PathEntry>(kPathsOffset, std::min(header().paths.load(), kMaxPaths));
+  for (PathEntry& entry : entries) entry.length = std::min(entry.length, kMaxMarkName);
+  return entries;
+}
+
+std::uint32_t Shared::wrong_ends() const { return header().wrong_ends.load(); }
+
+void Shared::ask_for_calls(const CallOrder& order) {
+  header().calls = order;
+  header().calls.is_given = 1;
+}
 
 void Shared::ask_for_stream(StreamMode mode) {
   header().stream_mode = static_cast<std::uint32_t>(mode);
@@ -203,10 +222,17 @@ std::uint32_t Shared::await_stream(std::uint32_t known, Nanoseconds patience) co
 }
 
 std::span<const std::byte> Shared::stream(std::uint32_t slot, std::uint64_t bytes) {
-  stream_.resize(std::min(bytes, kStreamBytes));
-  const auto at = static_cast<off_t>(kStreamsOffset + slot * kStreamBytes);
-  const ssize_t got = ::pread(memory_.get(), stream_.data(), stream_.size(), at);
-  return std::span(stream_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (slot >= kMaxSlots || bytes == 0) return {};
+  constexpr std::size_t kMostMapped = 64;  // of threads that end others take the place
+  auto place = streams_.find(slot);
+  if (place == streams_.end()) {
+    if (streams_.size() >= kMostMapped) streams_.clear();
+    auto mapping = Mapping::shared(memory_, kStreamBytes, Mapping::Access::read,
+                                   kStreamsOffset + slot * kStreamBytes);
+    if (!mapping) return {};
+    place = streams_.emplace(slot, std::move(*mapping)).first;
+  }
+  return place->second.bytes().first(std::min(bytes, kStreamBytes));
 }
 
 std::uint64_t Shared::unread_stream(std::uint32_t slot) const {
@@ -244,6 +270,48 @@ Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
 }
 
 Result<std::vector<BlockCount>> Shared::read_counts(std::uint32_t slot) const {
+  LOFT_TRY(const auto counters, read_counters(slot));
+  return derive_counts(counters);
+}
+
+// Blocks without a counter of their own ran as often as the one before them, less how often its
+// branch was taken. They have higher numbers than both. While the thread runs, counters of a moment
+// apart can make that less than nothing.
+std::vector<BlockCount> Shared::derive_counts(std::span<const BlockCount> counters) const {
+  const auto counter_of = [](std::span<const BlockCount> behind, std::uint32_t number) {
+    const auto found = std::ranges::lower_bound(behind, number, {}, &BlockCount::block);
+    return found != behind.end() && found->block == number ? found->count : 0;
+  };
+  std::vector<BlockCount> result;
+  result.reserve(counters.size() * 2);
+  std::map<std::uint32_t, std::uint64_t> derived;  // of blocks that are still to come
+  while (!counters.empty() || !derived.empty()) {
+    const bool is_derived =
+        !derived.empty() && (counters.empty() || derived.begin()->first <= counters.front().block);
+    const std::uint32_t number = is_derived ? derived.begin()->first : counters.front().block;
+    std::uint64_t count = 0;
+    if (is_derived) {
+      count += derived.begin()->second;
+      derived.erase(derived.begin());
+    }
+    if (!counters.empty() && counters.front().block == number) {
+      count += counters.front().count;
+      counters = counters.subspan(1);
+    }
+    const BlockEntry entry = block(number);
+    const bool is_body = entry.kind == static_cast<std::uint16_t>(BlockKind::body);
+    if (count == 0 || (is_body && static_cast<std::int64_t>(count) < 0)) continue;
+    result.push_back({number, count});
+    if (!is_body || entry.next_fall <= number) continue;
+    const BlockEntry taken = block(entry.next_fall);
+    if (taken.kind != static_cast<std::uint16_t>(BlockKind::taken) || taken.next_fall <= number)
+      continue;
+    derived[taken.next_fall] += count - counter_of(counters, entry.next_fall);
+  }
+  return result;
+}
+
+Result<std::vector<BlockCount>> Shared::read_counters(std::uint32_t slot) const {
   std::vector<BlockCount> result;
   if (slot >= kMaxSlots) return result;
   const auto base = static_cast<off_t>(kCountersOffset + slot * kCountersPerSlot);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/fd.hpp"
+#include "base/mapping.hpp"
 #include "base/result.hpp"
 #include "engine/layout.hpp"
 
@@ -55,8 +57,23 @@ class Shared {
   // How many mappings there are; waits up to `patience` for more than `known` and than were
   // answered.
   [[nodiscard]] std::uint32_t await_mapping(std::uint32_t known, Nanoseconds patience) const;
-  void answer(std::uint32_t mapping, std::span<const std::uint64_t> addresses);
+  struct FunctionStart {
+    std::uint64_t address = 0;
+    std::uint32_t function = 0;  // its number where calls are watched
+  };
+  void answer(std::uint32_t mapping, std::span<const FunctionStart> starts);
   [[nodiscard]] std::uint32_t region_entries() const;
+
+  // Marked regions are to be counted apart, each in a slot of its own for each thread: before the
+  // program starts.
+  void ask_for_marks();
+  [[nodiscard]] bool has_marks() const;
+  [[nodiscard]] std::vector<PathEntry> paths() const;
+  // How many ends named a region that was not the innermost; the first are among the messages.
+  [[nodiscard]] std::uint32_t wrong_ends() const;
+  // Calls of functions are to be watched (call_areas.hpp reads them): before the program starts.
+  // Each mapping must be answered as for a region, with the numbers of the functions.
+  void ask_for_calls(const CallOrder& order);
 
   // The address stream (stream.hpp reads it): asked for before the program starts.
   void ask_for_stream(StreamMode mode);
@@ -67,7 +84,8 @@ class Shared {
   // A number that changes when a buffer is full; waits up to `patience` for it to differ from
   // `known`.
   [[nodiscard]] std::uint32_t await_stream(std::uint32_t known, Nanoseconds patience) const;
-  // The first bytes of a thread's buffer. Valid until the next call.
+  // The first bytes of a thread's buffer, where the program may still write. Valid until the next
+  // call.
   [[nodiscard]] std::span<const std::byte> stream(std::uint32_t slot, std::uint64_t bytes);
   // How many bytes are in it, of a thread that has ended or waits.
   [[nodiscard]] std::uint64_t unread_stream(std::uint32_t slot) const;
@@ -101,6 +119,8 @@ class Shared {
   [[nodiscard]] bool change_window();
   [[nodiscard]] SharedHeader& header() const;
   [[nodiscard]] Result<std::vector<BlockCount>> read_counts(std::uint32_t slot) const;
+  [[nodiscard]] Result<std::vector<BlockCount>> read_counters(std::uint32_t slot) const;
+  [[nodiscard]] std::vector<BlockCount> derive_counts(std::span<const BlockCount> counters) const;
   template <typename T>
   [[nodiscard]] std::vector<T> table(std::uint64_t offset, std::uint32_t count) const;
 
@@ -109,7 +129,7 @@ class Shared {
   Fd lock_;  // a description of its own: the program's descriptors share one with memory_
   std::uint8_t* tables_ = nullptr;
   std::uint32_t window_ = 0;
-  std::vector<std::byte> stream_;
+  std::map<std::uint32_t, Mapping> streams_;            // by slot
   using Frozen = std::vector<std::vector<BlockCount>>;  // by slot
   std::unique_ptr<const Frozen> frozen_;
   std::atomic<const Frozen*> shown_ = nullptr;  // `frozen_`, once it is complete

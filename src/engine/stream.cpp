@@ -20,7 +20,7 @@ constexpr std::size_t kNumberBytes = 8;
 StreamReader::StreamReader(Shared& shared, StreamListener& listener,
                            std::optional<WindowSchedule> schedule)
     : shared_(shared), listener_(listener), schedule_(std::move(schedule)) {
-  state_->xcr0 = enabled_state();
+  scratch_->state.xcr0 = enabled_state();
   shared_.set_reader(true);
   if (schedule_) keep_schedule();  // a window that is due at once begins with the program
   opened_cpu_ = {};                // the thread that reads it has not done anything yet
@@ -49,7 +49,9 @@ void StreamReader::read_full_buffers() {
   const auto slots = shared_.slots();
   for (std::uint32_t slot = 0; slot < slots.size(); ++slot) {
     if (slots[slot].stream_full == 0) continue;
-    read(slot, slots[slot].stream_window, shared_.stream(slot, slots[slot].stream_full));
+    const auto bytes = shared_.stream(slot, slots[slot].stream_full);
+    totals_.lost_bytes += slots[slot].stream_full - bytes.size();
+    read(slot, slots[slot].stream_window, bytes);
     shared_.release_stream(slot);
     last_read_ = now();
   }
@@ -65,7 +67,9 @@ void StreamReader::keep_schedule() {
   constexpr Nanoseconds kQuietAfterOne = 10ms;
   const Nanoseconds time = now();
   if (!shared_.has_window()) {
-    if (!schedule_->is_due(time)) return;
+    const bool is_due = schedule_->is_due(time);
+    const bool is_wanted = schedule_->has_budget() && listener_.wants_window(time);
+    if (!is_due && !is_wanted) return;
     joined_before_ = shared_.joined();
     left_before_ = shared_.left();
     opened_ = time;
@@ -116,7 +120,8 @@ void StreamReader::read(std::uint32_t slot, std::uint32_t window,
   while (bytes.size() >= kNumberBytes) {
     std::uint64_t number = 0;
     std::memcpy(&number, bytes.data(), sizeof number);
-    const StreamBlock* block = block_of(number);
+    const bool is_known = number < blocks_.size() && blocks_[number] != nullptr;
+    const StreamBlock* block = is_known ? blocks_[number].get() : block_of(number);
     if (block == nullptr || bytes.size() < block->record_bytes()) break;
     if (before != nullptr)
       tell(slot, window, number_before, before, block->address());
@@ -135,11 +140,9 @@ void StreamReader::read(std::uint32_t slot, std::uint32_t window,
 void StreamReader::tell(std::uint32_t slot, std::uint32_t window, std::uint32_t number,
                         const std::byte* record, std::uint64_t next) {
   const StreamBlock& block = *blocks_[number];
-  touches_.clear();
-  block.resolve(record, *state_, touches_);
   ++totals_.blocks;
   totals_.instructions += block.instructions().size();
-  listener_.on_block({slot, window, number, &block, touches_, next});
+  listener_.on_block({slot, window, number, &block, record, scratch_.get(), next});
 }
 
 void StreamReader::tell_last(std::uint32_t slot, std::uint64_t next) {

@@ -3,7 +3,9 @@
 //
 //   class Caches : public engine::StreamListener {
 //     void on_block(const engine::StreamedBlock& ran) override {
-//       for (const StreamTouch& touch : ran.touches) cache.access(touch.address, touch.size);
+//       ran.for_each_touch([](const StreamTouch& touch) {
+//         cache.access(touch.address, touch.size);
+//       });
 //     }
 //   };
 //
@@ -40,8 +42,18 @@ struct StreamedBlock {
   std::uint32_t window = 0;  // a new number: the thread has done other things since
   std::uint32_t number = 0;  // Shared::block()
   const StreamBlock* block = nullptr;
-  std::span<const StreamTouch> touches;
+  const std::byte* record = nullptr;  // its words
+  StreamScratch* scratch = nullptr;
   std::uint64_t next = 0;  // where the thread's next block starts; 0: not known
+
+  // What it touched, in order; the list is valid until another one is asked for.
+  template <class Take>
+  [[gnu::always_inline]] void for_each_touch(Take&& take) const {
+    block->for_each_touch(record, *scratch, take);
+  }
+  [[nodiscard]] std::span<const StreamTouch> touches() const {
+    return block->touches(record, *scratch);
+  }
   // What its last instruction did, if that is a conditional branch. Unknown where the window ends,
   // or a signal came.
   [[nodiscard]] Branch branch() const {
@@ -58,6 +70,9 @@ class StreamListener {
   StreamListener(const StreamListener&) = delete;
   StreamListener& operator=(const StreamListener&) = delete;
   virtual void on_block(const StreamedBlock& ran) = 0;
+  // Whether a window is to be opened now, though none is due. Asked every few milliseconds while
+  // there is none.
+  [[nodiscard]] virtual bool wants_window(Nanoseconds) { return false; }
   // How many bytes of each thread the next window is to have; the schedule has planned so many.
   [[nodiscard]] virtual std::uint64_t window_bytes(std::uint64_t planned) { return planned; }
 };
@@ -106,8 +121,7 @@ class StreamReader {
   std::optional<WindowSchedule> schedule_;
   std::vector<std::unique_ptr<StreamBlock>> blocks_;  // by number
   std::vector<Last> last_;                            // by slot
-  std::unique_ptr<RegisterState> state_ = std::make_unique<RegisterState>();
-  std::vector<StreamTouch> touches_;
+  std::unique_ptr<StreamScratch> scratch_ = std::make_unique<StreamScratch>();
   StreamTotals totals_;
   std::uint32_t joined_before_ = 0;  // when the window was opened
   std::uint32_t left_before_ = 0;

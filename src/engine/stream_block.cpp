@@ -172,32 +172,84 @@ StreamBlock::StreamBlock(const BlockEntry& entry, std::span<const std::uint8_t> 
     maker.add(instruction, operands);
     code = code.subspan(instruction.length);
   }
+  is_plain_ = std::all_of(recipes_.begin(), recipes_.end(), is_plain);
+  if (is_plain_) {
+    for (const Recipe& recipe : recipes_) plain_.push_back(sum_of(recipe));
+    recipes_ = {};
+  }
   if (instructions_.empty()) return;
   const StaticInstruction& last = instructions_.back();
   if (last.branch == BranchKind::conditional || last.branch == BranchKind::loop)
     conditional_target_ = last.target;
 }
 
-void StreamBlock::resolve(const std::byte* record, RegisterState& state,
-                          std::vector<StreamTouch>& touches) const {
-  for (const Recipe& recipe : recipes_) {
-    if (recipe.kind != Recipe::Kind::plain) [[unlikely]] {
-      if (recipe.kind == Recipe::Kind::repeated)
-        add_range(recipe, record, touches);
-      else
-        add_other(recipe, record, state, touches);
-      continue;
-    }
-    std::uint64_t address = recipe.constant;
-    if (recipe.base != 0) address += word_at(record, recipe.base);
-    if (recipe.index != 0) address += word_at(record, recipe.index) * recipe.scale;
-    if (recipe.is_32_bit) address &= 0xFFFFFFFF;
-    if (recipe.segment != 0) address += word_at(record, recipe.segment);
-    touches.push_back({.address = address,
-                       .size = recipe.size,
-                       .instruction = recipe.instruction,
-                       .is_store = recipe.is_store});
+bool StreamBlock::is_plain(const Recipe& recipe) {
+  const bool is_sum_of_two = recipe.segment == 0 || recipe.base == 0 || recipe.index == 0;
+  const auto fits = [](std::uint16_t offset) { return offset / 8 <= 255; };
+  return recipe.kind == Recipe::Kind::plain && is_sum_of_two && !recipe.is_32_bit &&
+         fits(recipe.base) && fits(recipe.index) && fits(recipe.segment);
+}
+
+StreamSum StreamBlock::sum_of(const Recipe& recipe) const {
+  StreamSum sum{.constant = recipe.constant,
+                .size = recipe.size,
+                .base = static_cast<std::uint8_t>(recipe.base / 8),
+                .index = static_cast<std::uint8_t>(recipe.index / 8),
+                .instruction = recipe.instruction};
+  sum.flags = recipe.index != 0 ? recipe.scale : 0;
+  if (recipe.base != 0) sum.flags |= StreamSum::kBase;
+  if (recipe.segment != 0) {  // in the place of what is not there
+    (recipe.base == 0 ? sum.base : sum.index) = static_cast<std::uint8_t>(recipe.segment / 8);
+    sum.flags |= recipe.base == 0 ? StreamSum::kBase : 1;
   }
+  if (recipe.is_store) sum.flags |= StreamSum::kStore;
+  if (recipe.is_store && instructions_[recipe.instruction].is_non_temporal)
+    sum.flags |= StreamSum::kPast;
+  return sum;
+}
+
+std::span<const StreamSum> StreamBlock::resolved(const std::byte* record,
+                                                 StreamScratch& scratch) const {
+  scratch.sums.clear();
+  for (const StreamTouch& touch : touches(record, scratch))
+    scratch.sums.push_back(
+        {.constant = touch.address,
+         .size = touch.size,
+         .flags = static_cast<std::uint8_t>((touch.is_store ? StreamSum::kStore : 0) |
+                                            (touch.is_past ? StreamSum::kPast : 0)),
+         .instruction = touch.instruction});
+  return scratch.sums;
+}
+
+std::span<const StreamTouch> StreamBlock::touches(const std::byte* record,
+                                                  StreamScratch& scratch) const {
+  std::vector<StreamTouch>& touches = scratch.touches;
+  touches.clear();
+  for (const StreamSum& each : plain_) touches.push_back(each.touch(record));
+  for (const Recipe& recipe : recipes_) {
+    if (recipe.kind == Recipe::Kind::repeated)
+      add_range(recipe, record, touches);
+    else if (recipe.kind == Recipe::Kind::other)
+      add_other(recipe, record, scratch);
+    else
+      touches.push_back({.address = address_of(recipe, record),
+                         .size = recipe.size,
+                         .instruction = recipe.instruction,
+                         .is_store = recipe.is_store});
+  }
+  if (!is_plain_)
+    for (StreamTouch& touch : touches)
+      touch.is_past = touch.is_store && instructions_[touch.instruction].is_non_temporal;
+  return touches;
+}
+
+std::uint64_t StreamBlock::address_of(const Recipe& recipe, const std::byte* record) {
+  std::uint64_t address = recipe.constant;
+  if (recipe.base != 0) address += word_at(record, recipe.base);
+  if (recipe.index != 0) address += word_at(record, recipe.index) * recipe.scale;
+  if (recipe.is_32_bit) address &= 0xFFFFFFFF;
+  if (recipe.segment != 0) address += word_at(record, recipe.segment);
+  return address;
 }
 
 void StreamBlock::add_range(const Recipe& recipe, const std::byte* record,
@@ -228,18 +280,18 @@ void StreamBlock::add_range(const Recipe& recipe, const std::byte* record,
   }
 }
 
-void StreamBlock::add_other(const Recipe& recipe, const std::byte* record, RegisterState& state,
-                            std::vector<StreamTouch>& touches) const {
+void StreamBlock::add_other(const Recipe& recipe, const std::byte* record,
+                            StreamScratch& scratch) const {
   const Other& other = others_[recipe.other];
-  for (const auto& [word, offset] : other.words) apply(word, record + offset, state);
-  state.next_rip = other.next_rip;
+  for (const auto& [word, offset] : other.words) apply(word, record + offset, scratch.state);
+  scratch.state.next_rip = other.next_rip;
   std::vector<Touch> found;
-  engine::resolve(other.facts, state, 0, found);
+  engine::resolve(other.facts, scratch.state, 0, found);
   for (const Touch& touch : found)
-    touches.push_back({.address = touch.address,
-                       .size = touch.size,
-                       .instruction = recipe.instruction,
-                       .is_store = touch.is_store});
+    scratch.touches.push_back({.address = touch.address,
+                               .size = touch.size,
+                               .instruction = recipe.instruction,
+                               .is_store = touch.is_store});
 }
 
 }  // namespace loft::engine

@@ -2,11 +2,12 @@
 // follow from the words of its record (classify/stream_plan.hpp). Decoded once.
 //
 //   const StreamBlock block(entry, code);
-//   block.resolve(record, state, touches);     // record: block.record_bytes() bytes
+//   block.for_each_touch(record, scratch, take);     // record: block.record_bytes() bytes
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -26,10 +27,42 @@ struct StreamTouch {
   bool is_store = false;
   bool is_down = false;      // of a range: it was passed from its end to its start
   std::uint8_t element = 0;  // of a range: bytes of one access; 0 for a single access
+  bool is_past = false;      // a store past the caches
 
   bool operator==(const StreamTouch&) const = default;
 };
 inline constexpr std::uint32_t kMaxRange = 1u << 30;
+
+// How the address of an access follows from the words of a record: a sum of two at most.
+struct StreamSum {
+  std::uint64_t constant = 0;
+  std::uint32_t size = 0;
+  std::uint8_t base = 0;  // number of a word in the record
+  std::uint8_t index = 0;
+  std::uint8_t flags = 0;        // below kBase: what the index is multiplied with, 0 for none
+  std::uint8_t instruction = 0;  // its index in the block
+
+  static constexpr std::uint8_t kBase = 16, kStore = 32, kPast = 64;
+
+  [[gnu::always_inline]] StreamTouch touch(const std::byte* record) const {
+    std::uint64_t words[2];
+    std::memcpy(&words[0], record + base * std::size_t{8}, 8);
+    std::memcpy(&words[1], record + index * std::size_t{8}, 8);
+    words[0] &= 0 - std::uint64_t{(flags & kBase) != 0};
+    return {.address = constant + words[0] + words[1] * (flags & (kBase - 1u)),
+            .size = size,
+            .instruction = instruction,
+            .is_store = (flags & kStore) != 0,
+            .is_past = (flags & kPast) != 0};
+  }
+};
+
+// Memory that blocks work out addresses in.
+struct StreamScratch {
+  RegisterState state;
+  std::vector<StreamTouch> touches;
+  std::vector<StreamSum> sums;
+};
 
 class StreamBlock {
  public:
@@ -47,9 +80,18 @@ class StreamBlock {
   [[nodiscard]] bool is_finished() const { return is_finished_; }
   [[nodiscard]] std::size_t record_bytes() const { return record_bytes_; }
 
-  // Appends what one execution touched, in order. `state` is scratch memory.
-  void resolve(const std::byte* record, RegisterState& state,
-               std::vector<StreamTouch>& touches) const;
+  // Calls `take(touch)` for what one execution touched, in order. Of a range, its parts are not
+  // told.
+  template <class Take>
+  [[gnu::always_inline]] void for_each_touch(const std::byte* record, StreamScratch& scratch,
+                                             Take&& take) const {
+    for (const StreamSum& each :
+         is_plain_ ? std::span<const StreamSum>(plain_) : resolved(record, scratch))
+      take(each.touch(record));
+  }
+  // The same as a list, which is valid until the scratch memory is used again.
+  [[nodiscard]] std::span<const StreamTouch> touches(const std::byte* record,
+                                                     StreamScratch& scratch) const;
 
  private:
   // Offsets are those of words in the record; 0, where the block's number is, stands for none.
@@ -82,11 +124,19 @@ class StreamBlock {
   };
   class Maker;
 
+  [[nodiscard]] static bool is_plain(const Recipe& recipe);
+  [[nodiscard]] StreamSum sum_of(const Recipe& recipe) const;
+  // What was touched as sums of nothing, for blocks that are not plain.
+  [[nodiscard]] std::span<const StreamSum> resolved(const std::byte* record,
+                                                    StreamScratch& scratch) const;
+  [[nodiscard]] static std::uint64_t address_of(const Recipe& recipe, const std::byte* record);
   static void add_range(const Recipe& recipe, const std::byte* record,
                         std::vector<StreamTouch>& touches);
-  void add_other(const Recipe& recipe, const std::byte* record, RegisterState& state,
-                 std::vector<StreamTouch>& touches) const;
+  void add_other(const Recipe& recipe, const std::byte* record, StreamScratch& scratch) const;
 
+  // What every execution needs comes first.
+  std::vector<StreamSum> plain_;  // of most blocks: all that they touch
+  bool is_plain_ = true;
   std::uint64_t address_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t conditional_target_ = 0;

@@ -61,6 +61,16 @@ struct ThreadFunctionCounts {
   std::vector<Count> counts;
 };
 
+// A region that the program marked (include/loft/region.h), over all threads or in one of them.
+struct RegionCounts {
+  std::vector<std::string> path;      // names from the outermost region to this one
+  std::optional<std::size_t> thread;  // index into the threads of the run; nothing: all of them
+  std::uint64_t visits = 0;
+  std::optional<Nanoseconds> time;  // from begin to end, where the run was native
+  std::vector<Count> counts;        // inside, with the regions inside of it
+  std::vector<Count> self;          // without them
+};
+
 struct IntervalCounts {
   Nanoseconds start{};  // since the run began
   Nanoseconds end{};
@@ -170,6 +180,7 @@ struct RunCounts {
   std::vector<BlockCounts> blocks;
   std::vector<ThreadFunctionCounts> thread_functions;  // where asked for; pairs that never met are
                                                        // left out
+  std::vector<RegionCounts> regions;  // where asked for, a region before those inside of it
   std::vector<IntervalCounts> intervals;
   std::vector<ThresholdOutcome> thresholds;  // in the order in which they were asked for
   std::vector<EnergyUsed> energy;            // where it was asked for, and there is a meter

@@ -40,6 +40,9 @@ enum class Split {
   functions,         // also per function
   blocks,            // also per basic block
   thread_functions,  // also per thread, per function, and per function of each thread
+  // Regions that the program marks (include/loft/region.h):
+  regions,         // also per region, over all threads
+  thread_regions,  // also per thread, and per region of each thread
 };
 
 // Events that are to be counted at the same time, as indices into CountRequest::events.
@@ -92,10 +95,11 @@ struct Reading {
   Nanoseconds time{};  // since start()
   std::vector<sample::Count> totals;
   std::vector<sample::CpuCounts> cpus;            // with Split::cpus
-  std::vector<sample::ThreadCounts> threads;      // with Split::threads and thread_functions
+  std::vector<sample::ThreadCounts> threads;      // with Split::threads and thread_…
   std::vector<sample::FunctionCounts> functions;  // with Split::functions and thread_functions
   std::vector<sample::BlockCounts> blocks;        // with Split::blocks and with_blocks
   std::vector<sample::ThreadFunctionCounts> thread_functions;  // with Split::thread_functions
+  std::vector<sample::RegionCounts> regions;  // with Split::regions and thread_regions
 };
 
 class CountingRun {

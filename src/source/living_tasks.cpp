@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "source/memory_ranges.hpp"
 
 namespace loft::source {
 namespace {
@@ -12,21 +13,6 @@ constexpr std::uint64_t kIsKernelThread = 0x00200000;  // PF_KTHREAD
 
 std::vector<std::string> names_in(const std::string& folder) {
   return list_directory(folder).value_or(std::vector<std::string>());
-}
-
-// START-END PERMISSIONS OFFSET DEVICE INODE PATH; nothing where it is no code of a file.
-std::optional<MappedCode> parse_code(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (const std::string_view word : split(line, ' '))
-    if (!word.empty()) words.push_back(word);
-  if (words.size() < 6 || words[1].size() < 3 || words[1][2] != 'x') return std::nullopt;
-  const auto range = split(words[0], '-');
-  const auto start = parse_hex(range.front());
-  const auto end = parse_hex(range.back());
-  const auto offset = parse_hex(words[2]);
-  if (!start || !end || !offset || *end < *start) return std::nullopt;
-  const auto path = line.substr(static_cast<std::size_t>(words[5].data() - line.data()));
-  return MappedCode{*start, *end - *start, *offset, std::string(path)};
 }
 
 }  // namespace
@@ -90,10 +76,9 @@ Result<std::vector<LivingTask>> threads_of(pid_t pid) {
 
 std::vector<MappedCode> code_of(pid_t pid) {
   std::vector<MappedCode> code;
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid));
-  if (!maps) return code;
-  for (const std::string_view line : split(*maps, '\n'))
-    if (auto one = parse_code(line)) code.push_back(*std::move(one));
+  for (MemoryRange& range : mappings_of(pid).value_or(std::vector<MemoryRange>()))
+    if (range.is_code && !range.path.empty())
+      code.push_back({range.start, range.end - range.start, range.offset, std::move(range.path)});
   return code;
 }
 

@@ -117,6 +117,7 @@ class Watch {
     result.functions = std::move(reading.functions);
     result.blocks = std::move(reading.blocks);
     result.thread_functions = std::move(reading.thread_functions);
+    result.regions = std::move(reading.regions);
     if (request_.split == Split::cpus) result.cpus = std::move(reading.cpus);
     result.intervals = std::move(intervals_);
     result.thresholds = run_.thresholds();

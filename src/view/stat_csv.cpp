@@ -43,6 +43,26 @@ std::string thread_part(const sample::ThreadCounts& part) {
   return std::to_string(part.tid) + " " + part.comm;
 }
 
+// "1234 solve/inner", the thread's number where it is of one.
+std::string region_part(const sample::RunCounts& run, const sample::RegionCounts& part) {
+  const std::string thread =
+      part.thread ? std::to_string(run.threads[*part.thread].tid) + " " : std::string();
+  return thread + fmt::format("{}", fmt::join(part.path, "/"));
+}
+
+// How often each was begun, and how long it was open where that is known.
+std::string region_rows(const sample::RunCounts& run) {
+  std::string text;
+  for (const auto& part : run.regions) {
+    const char* scope = part.thread ? "thread region" : "region";
+    const std::string name = csv_field(region_part(run, part));
+    text += fmt::format("{},{},visits,{},,counted,1.0000,,,,\n", scope, name, part.visits);
+    if (part.time)
+      text += fmt::format("{},{},time,{},ns,counted,1.0000,,,,\n", scope, name, part.time->count());
+  }
+  return text;
+}
+
 std::string interval_part(const sample::IntervalCounts& part) {
   return fmt::format("{:.6f}..{:.6f}", to_seconds(part.start), to_seconds(part.end));
 }
@@ -95,6 +115,12 @@ std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& met
     for (const auto& part : run.blocks)
       text += row("block", fmt::format("{}+{:#x}", part.function, part.offset), event,
                   part.counts[i], part.binary);
+    for (const auto& part : run.regions) {
+      const std::string name = region_part(run, part);
+      const std::string scope = part.thread ? "thread region" : "region";
+      text += row(scope, name, event, part.counts[i]);
+      text += row(scope + " self", name, event, part.self[i]);
+    }
     for (const auto& part : run.thread_functions) {
       const auto& function = run.functions[part.function];
       text +=
@@ -116,7 +142,7 @@ std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& met
   for (const sample::EnergyUsed& used : run.energy)
     text += fmt::format("energy,{},energy,{},J,{},1.0000,,,,\n", csv_field(used.meter), used.joules,
                         to_string(used.origin));
-  return text + metric_rows(run, metrics);
+  return text + region_rows(run) + metric_rows(run, metrics);
 }
 
 }  // namespace loft::view

@@ -37,6 +37,13 @@ ordered_json value_of(const metric::Value& value, const metric::Unit& unit) {
   return value.number->as_double() / unit.factor;
 }
 
+ordered_json region_json(const RunCounts& run, const sample::RegionCounts& part) {
+  ordered_json json{{"name", part.path.back()}, {"path", part.path}, {"visits", part.visits}};
+  if (part.thread) json["tid"] = run.threads[*part.thread].tid;
+  if (part.time) json["time_s"] = to_seconds(*part.time);
+  return json;
+}
+
 ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics, std::size_t i) {
   const CountedEvent& event = run.events[i];
   ordered_json json{
@@ -70,6 +77,11 @@ ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics,
          {"binary", part.binary},
          {"address", part.address}},
         part.counts[i]);
+  for (const auto& part : run.regions) {
+    ordered_json row = region_json(run, part);
+    row["self"] = value_of(part.self[i], event.scale);
+    add("regions", std::move(row), part.counts[i]);
+  }
   for (const auto& part : run.thread_functions)
     json["threads"][part.thread]["functions"].push_back(
         with_value({{"name", run.functions[part.function].name},

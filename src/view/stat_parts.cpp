@@ -116,6 +116,37 @@ std::string function_table(const RunCounts& run) {
   });
 }
 
+// In their own order, which shows what is inside of what.
+std::string region_table(const RunCounts& run) {
+  if (run.regions.empty()) return {};
+  std::vector<std::size_t> columns = counted_events(run);
+  std::erase_if(columns, [&](std::size_t i) {
+    return std::ranges::none_of(run.regions,
+                                [&](const auto& row) { return row.counts[i].is_available(); });
+  });
+  const bool has_time =
+      std::ranges::any_of(run.regions, [](const auto& row) { return row.time.has_value(); });
+  std::string text = fmt::format("\n{:>14}  ", "visits");
+  if (has_time) text += fmt::format("{:>14}  ", "time");
+  for (const std::size_t i : columns)
+    text += fmt::format("{:>18}  ", printable(run.events[i].name));
+  text += "region\n";
+  for (const sample::RegionCounts& row : run.regions) {
+    text += fmt::format("{:>14}  ", with_separators(row.visits));
+    if (has_time)
+      text +=
+          fmt::format("{:>14}  ", row.time ? format_seconds(to_seconds(*row.time)) : "not known");
+    for (const std::size_t i : columns)
+      text += fmt::format("{:>18}  ", count_text(row.counts[i], run.events[i]));
+    text += std::string(2 * (row.path.size() - 1), ' ') + printable(row.path.back());
+    if (row.thread)
+      text += fmt::format("  (thread {} {})", run.threads[*row.thread].tid,
+                          printable(run.threads[*row.thread].comm));
+    text += "\n";
+  }
+  return text;
+}
+
 std::string block_table(const RunCounts& run) {
   constexpr std::size_t kShown = 20;
   return code_table(run, run.blocks, kShown, "block", [](const auto& row) {

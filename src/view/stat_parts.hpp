@@ -15,5 +15,7 @@ std::string count_text(const sample::Count& count, const sample::CountedEvent& e
 // and the others as one line, so that each column still sums up to its total.
 std::string function_table(const sample::RunCounts& run);
 std::string block_table(const sample::RunCounts& run);
+// All regions, each with what is inside of it.
+std::string region_table(const sample::RunCounts& run);
 
 }  // namespace loft::view

@@ -208,7 +208,7 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
       [](const sample::ThreadCounts& row) { return fmt::format("{} {}", row.tid, row.comm); });
   text += part_table(run, run.cpus, metrics.total, metrics.cpus, "cpu",
                      [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
-  text += function_table(run) + block_table(run) + threshold_lines(run);
+  text += function_table(run) + block_table(run) + region_table(run) + threshold_lines(run);
   for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

@@ -142,10 +142,16 @@ TEST(Models, FetchALineOnceEachTimeItIsEntered) {
   EXPECT_EQ(models.caches().l1i(0).misses, 3u);
 }
 
+// Plain hits one by one and in sums are the same.
 struct Seen : BlockObserver {
-  void hit(std::uint32_t) { ++hits; }
+  void data(std::uint32_t) { ++data_hits; }
+  void fetched(std::uint32_t, std::uint32_t lines) { code_hits += lines; }
+  void hits(std::uint64_t data, std::uint64_t code) {
+    data_sum += data;
+    code_sum += code;
+  }
   void changed(std::uint32_t) { ++changes; }
-  std::uint64_t hits = 0, changes = 0;
+  std::uint64_t data_hits = 0, code_hits = 0, data_sum = 0, code_sum = 0, changes = 0;
 };
 
 // Random blocks of some twenty instructions that read and write near and far.
@@ -194,8 +200,10 @@ TEST(Models, BlocksCountAsTheirInstructionsDo) {
       const CodeBlock& block = made.blocks[made.random() % made.blocks.size()];
       const auto touches = made.touches_of(block);
       const BlockEnd end{made.random() % 20 != 0, made.random() % 4 == 0, made.random() % 4096};
-      whole.execute(
-          thread, block, touches.size(), [&](std::size_t k) { return touches[k]; }, end, seen);
+      const auto give = [&](auto&& take) {
+        for (const BlockTouch& touch : touches) take(touch);
+      };
+      whole.execute(thread, block, give, end, seen);
       for (std::uint32_t k = 0; k < block.instructions.size(); ++k) {
         std::vector<Touched> touched;
         for (const BlockTouch& one : touches)
@@ -206,7 +214,10 @@ TEST(Models, BlocksCountAsTheirInstructionsDo) {
         single.execute(thread, instruction, touched, end.is_taken, end.target);
       }
     }
-    EXPECT_GT(seen.hits, 10'000u);
+    EXPECT_GT(seen.data_hits, 10'000u);
+    EXPECT_GT(seen.code_hits, 1'000u);
+    EXPECT_EQ(seen.data_hits, seen.data_sum);
+    EXPECT_EQ(seen.code_hits, seen.code_sum);
     EXPECT_GT(seen.changes, 10'000u);
     for (std::uint32_t thread = 0; thread < 3; ++thread)
       for (const ModelledEvent& event : modelled_events())

@@ -17,9 +17,12 @@ void fuzz_stream(Bytes bytes) {
                                   {reinterpret_cast<const std::uint8_t*>(bytes.data()) + 1, code});
   std::vector<std::byte> record(bytes.begin() + 1 + static_cast<std::ptrdiff_t>(code), bytes.end());
   record.resize(block.record_bytes());
-  static engine::RegisterState state;
-  std::vector<engine::StreamTouch> touches;
-  block.resolve(record.data(), state, touches);
+  static engine::StreamScratch scratch;
+  std::uint64_t sum = 0;
+  block.for_each_touch(record.data(), scratch, [&](const auto& touch) { sum += touch.address; });
+  for (const engine::StreamTouch& touch : block.touches(record.data(), scratch))
+    sum -= touch.address;
+  if (sum != 0) std::abort();  // both ways give the same
 }
 
 }  // namespace loft::fuzz

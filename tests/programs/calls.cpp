@@ -246,6 +246,7 @@ int main(int count, char** arguments) {
   if (is("waits")) {  // for a byte, calls, and again
     for (char byte = 0; read(0, &byte, 1) == 1;) {
       for (int i = 0; i < 100; ++i) step(i);
+      if (byte == 'l' && dlopen("libm.so.6", RTLD_NOW) == nullptr) return 1;
       if (write(1, &byte, 1) != 1) return 1;
     }
   }

@@ -13,6 +13,7 @@
 #include "source/calls/budget.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/calls/native.hpp"
+#include "source/memory_ranges.hpp"
 
 namespace loft::source::calls {
 namespace {
@@ -108,6 +109,32 @@ TEST(NativeCalls, FollowsTailCallsToWhereTheyReturn) {
   EXPECT_EQ(of(first, "first_of_chain").open, 0u);
 }
 
+TEST(NativeCalls, TellsWhoCalledWhom) {
+  const CallRun run = watch({"*chain", "main"}, {"chain"});
+  const auto edges = sample::callers(run);
+  const auto calls_from = [&](const char* caller, const char* callee) -> std::uint64_t {
+    for (const sample::CallEdge& edge : edges)
+      if (edge.caller == index_of(run, caller) && edge.callee == index_of(run, callee))
+        return edge.calls;
+    return 0;
+  };
+  EXPECT_EQ(edges.size(), 4u);
+  EXPECT_EQ(calls_from("main", "first_of_chain"), 1000u);
+  EXPECT_EQ(calls_from("first_of_chain", "middle_of_chain"), 1000u);
+  EXPECT_EQ(calls_from("middle_of_chain", "last_of_chain"), 1000u);
+  // A recursion is a chain of nodes, and their own times are the function's.
+  const CallRun recursion = watch({"fib"}, {"fib", "12"});
+  EXPECT_EQ(recursion.nodes.size(), 12u);
+  std::uint64_t calls = 0;
+  std::uint64_t self = 0;
+  for (std::size_t i = 0; i < recursion.nodes.size(); ++i) {
+    calls += recursion.nodes[i].calls;
+    self += recursion.values_of_node(i)[0].self;
+  }
+  EXPECT_EQ(calls, of(recursion, "fib").calls);
+  EXPECT_EQ(self, of(recursion, "fib").of[0].self);
+}
+
 TEST(NativeCalls, KeepsCallsApartThatHandlersInterrupt) {
   const CallRun run = watch({"*handler", "raiser", "main"}, {"signals"});
   EXPECT_EQ(run.end.shell_status(), 0);
@@ -201,8 +228,7 @@ class Answering {
   }
 
   [[nodiscard]] pid_t pid() const { return child_->pid(); }
-  void ask() {
-    char byte = 'x';
+  void ask(char byte = 'x') {
     EXPECT_EQ(::write(to_.get(), &byte, 1), 1);
     EXPECT_EQ(::read(from_.get(), &byte, 1), 1);
   }
@@ -250,6 +276,45 @@ TEST(NativeCalls, LeavesARunningProgramAsItWas) {
     EXPECT_EQ(program.look(), before);
     program.ask();
   }
+  EXPECT_EQ(program.end(), 0);
+}
+
+// A process that watches another and then does nothing more; 0 where it may not.
+pid_t start_watcher(pid_t pid) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return 0;
+  const pid_t watcher = ::fork();
+  if (watcher == 0) {
+    CallRun run;
+    sample::CallRequest request;
+    request.patterns = {"step"};
+    CallResults results(run, 0);
+    PlanStore plans(request, false, run.functions);
+    CallTracer tracer(plans, {}, results);
+    const char done = tracer.attach(pid) ? 'y' : 'n';
+    if (::write(ends[1], &done, 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char done = 'n';
+  const ssize_t got = ::read(ends[0], &done, 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  if (got == 1 && done == 'y') return watcher;
+  ::kill(watcher, SIGKILL);
+  ::waitpid(watcher, nullptr, 0);
+  return 0;
+}
+
+TEST(NativeCalls, AProgramOutlivesTheOneThatWatchesIt) {
+  Answering program;
+  const pid_t watcher = start_watcher(program.pid());
+  if (watcher == 0) GTEST_SKIP() << "a process that is no child cannot be traced here";
+  program.ask();
+  ::kill(watcher, SIGKILL);
+  ::waitpid(watcher, nullptr, 0);
+  program.ask();
+  program.ask('l');  // nobody answers the loader any more
+  program.ask();
   EXPECT_EQ(program.end(), 0);
 }
 

@@ -46,6 +46,25 @@ enum class Version : std::uint8_t { counting, streaming };
 
 enum ContextState : std::uint32_t { kFree, kRunning, kEnding };
 
+// Where the thread is among marked regions (mark.hpp). Each region that it has been in, by call
+// path, has a context of its own; they are linked to a tree, and to a list of all that the thread
+// has.
+struct Mark {
+  struct Context* home;         // outside of all regions; null: this one is
+  struct Context* parent;       // the region around it
+  struct Context* first_child;  // those inside, through `sibling`
+  struct Context* sibling;
+  struct Context* last;  // the child that was entered last
+  struct Context* next;  // of the thread
+  const char* name;
+  std::uint64_t* visits;
+  std::uint32_t length;  // of the name
+  std::uint32_t path;    // 1 + its number in the shared table
+  std::uint32_t depth;   // times it was begun again inside itself
+  std::uint32_t hidden;  // regions begun inside that are not told apart
+  bool is_closed;        // its counters are those of the process that was forked
+};
+
 struct Context {
   Context* self;
   std::uint64_t next_pc;    // where the program goes on, as the program sees it
@@ -81,6 +100,9 @@ struct Context {
   std::uint64_t changed;
   std::uint64_t threshold;
   std::uint64_t iterations;  // that a repeated instruction may still make, before it runs
+  std::uint64_t door;
+  std::uint64_t door_return;  // where in the code cache to go on
+  std::uint64_t leave;        // engine_leave_for_signal
   std::uint64_t stream_base;
   std::uint64_t window_bytes;  // that it may still write
   std::uint32_t window;        // the last one that it joined
@@ -109,6 +131,8 @@ struct Context {
   void* exec_memory;    // arguments of an exec that has not failed yet
   std::uint64_t exec_bytes;
   Context* next;  // all contexts of this process
+
+  Mark mark;  // the last: it stays when the thread changes to another context
 
   std::uint64_t* counters() {
     return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint8_t*>(this) +
@@ -146,5 +170,8 @@ static_assert(offsetof(Context, call) == CTX_CALL);
 static_assert(offsetof(Context, changed) == CTX_CHANGED);
 static_assert(offsetof(Context, threshold) == CTX_THRESHOLD);
 static_assert(offsetof(Context, iterations) == CTX_ITERATIONS);
+static_assert(offsetof(Context, door) == CTX_DOOR);
+static_assert(offsetof(Context, door_return) == CTX_DOOR_RETURN);
+static_assert(offsetof(Context, leave) == CTX_LEAVE);
 
 }  // namespace loft::engine::runtime

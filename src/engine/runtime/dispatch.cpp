@@ -1,5 +1,6 @@
 // What happens when the program leaves the code cache: find or make the code to go on with.
 #include "engine/runtime/context.hpp"
+#include "engine/runtime/door.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/region.hpp"
@@ -75,6 +76,10 @@ extern "C" void engine_dispatch_c(Context* context) {
     case REASON_THRESHOLD:
       await_distance(context, static_cast<std::uint32_t>(context->exit_link));
       context->at_threshold = 1;
+      break;
+    case REASON_DOOR:
+      context = serve_door(context);
+      go_to(context, context->next_pc, false);
       break;
     case REASON_ENTER:
       context = enter_region(context, context->regs[kRsp]);

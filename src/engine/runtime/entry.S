@@ -4,6 +4,7 @@
    engine_resume     restore the program's state and jump to context->resume
    engine_indirect_miss   an indirect branch found no block for its target
    engine_syscall    a system call: in place when harmless, else through engine_dispatch_c
+   engine_door       the program speaks to the engine (door.hpp)
 
    The program's stack is never touched: it may have a red zone, or be no stack at all. */
 #include "engine/runtime/offsets.h"
@@ -50,7 +51,8 @@ engine_region_leave: /* the same, and the target is outside of the region */
   jmp save_state
 
   .globl engine_region_enter
-engine_region_enter: /* context->next_pc is set, and the region starts there */
+engine_region_enter: /* context->next_pc is set, and the region starts there; rcx is spilled */
+  mov %gs:CTX_SPILL1, %rcx
   movq $REASON_ENTER, %gs:CTX_REASON
   jmp save_state
 
@@ -196,6 +198,31 @@ engine_syscall_slow:
   movq $REASON_SYSCALL, %gs:CTX_REASON
   jmp state_of_syscall
 
+/* A door of the program: rdi, rsi and rdx are its arguments, ecx is the block and which door. As
+   behind a call, what a function may destroy is free, but for vector registers. */
+  .globl engine_door
+engine_door:
+  mov %rsp, %gs:CTX_SPILL2
+  mov %gs:CTX_ENGINE_STACK, %rsp
+  push %rdi
+  push %rsi
+  push %rdx
+  push %rcx
+  mov %gs:CTX_SELF, %r8
+  call engine_door_c
+  pop %rcx
+  pop %rdx
+  pop %rsi
+  pop %rdi
+  mov %gs:CTX_SPILL2, %rsp
+  test %eax, %eax
+  jz 1f
+  jmp *%gs:CTX_DOOR_RETURN
+1: /* the long way, where everything is saved */
+  mov %rcx, %gs:CTX_EXIT_LINK
+  movq $REASON_DOOR, %gs:CTX_REASON
+  jmp save_state
+
 /* long engine_safe_copy(void* to, const void* from, long bytes): how many could be read. */
   .globl engine_safe_copy
 engine_safe_copy:
@@ -207,6 +234,28 @@ engine_safe_copy_instruction:
 engine_safe_copy_fault:
   mov %rdx, %rax
   sub %rcx, %rax
+  ret
+
+/* long engine_same_bytes(const char* ours, const char* theirs, long bytes): 1 when they are the same;
+   0 also when theirs cannot be read. */
+  .globl engine_same_bytes
+engine_same_bytes:
+  xor %eax, %eax
+1:
+  test %rdx, %rdx
+  jz 2f
+  .globl engine_same_bytes_load
+engine_same_bytes_load:
+  movzbl -1(%rsi, %rdx), %ecx
+  cmpb %cl, -1(%rdi, %rdx)
+  jne 3f
+  dec %rdx
+  jmp 1b
+2:
+  mov $1, %eax
+  .globl engine_same_bytes_fault
+engine_same_bytes_fault:
+3:
   ret
 
 /* void engine_start(Context*): the first way into the program; gs is the context already. */

@@ -267,6 +267,11 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
   note_flags(decoded, instruction);
   note_units(decoded, instruction);
   note_gs(decoded, instruction);
+  instruction.door = door_at(bytes, instruction.length);
+  if (instruction.door != Door::none) {
+    instruction.flow = Flow::door;
+    instruction.flags_written = kArithmeticFlags;
+  }
   return instruction;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/classify/facts.hpp"
+#include "engine/runtime/door.hpp"
 
 namespace loft::engine::runtime {
 
@@ -18,6 +19,7 @@ enum class Flow : std::uint8_t {
   call_indirect,
   ret,
   syscall,
+  door,     // the program speaks to the engine: alone in its block, and all flags are free
   trap,     // int3, ud2: the kernel looks at the place
   invalid,  // not decoded: faults when it is executed, or is newer than the decoder (unknown.hpp)
   refused,  // the engine cannot run it; `reason` says why
@@ -48,6 +50,7 @@ struct Instruction {
   std::uint64_t target = 0;         // of a direct branch
   std::uint64_t rip_target = 0;
   std::uint16_t pop_bytes = 0;  // of ret n
+  Door door{};
   const char* reason = nullptr;
   std::uint8_t unit_count = 0;
   bool units_before = false;   // the instruction destroys the mask: look before it runs

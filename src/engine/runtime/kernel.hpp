@@ -32,6 +32,9 @@ std::uint64_t word(T* pointer) {
 // Reads what the program points to; how many bytes could be read. Never faults.
 extern "C" long engine_safe_copy(void* to, const void* from, long bytes);
 
+// Whether the program's bytes are ours; no when they cannot be read. Needs general registers alone.
+extern "C" long engine_same_bytes(const char* ours, const char* theirs, long bytes);
+
 // A string of the program, cut to `room`; false when its memory cannot be read.
 bool copy_string(char* to, std::size_t room, std::uint64_t from);
 

@@ -127,7 +127,7 @@ void make_stack_executable(std::uint64_t stack) {
   kernel(SYS_mprotect, stack & ~4095ull, 4096, PROT_READ | PROT_WRITE | PROT_EXEC | kGrowsDown);
 }
 
-void name_process(const Context* context, const char* path) {
+void name_process(Context* context, const char* path) {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash == nullptr ? path : slash + 1;
   ::prctl(PR_SET_NAME, name);

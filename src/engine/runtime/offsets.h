@@ -32,6 +32,19 @@
 #define CTX_CHANGED 0x188
 #define CTX_THRESHOLD 0x190
 #define CTX_ITERATIONS 0x198
+#define CTX_DOOR 0x1A0
+#define CTX_DOOR_RETURN 0x1A8
+#define CTX_LEAVE 0x1B0
+
+/* Calls (calls.hpp), apart from the Context. */
+#define CALLS_STATE 0x800
+#define CALLS_ENTER 0x800
+#define CALLS_LEAVE 0x808
+#define CALLS_SAVED 0x810 /* rdx rsi rdi r8 r9 r10 r11 rsp */
+#define CALLS_RAX 0x850
+#define CALLS_FLAGS 0x858
+#define CALLS_BACK 0x860
+#define CALLS_MOVED_FROM 0x868
 
 /* CTX_REASON: why the program left the code cache. */
 #define REASON_LINK 0
@@ -43,3 +56,4 @@
 #define REASON_EFAULT 6
 #define REASON_CHANGED 7
 #define REASON_THRESHOLD 8
+#define REASON_DOOR 9

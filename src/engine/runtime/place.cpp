@@ -1,6 +1,8 @@
 #include "engine/runtime/place.hpp"
 
 #include "engine/runtime/arena.hpp"
+#include "engine/runtime/call_totals.hpp"
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/lanes.hpp"
 #include "engine/runtime/record.hpp"
@@ -79,16 +81,22 @@ void give_back_registers(Context* context, ucontext_t* user, const MapPoint& poi
   }
 }
 
-// The instruction will look at its mask again, and count what is left of it then.
-void take_back_lanes(Context* context, const ucontext_t* user, const Trace& trace,
-                     const MapPoint& point) {
+Instruction instruction_at(const Trace& trace, const MapPoint& point) {
   const BlockPoint& block = trace.block[point.block];
   const BlockEntry& entry = recorded_block(block.number);
   const std::uint32_t start = point.pc - block.pc;
-  const Instruction instruction =
-      decode_instruction(trace.pc + point.pc, recorded_code(entry) + start, entry.size - start);
-  for (std::uint32_t i = 0; i < instruction.unit_count; ++i)
-    context->counters()[trace.units[point.ahead - 1u + i]] -= lanes_of(*user, instruction.units[i]);
+  return decode_instruction(trace.pc + point.pc, recorded_code(entry) + start, entry.size - start);
+}
+
+// The instruction will look at its mask again, and count what is left of it then.
+void take_back_lanes(Context* context, const ucontext_t* user, const Trace& trace,
+                     const MapPoint& point) {
+  const Instruction instruction = instruction_at(trace, point);
+  for (std::uint32_t i = 0; i < instruction.unit_count; ++i) {
+    const std::uint64_t lanes = lanes_of(*user, instruction.units[i]);
+    context->counters()[trace.units[point.ahead - 1u + i]] -= lanes;
+    add_unit_totals(context, instruction, i, 0 - lanes);
+  }
 }
 
 }  // namespace
@@ -114,10 +122,14 @@ Place locate(Context* context, ucontext_t* user, bool fault) {
   if (point->point == Point::repeating) {
     context->counters()[trace->units[point->reg]] -= reg(user, REG_RCX);
     forget_distances(context);
+    add_unit_totals(context, instruction_at(*trace, *point), 0,
+                    context->iterations - reg(user, REG_RCX));
   } else if (point->point != Point::clean && !(fault && point->point != Point::ours)) {
     return {Where::between, 0};
   }
   give_back_registers(context, user, *point);
+  const bool is_at_start = point->block == 0 && point->index == 0;
+  if (is_at_start && trace->entered != 0 && offset >= trace->entered) interrupt_entry(context);
   if (point->ahead != 0) take_back_lanes(context, user, *trace, *point);
   const std::uint32_t part =
       uncount_rest(context, *trace, static_cast<std::uint32_t>(offset), *point);

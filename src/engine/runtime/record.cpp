@@ -7,8 +7,10 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/mark.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/window.hpp"
 
@@ -129,6 +131,13 @@ void record_fall(std::uint32_t block, std::uint32_t fall) {
   table<BlockEntry>(kBlocksOffset)[block].next_fall = fall;
 }
 
+std::uint32_t record_taken(std::uint32_t block) {
+  const std::uint32_t number = record_part(block, BlockKind::taken, 0, block);
+  record_fall(number, kNoBlock);
+  record_fall(block, number);
+  return number;
+}
+
 const BlockEntry& recorded_block(std::uint32_t block) {
   return table<BlockEntry>(kBlocksOffset)[block];
 }
@@ -150,7 +159,7 @@ SlotEntry& slot_of(const Context* context) { return table<SlotEntry>(kSlotsOffse
 
 namespace {
 
-// Names are loft's business: it says where in the new mapping the region starts.
+// Names are loft's business: it says where in the new mapping watched functions start.
 void await_answer(std::uint32_t mapping) {
   kernel(SYS_futex, word(&shared_header()->mappings), FUTEX_WAKE, 1);
   constexpr int kPatience = 600;
@@ -160,10 +169,37 @@ void await_answer(std::uint32_t mapping) {
     const timespec tenth{0, 100000000};
     kernel(SYS_futex, word(&shared_header()->answered), FUTEX_WAIT, answered, word(&tenth));
   }
-  stop(Message("loft did not say where the region starts"));
+  stop(Message("loft did not say where the functions start"));
 }
 
 }  // namespace
+
+std::uint32_t record_path(std::uint32_t parent, const char* name, std::uint32_t length) {
+  auto* paths = table<PathEntry>(kPathsOffset);
+  std::uint32_t known = shared_header()->paths.load();
+  if (known > kMaxPaths) known = kMaxPaths;
+  for (std::uint32_t i = 0; i < known; ++i)
+    if (paths[i].parent == parent && paths[i].length == length &&
+        std::memcmp(paths[i].name, name, length) == 0)
+      return i + 1;
+  const std::uint32_t number = shared_header()->paths.fetch_add(1);
+  if (number >= kMaxPaths) {
+    shared_header()->paths = kMaxPaths;
+    return 0;
+  }
+  paths[number].parent = parent;
+  std::memcpy(paths[number].name, name, length);
+  __atomic_store_n(&paths[number].length, length, __ATOMIC_RELEASE);
+  return number + 1;
+}
+
+const char* recorded_path(std::uint32_t path) {
+  return table<PathEntry>(kPathsOffset)[path - 1].name;
+}
+
+bool is_own_mapping(std::uint32_t mapping) {
+  return mapping < kMaxMappings && table<MappingEntry>(kMappingsOffset)[mapping].image == g_image;
+}
 
 bool has_region() { return shared_header()->has_region.load(std::memory_order_relaxed) != 0; }
 
@@ -190,17 +226,8 @@ std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64
   entry.process = process;
   copy_path(entry.path, path);
   __atomic_store_n(&entry.end, end, __ATOMIC_RELEASE);
-  if (has_region()) await_answer(number);
+  if (has_region() || has_calls()) await_answer(number);
   return number;
-}
-
-bool is_region_entry(std::uint64_t address, std::uint32_t mapping) {
-  std::uint32_t count = shared_header()->entries.load();
-  if (count > kMaxEntries) count = kMaxEntries;
-  const RegionEntry* entries = table<RegionEntry>(kEntriesOffset);
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (entries[i].address == address && entries[i].mapping == mapping) return true;
-  return false;
 }
 
 namespace {
@@ -226,36 +253,43 @@ void open_counters(Context* context) {
   entry.process = static_cast<std::uint32_t>(kernel(SYS_getpid));
   entry.image = g_image;
   entry.in_region = context->region_outside == 0 ? 1 : 0;
+  entry.path = context->mark.path;
+  context->mark.visits = &entry.visits;
   entry.parent = static_cast<std::uint32_t>(kernel(SYS_getppid));
   entry.started_ns = time_of(CLOCK_MONOTONIC);
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, word(entry.name));
   context->thread = static_cast<std::uint32_t>(kernel(SYS_gettid));
   start_version(context);
+  open_calls(context);
   __atomic_store_n(&entry.thread, context->thread, __ATOMIC_RELEASE);
 }
 
-void name_slot(const Context* context, const char* name) {
+void name_slot(Context* context, const char* name) {
   std::size_t size = std::strlen(name);
   if (size >= sizeof SlotEntry::name) size = sizeof SlotEntry::name - 1;
-  for (const Context* side : {context, static_cast<const Context*>(context->region_other)}) {
-    if (side == nullptr) continue;
-    SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[side->slot];
+  const auto name_one = [&](const Context& side) {
+    if (side.mark.is_closed) return;
+    SlotEntry& entry = slot_of(&side);
     std::memset(entry.name, 0, sizeof entry.name);
     std::memcpy(entry.name, name, size);
-  }
+  };
+  for_each_of_thread(context, name_one);
+  if (context->region_other != nullptr) name_one(*context->region_other);
 }
 
 void close_slot(Context* context) {
   const std::uint64_t ended = time_of(CLOCK_MONOTONIC);
   const std::uint64_t cpu = time_of(CLOCK_THREAD_CPUTIME_ID);
   leave_window(context);
-  for (const Context* side : {context, context->region_other}) {
-    if (side == nullptr) continue;
-    SlotEntry& entry = table<SlotEntry>(kSlotsOffset)[side->slot];
+  const auto close_one = [&](const Context& side) {
+    if (side.mark.is_closed) return;
+    SlotEntry& entry = slot_of(&side);
     entry.ended_ns = ended;
     entry.cpu_ns = cpu;
     __atomic_store_n(&entry.ended, 1u, __ATOMIC_RELEASE);
-  }
+  };
+  for_each_of_thread(context, close_one);
+  if (context->region_other != nullptr) close_one(*context->region_other);
 }
 
 }  // namespace loft::engine::runtime

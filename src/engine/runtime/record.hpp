@@ -26,6 +26,9 @@ std::uint32_t record_extra_fall(std::uint32_t block);
 std::uint32_t record_head(std::uint32_t block, std::uint32_t instructions, std::uint32_t size);
 // Says which block is counted when the conditional branch at the end of `block` falls through.
 void record_fall(std::uint32_t block, std::uint32_t fall);
+// A number for times that the branch at the end of `block` was taken. What falls through from there
+// is recorded for this number.
+std::uint32_t record_taken(std::uint32_t block);
 const BlockEntry& recorded_block(std::uint32_t block);
 const std::uint8_t* recorded_code(const BlockEntry& block);
 // Whether a process of that number runs, or ran, under the engine in this run.
@@ -37,15 +40,21 @@ SlotEntry& slot_of(const Context* context);
 std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
                              const char* path);
 
+// A number, from 1 on, for a marked region inside of another (0: of none); 0 when there are too
+// many.
+std::uint32_t record_path(std::uint32_t parent, const char* name, std::uint32_t length);
+const char* recorded_path(std::uint32_t path);
+
+// Whether a mapping is of the program that runs now, in this process or the one it was forked from.
+bool is_own_mapping(std::uint32_t mapping);
+
 // Whether only a region is counted.
 bool has_region();
-// Whether the region starts at this address of a mapping.
-bool is_region_entry(std::uint64_t address, std::uint32_t mapping);
 
 // Gives the context counters of its own, at the place where its code looks for them. In a child
 // process of fork this replaces the parent's.
 void open_counters(Context* context);
-void name_slot(const Context* context, const char* name);
+void name_slot(Context* context, const char* name);
 void close_slot(Context* context);
 
 }  // namespace loft::engine::runtime

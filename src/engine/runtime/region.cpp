@@ -1,7 +1,5 @@
 #include "engine/runtime/region.hpp"
 
-#include <cstring>
-
 #include "engine/runtime/threads.hpp"
 #include "engine/runtime/window.hpp"
 
@@ -12,29 +10,8 @@ bool is_inside(const Context* context) { return context->region_outside == 0; }
 
 std::uint64_t limit_of(const Context* inside) { return ~inside->region_check; }
 
-// The other context goes on where this one stands; both use the first one's stacks.
 Context* change_side(Context* from) {
-  Context* to = from->region_other;
-  const Context own = *to;
-  std::memcpy(static_cast<void*>(to), from, sizeof *to);
-  to->self = own.self;
-  to->region_check = own.region_check;
-  to->region_outside = own.region_outside;
-  to->region_suspended = own.region_suspended;
-  to->region_other = from;
-  to->stream_base = own.stream_base;
-  to->window = own.window;
-  to->window_bytes = own.window_bytes;
-  to->slot = own.slot;
-  to->next = own.next;
-  asm volatile("wrgsbase %0" : : "r"(to) : "memory");
-  if (from->pending != 0) {  // a signal that came until now was held there
-    to->held = from->held;
-    to->held_mask = from->held_mask;
-    to->forced = from->forced;
-    to->pending = from->pending;
-    from->pending = 0;
-  }
+  Context* to = other_side(from);
   if (to->version == Version::streaming) join_window(to, from->window);
   return to;
 }

@@ -27,6 +27,9 @@ inline constexpr std::uint64_t kNeverLeaves = 0xFFull << 56;
 // is still inside: at the entry, where the return address is.
 Context* enter_region(Context* context, std::uint64_t limit);
 Context* leave_region(Context* context);
+// The part of both that needs general registers alone (region_change.cpp): the way from translated
+// code, once a thread has both contexts. Where a stream is written, the dispatcher does it.
+Context* other_side(Context* from);
 
 // A handler is about to start with this rsp, interrupting the program with that one.
 Context* start_handler(Context* context, std::uint64_t rsp, std::uint64_t interrupted);

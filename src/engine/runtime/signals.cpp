@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/frame.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/place.hpp"
@@ -23,6 +24,8 @@ void engine_trapped();
 void engine_leave_for_signal();
 void engine_safe_copy_instruction();
 void engine_safe_copy_fault();
+void engine_same_bytes_load();
+void engine_same_bytes_fault();
 void engine_restorer();
 void engine_peek();
 void engine_syscall_long();
@@ -115,6 +118,7 @@ void deliver(Context* context, ucontext_t* user, const siginfo_t& info, std::uin
     install(signal, action);
   }
   context = start_handler(context, reg(user, REG_RSP), interrupted);
+  start_handler_in_calls(context, reg(user, REG_RSP), interrupted);
   go_on(context, user, chosen.handler);
 }
 
@@ -200,6 +204,7 @@ void on_message(Context* context, ucontext_t* user, const siginfo_t& info) {
     return;
   }
   if (place.where == Where::resuming) reg(user, REG_RIP) = word(&engine_resume);
+  if (const std::uint64_t again = restart_of_calls(reg(user, REG_RIP))) reg(user, REG_RIP) = again;
   context->pending = 1;
 }
 
@@ -213,8 +218,16 @@ void on_signal(int signal, siginfo_t* info, void* memory) {
     reg(user, REG_RIP) = word(&engine_safe_copy_fault);
     return;
   }
+  if (fault && rip == word(&engine_same_bytes_load)) {
+    reg(user, REG_RIP) = word(&engine_same_bytes_fault);
+    return;
+  }
   if (fault && rip == word(&engine_peek)) {
     reg(user, REG_RIP) = word(&engine_syscall_long);
+    return;
+  }
+  if (fault && is_call_peek(rip)) {
+    reg(user, REG_RIP) = behind_call_peek();
     return;
   }
   if (signal == SIGTRAP && context->pending != 0 && rip == word(&engine_trapped)) {
@@ -375,6 +388,7 @@ void return_from_handler(Context* context) {
     stop(Message("the program returns from a signal without a frame, after ")
              .add_place(context->next_pc));
   context = end_handler(context, user.registers[KernelUserContext::kRsp]);
+  end_handler_in_calls(context, user.registers[KernelUserContext::kRsp]);
   context->next_pc = user.registers[KernelUserContext::kRip];
   user.registers[KernelUserContext::kRip] = word(&engine_leave_for_signal);
   context->program_stack = user.stack;

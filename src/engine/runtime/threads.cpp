@@ -8,6 +8,7 @@
 
 #include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/mark.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/region.hpp"
 #include "engine/runtime/signals.hpp"
@@ -21,6 +22,10 @@ void engine_changed();
 void engine_threshold();
 void engine_region_enter();
 void engine_region_leave();
+void engine_door();
+void engine_leave_for_signal();
+void engine_region_enter_fast();
+void engine_region_leave_fast();
 long engine_clone(std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
                   std::uint64_t child_tid, std::uint64_t tls,
                   loft::engine::runtime::Context* child);
@@ -74,6 +79,8 @@ Context* take_context() {
   context->region_outside = 1;
   context->changed = word(&engine_changed);
   context->threshold = word(&engine_threshold);
+  context->door = word(&engine_door);
+  context->leave = word(&engine_leave_for_signal);
   context->region_enter = word(&engine_region_enter);
   context->region_leave = word(&engine_region_leave);
   context->state = kRunning;
@@ -123,7 +130,7 @@ void release_child(Context* child) {
     kernel(SYS_munmap, word(child->exec_memory), child->exec_bytes);
   child->exec_memory = nullptr;
   if (child->region_other != nullptr) child->region_other->state = kFree;
-  child->state = kFree;
+  for_each_of_thread(child, [](Context& own) { own.state = kFree; });
 }
 
 // In the child of a fork: it is alone, and counts for itself.
@@ -133,10 +140,11 @@ void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls
   forget_descriptor_users();
   asm volatile("wrfsbase %0" : : "r"(context->engine_fs));
   for (Context* other = g_contexts; other != nullptr; other = other->next)
-    if (other != context && other != context->region_other) other->state = kFree;
+    if (home_of(other) != home_of(context) && other != context->region_other) other->state = kFree;
   if (stack != 0) context->regs[kRsp] = stack;
   open_counters(context);
   if (context->region_other != nullptr) open_counters(context->region_other);
+  reopen_marks(context);
 }
 
 }  // namespace
@@ -148,6 +156,24 @@ void open_inner_context(Context* context) {
   inside->region_other = context;
   open_counters(inside);
   context->region_other = inside;
+  if (shared_header()->stream_mode != static_cast<std::uint32_t>(StreamMode::none)) return;
+  context->region_enter = word(&engine_region_enter_fast);
+  context->region_leave = word(&engine_region_leave_fast);
+}
+
+Context* open_mark_context(Context* parent, const Mark& mark) {
+  const Holding holding(cache_lock());
+  Context* inside = take_context();
+  inside->mark = mark;
+  Context* home = home_of(parent);
+  inside->mark.home = home;
+  inside->mark.next = home->mark.next;
+  home->mark.next = inside;
+  inside->mark.parent = parent;
+  inside->mark.sibling = parent->mark.first_child;
+  parent->mark.first_child = inside;
+  open_counters(inside);
+  return inside;
 }
 
 Context* open_first_context(std::uint64_t engine_fs) {
@@ -210,7 +236,8 @@ long run_clone3(Context* context, std::uint64_t arguments, std::uint64_t size,
 bool is_alone(const Context* context) {
   const Holding holding(cache_lock());
   for (const Context* other = g_contexts; other != nullptr; other = other->next)
-    if (other != context && other != context->region_other && other->state == kRunning)
+    if (home_of(other) != home_of(context) && other != context->region_other &&
+        other->state == kRunning)
       return false;
   return true;
 }
@@ -225,7 +252,8 @@ void run_exit(Context* context, std::uint64_t status) {
   close_slot(context);
   if (context->region_other != nullptr)
     __atomic_store_n(&context->region_other->state, kEnding, __ATOMIC_RELEASE);
-  __atomic_store_n(&context->state, kEnding, __ATOMIC_RELEASE);
+  for_each_of_thread(context,
+                     [](Context& own) { __atomic_store_n(&own.state, kEnding, __ATOMIC_RELEASE); });
   kernel(SYS_exit, status);
   __builtin_unreachable();
 }

@@ -14,6 +14,9 @@ Context* open_first_context(std::uint64_t engine_fs);
 // Gives the context a second one, for the inside of the region, with counters of its own.
 void open_inner_context(Context* context);
 
+// A context for a marked region inside of `parent`'s, with counters of its own.
+Context* open_mark_context(Context* parent, const Mark& mark);
+
 // clone, fork, vfork, clone3. `next_pc` is where parent and child go on.
 long run_clone(Context* context, std::uint64_t flags, std::uint64_t stack, std::uint64_t parent_tid,
                std::uint64_t child_tid, std::uint64_t tls, std::uint64_t next_pc);

@@ -21,7 +21,7 @@ std::uint32_t distance_offset(std::uint32_t threshold) {
   return counter_offset(kFirstDistance + threshold);
 }
 
-std::uint32_t positive(std::int16_t value) {
+std::uint32_t positive(std::int32_t value) {
   return value > 0 ? static_cast<std::uint32_t>(value) : 0;
 }
 
@@ -42,6 +42,20 @@ void set_distances(Context* context, std::int64_t distance) {
 
 }  // namespace
 
+std::int32_t fixed_weight(const InstructionFacts& facts, const EventRule& rule) {
+  return rule.meets(facts.kind) ? facts.kind.fixed[rule.measure] : 0;
+}
+
+std::int32_t weight_of_unit(const Instruction& instruction, std::uint32_t unit,
+                            const EventRule& rule) {
+  InstructionFacts facts;
+  if (!describe_instruction(instruction.bytes, instruction.length, facts)) return 0;
+  if (!rule.meets(facts.kind)) return 0;
+  for (const UnitEffect& effect : facts.kind.units)
+    if (effect.unit == instruction.units[unit].unit) return effect.each[rule.measure];
+  return 0;
+}
+
 std::uint32_t threshold_count() {
   const std::uint32_t count = shared_header()->thresholds.load(std::memory_order_relaxed);
   return count < kMaxThresholds ? count : kMaxThresholds;
@@ -52,7 +66,7 @@ namespace {
 // Adds what an instruction counts whenever it runs.
 void weigh(const InstructionFacts& facts, std::uint32_t* weights) {
   for (std::uint32_t i = 0; i < threshold_count(); ++i)
-    if (rule_of(i).meets(facts.kind)) weights[i] += positive(facts.kind.fixed[rule_of(i).measure]);
+    weights[i] += positive(fixed_weight(facts, rule_of(i)));
 }
 
 }  // namespace
@@ -92,13 +106,7 @@ void correct_distances(Context* context, const BlockEntry& block, std::uint32_t 
 
 std::uint32_t unit_weight(const Instruction& instruction, std::uint32_t unit,
                           std::uint32_t threshold) {
-  InstructionFacts facts;
-  if (!describe_instruction(instruction.bytes, instruction.length, facts)) return 0;
-  if (!rule_of(threshold).meets(facts.kind)) return 0;
-  for (const UnitEffect& effect : facts.kind.units)
-    if (effect.unit == instruction.units[unit].unit)
-      return positive(effect.each[rule_of(threshold).measure]);
-  return 0;
+  return positive(weight_of_unit(instruction, unit, rule_of(threshold)));
 }
 
 void await_distance(Context* context, std::uint32_t threshold) {
@@ -212,7 +220,7 @@ void Translation::emit_unit_thresholds(const Instruction& instruction) {
   point(Point::ours);
   const bool is_repeated = instruction.units[0].unit == Unit::iterations;
   for (std::uint32_t i = 0; i < threshold_count() && is_repeated; ++i)
-    if (weights[i] != 0) emit_iterations(i, weights[i]);
+    if (weights[i] != 0) emit_iterations(distance_offset(i), weights[i]);
   for (std::uint32_t i = 0; i < threshold_count(); ++i)
     if (weights[i] != 0) emit_distance_check(i);
   --index_;
@@ -220,19 +228,19 @@ void Translation::emit_unit_thresholds(const Instruction& instruction) {
 }
 
 // How many there were: what was left before less what is left now.
-void Translation::emit_iterations(std::uint32_t threshold, std::uint32_t weight) {
+void Translation::emit_iterations(std::uint32_t counter, std::uint32_t weight) {
   emit_.store_context(CTX_SPILL2, kRcx);
   emit_.store_context(CTX_SPILL1, kRax);
   emit_.put(0x48, 0xF7, 0xD1);  // not rcx, which leaves the flags alone
   emit_.load_context(kRax, CTX_ITERATIONS);
   emit_.put(0x48, 0x8D, 0x44, 0x08, 0x01);  // lea rax, [rax + rcx + 1]
-  emit_.load_context(kRcx, distance_offset(threshold));
+  emit_.load_context(kRcx, counter);
   for (std::uint32_t left = weight; left != 0;) {
     const int scale = left >= 8 ? 3 : 31 - __builtin_clz(left);
     emit_.put(0x48, 0x8D, 0x0C, scale << 6 | 0x01);  // lea rcx, [rcx + rax * 2^scale]
     left -= 1u << scale;
   }
-  emit_.store_context(distance_offset(threshold), kRcx);
+  emit_.store_context(counter, kRcx);
   emit_.load_context(kRax, CTX_SPILL1);
   emit_.load_context(kRcx, CTX_SPILL2);
 }
@@ -241,14 +249,18 @@ void Translation::emit_iterations(std::uint32_t threshold, std::uint32_t weight)
 void Translation::emit_unit_distances(const Instruction& instruction, std::uint32_t unit) {
   for (std::uint32_t i = 0; i < threshold_count(); ++i) {
     const std::uint32_t weight = unit_weight(instruction, unit, i);
-    if (weight == 0) continue;
-    emit_.store_context(CTX_SPILL2, kRcx);
-    emit_.put(0x48, 0x69, 0xC9);  // imul rcx, rcx, weight
-    emit_.put_32(weight);
-    emit_.put(0x65, 0x48, 0x01, 0x0C, 0x25);  // add gs:[distance], rcx
-    emit_.put_32(distance_offset(i));
-    emit_.load_context(kRcx, CTX_SPILL2);
+    if (weight != 0) emit_unit_product(distance_offset(i), weight);
   }
+}
+
+// Adds rcx times the weight to a counter; flags are free.
+void Translation::emit_unit_product(std::uint32_t counter, std::uint32_t weight) {
+  emit_.store_context(CTX_SPILL2, kRcx);
+  emit_.put(0x48, 0x69, 0xC9);  // imul rcx, rcx, weight
+  emit_.put_32(weight);
+  emit_.put(0x65, 0x48, 0x01, 0x0C, 0x25);  // add gs:[counter], rcx
+  emit_.put_32(counter);
+  emit_.load_context(kRcx, CTX_SPILL2);
 }
 
 }  // namespace loft::engine::runtime

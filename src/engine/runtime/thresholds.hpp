@@ -19,6 +19,11 @@
 
 namespace loft::engine::runtime {
 
+// What an instruction adds to an event whenever it runs, and with each of its units.
+std::int32_t fixed_weight(const InstructionFacts& facts, const EventRule& rule);
+std::int32_t weight_of_unit(const Instruction& instruction, std::uint32_t unit,
+                            const EventRule& rule);
+
 // How many thresholds there are.
 std::uint32_t threshold_count();
 

@@ -53,6 +53,7 @@ struct Trace {
   std::uint8_t blocks;
   bool live;
   Version version;
+  std::uint16_t entered;  // offset in the code from which on a watched call is open; 0: none starts
   MapPoint* map;
   BlockPoint* block;
   std::uint32_t* units;  // numbers of the sums that its instructions add to

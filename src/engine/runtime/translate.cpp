@@ -5,7 +5,10 @@
 #include <new>
 
 #include "engine/runtime/arena.hpp"
+#include "engine/runtime/call_totals.hpp"
+#include "engine/runtime/calls.hpp"
 #include "engine/runtime/context.hpp"
+#include "engine/runtime/entries.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/protect.hpp"
 #include "engine/runtime/record.hpp"
@@ -23,6 +26,7 @@ Translation::Translation(std::uint64_t pc, Version version, bool indirect, const
       next_pc_(pc),
       indirect_(indirect),
       has_region_(has_region()),
+      has_calls_(has_calls()),
       has_stream_(version == Version::streaming),
       stream_(emit_) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
@@ -45,6 +49,7 @@ Trace* Translation::run() {
   emit_ = Emitter(start);
   while (add_block()) {
   }
+  emit_counted_exits();
   trace_->code_size = static_cast<std::uint32_t>(emit_.at() - start);
   trace_->pc_end = next_pc_;
   trace_->arena->hot = emit_.at();
@@ -85,11 +90,12 @@ bool Translation::add_block() {
     return false;
   }
   read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
-  if (has_region_) end_before_entry();
+  if (has_region_ || has_calls_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
   is_checked_ = is_checked(next_pc_, next_pc_ + block_.size);
   if (is_checked_) end_behind_store();
   has_weights_ = weigh_block(block_, weights_);
+  if (has_calls_) weigh_totals(block_, totals_);
   const Flow first = block_.instructions[0].flow;
   if (blocks_ != 0 && (first == Flow::refused || first == Flow::invalid ||
                        is_checked_)) {  // perhaps never reached, or entered at its top only
@@ -100,12 +106,14 @@ bool Translation::add_block() {
   const std::uint32_t number = record_block(next_pc_, region_.mapping, block_.bytes, block_.size,
                                             block_.count, BlockKind::body);
   if (falls_from_ != 0) record_fall(falls_from_, number);
+  has_counter_ = !counts_taken_;
   falls_from_ = 0;
+  counts_taken_ = false;
   block_points_[blocks_++] = {
       number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1, kNoStream, 0, 0};
   knows_tiles_ = false;
   if (is_checked_) emit_check();
-  if (blocks_ == 1 && is_entry(next_pc_)) emit_region_entry();
+  if (blocks_ == 1 && is_entry(next_pc_)) emit_entry();
   next_pc_ += block_.size;
   if (is_short_loop()) {
     emit_loop();
@@ -128,7 +136,12 @@ std::uint64_t Translation::end_of_code(std::uint64_t pc) const {
 }
 
 bool Translation::is_entry(std::uint64_t pc) const {
-  return has_region_ && is_region_entry(pc, region_.mapping);
+  return (has_region_ || has_calls_) && find_entry(pc, region_.mapping) != nullptr;
+}
+
+void Translation::emit_entry() {
+  if (has_calls_) return emit_call_entry(find_entry(trace_->pc, region_.mapping)->function);
+  emit_region_entry();
 }
 
 // Code may run into the function from above: its first instruction starts a trace of its own.
@@ -159,20 +172,26 @@ void Translation::end_stream() {
 void Translation::emit_body() {
   if (has_stream_) begin_stream();
   const std::uint32_t number = block_points_[blocks_ - 1].number;
-  const std::uint32_t position = place_of_counter();
+  const std::uint32_t position = has_counter_ ? place_of_counter() : kNoDeadFlags;
+  // Without a counter it counts from its first instruction on.
+  block_points_[blocks_ - 1].counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
   for (std::uint32_t i = 0; i < block_.count; ++i) {
     const Instruction& instruction = block_.instructions[i];
     index_ = i;
     at_pc_ = instruction.pc;
-    if (i == (position == kNoDeadFlags ? 0 : position)) {
+    if (has_counter_ && i == (position == kNoDeadFlags ? 0 : position)) {
       emit_counter(number, position, 1);
       emit_thresholds(position);
+      if (has_calls_) emit_totals(position, 1);
     }
     if (has_stream_) {
       point(Point::ours);
       stream_.before(instruction);
     }
-    if (!instruction.ends_block()) emit_plain(instruction);
+    if (has_calls_ && loads_stack(block_, i))
+      emit_stack_load(instruction);
+    else if (!instruction.ends_block())
+      emit_plain(instruction);
     if (stream_.has_words_after()) {
       point(Point::ours);
       stream_.after();
@@ -184,18 +203,19 @@ void Translation::emit_body() {
 
 std::uint32_t Translation::place_of_counter() const {
   // Code that may be rewritten promises nothing about what follows.
-  return region_.writable || region_.shared ? counter_position(block_, 0, 0)
-                                            : counter_position(block_, region_.start, region_.end);
+  return promises_code() ? counter_position(block_, region_.start, region_.end)
+                         : counter_position(block_, 0, 0);
 }
 
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (has_stream_ || has_weights_ || is_checked_ || blocks_ != 1 ||
+  if (has_stream_ || has_weights_ || is_checked_ || blocks_ != 1 || trace_->entered != 0 ||
       last.flow != Flow::conditional || last.target != trace_->pc || block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
-    if (block_.instructions[i].unit_count != 0) return false;
+    if (block_.instructions[i].unit_count != 0 || (has_calls_ && loads_stack(block_, i)))
+      return false;
   return true;
 }
 
@@ -210,8 +230,10 @@ void Translation::emit_loop() {
     for (std::uint32_t i = 0; i < block_.count; ++i) {
       index_ = i;
       at_pc_ = block_.instructions[i].pc;
-      if (round_ == kRounds - 1 && i == (position == kNoDeadFlags ? 0 : position))
+      if (round_ == kRounds - 1 && i == (position == kNoDeadFlags ? 0 : position)) {
         emit_counter(number, position, kRounds);
+        if (has_calls_) emit_totals(position, kRounds);
+      }
       if (i + 1 < block_.count) emit_plain(block_.instructions[i]);
     }
     if (round_ == kRounds - 1) break;
@@ -222,7 +244,7 @@ void Translation::emit_loop() {
   }
   emit_conditional(last);
   for (std::uint8_t rounds = 1; rounds < kRounds; ++rounds) {
-    std::uint8_t* way = take_cold(*trace_->arena, 48);
+    std::uint8_t* way = take_cold(*trace_->arena, has_calls_ ? 48 + kMaxCallEvents * 25 : 48);
     const auto distance = static_cast<std::int32_t>(way - (exits[rounds - 1] + 4));
     std::memcpy(exits[rounds - 1], &distance, sizeof distance);
     Emitter cold(way);
@@ -230,6 +252,7 @@ void Translation::emit_loop() {
     cold.load_context(kRax, counter_offset(number));
     cold.add_without_flags(kRax, static_cast<std::int8_t>(rounds));
     cold.store_context(counter_offset(number), kRax);
+    if (has_calls_) emit_totals_without_flags(cold, rounds);
     cold.load_context(kRax, CTX_SPILL2);
     cold.jump(emit_.at());
   }
@@ -268,12 +291,13 @@ void Translation::emit_plain(const Instruction& instruction) {
   point(Point::clean);
   UnitEmitter units(emit_);
   if (instruction.units[0].unit == Unit::iterations) {
-    if (threshold_count() != 0) emit_.store_context(CTX_ITERATIONS, kRcx);
+    if (threshold_count() != 0 || has_calls_) emit_.store_context(CTX_ITERATIONS, kRcx);
     units.add_iterations(counter_offset(numbers[0]));
     point(Point::repeating, static_cast<std::uint8_t>(unit_count_));
     emit_.bytes(instruction.bytes, instruction.length);
     point(Point::ours);
     units.take_back_iterations(counter_offset(numbers[0]));
+    if (has_calls_) emit_iteration_totals(instruction);
   } else {
     if (!instruction.units_before) emit_copy(instruction);
     point(Point::ours);
@@ -297,6 +321,7 @@ void Translation::emit_units(const Instruction& instruction, const std::uint32_t
     units.load(instruction.units[i]);
     units.add_to(counter_offset(numbers[i]));
     emit_unit_distances(instruction, i);
+    if (has_calls_) emit_unit_totals(instruction, i);
     units.finish();
   }
 }
@@ -374,6 +399,8 @@ std::uint32_t uncount_rest(Context* context, const Trace& trace, std::uint32_t c
     if (recorded_block(before).next_fall == block.number) counters[record_extra_fall(before)] += 1;
   }
   correct_distances(context, whole, point.index, counted);
+  if (has_calls())
+    correct_totals(context, whole, point.index, point.round - (counted ? block.weight : 0));
   counters[block.number] += point.round;
   if (counted) counters[block.number] -= block.weight;
   if (point.index == 0) return 0;

@@ -4,6 +4,7 @@
 
 #include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/mark.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
 #include "engine/runtime/stream.hpp"
@@ -69,9 +70,17 @@ void join_window(Context* context, std::uint32_t window) {
 
 void leave_window(Context* context) {
   if (!has_windows() || context->version != Version::streaming) return;
-  leave_side(context);
+  const std::uint32_t window = context->window;
+  for_each_of_thread(context, [&](Context& own) {
+    if (&own == context || own.window == window) leave_side(&own);
+  });
   Context* other = context->region_other;
-  if (other != nullptr && other->window == context->window) leave_side(other);
+  if (other != nullptr && other->window == window) leave_side(other);
+}
+
+void leave_own_window(Context* context) {
+  leave_side(context);
+  context->window = 0;
 }
 
 void spend_window(Context* context, std::uint64_t bytes) {

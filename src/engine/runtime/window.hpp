@@ -32,6 +32,8 @@ void follow_window(Context* context);
 void join_window(Context* context, std::uint32_t window);
 // The thread writes no more in this window. Does nothing outside of one.
 void leave_window(Context* context);
+// The same for this one of the thread's contexts alone.
+void leave_own_window(Context* context);
 // The thread has handed over so many bytes.
 void spend_window(Context* context, std::uint64_t bytes);
 

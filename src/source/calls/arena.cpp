@@ -52,8 +52,12 @@ std::uint64_t Arena::steps_at() const {
   return LOFT_CALLS_SUMS + std::uint64_t{options_.functions} * LOFT_CALLS_SUMS_SIZE;
 }
 
-std::uint64_t Arena::ring_at() const {
+std::uint64_t Arena::nodes_at() const {
   return rounded(steps_at() + std::uint64_t{options_.functions} * LOFT_CALLS_HISTOGRAM_SIZE);
+}
+
+std::uint64_t Arena::ring_at() const {
+  return nodes_at() + std::uint64_t{LOFT_CALLS_NODE_COUNT} * LOFT_CALLS_NODE_SIZE;
 }
 
 Result<std::shared_ptr<Arena>> Arena::create(const Tracee& thread, std::uint64_t instruction,
@@ -124,6 +128,7 @@ void Arena::prepare(std::uint32_t context) {
   if (context != kCommon)
     head.limit = head.top + (LOFT_CALLS_FRAME_COUNT - 1) * LOFT_CALLS_FRAME_SIZE;
   head.steps = base + steps_at();
+  head.nodes = base + nodes_at();
   head.ring = options_.kept_calls == 0 ? 0 : base + ring_at();
   head.room = options_.kept_calls;
   head.longer = options_.longer;
@@ -143,7 +148,7 @@ std::vector<OpenCall> Arena::open_calls(std::uint32_t context) const {
     std::memcpy(&frame, at(context, LOFT_CALLS_FRAMES + i * LOFT_CALLS_FRAME_SIZE), sizeof frame);
     const std::uint32_t function = (frame.function - LOFT_CALLS_SUMS) / LOFT_CALLS_SUMS_SIZE;
     if (frame.function < LOFT_CALLS_SUMS || function >= options_.functions) continue;
-    calls.push_back({function, frame.start, frame.child});
+    calls.push_back({function, frame.start, frame.child, frame.node});
   }
   return calls;
 }

@@ -39,6 +39,14 @@ struct OpenCall {
   std::uint32_t function = 0;  // as in a context
   std::uint64_t start = 0;
   std::uint64_t child = 0;
+  std::uint32_t node = 0;
+};
+
+// A node of a thread's tree of calls. Parents stand before their children.
+struct ReadNode {
+  std::uint32_t parent = 0;  // index of these, or kNoCallNode
+  std::uint32_t function = 0;
+  loft_calls_node sums{};  // with what is open
 };
 
 class Arena {
@@ -65,6 +73,10 @@ class Arena {
                                                       std::uint32_t functions) const;
   [[nodiscard]] std::vector<OpenCall> open_calls(std::uint32_t context) const;
 
+  // The tree of calls of a thread; how many calls found no room in it.
+  [[nodiscard]] std::vector<ReadNode> nodes(std::uint32_t context, std::uint64_t now,
+                                            std::uint64_t& lost) const;
+
   // Hands what a thread has counted to `add`, function by function, and gives its context back.
   using Add = std::function<void(std::uint32_t function, const sample::CallStatistics&)>;
   void close_context(std::uint32_t context, std::uint32_t functions, std::uint64_t now,
@@ -81,7 +93,9 @@ class Arena {
   [[nodiscard]] Result<void> map(const Tracee& thread, std::uint64_t instruction,
                                  std::uint64_t number);
   [[nodiscard]] std::uint64_t steps_at() const;  // in a context
+  [[nodiscard]] std::uint64_t nodes_at() const;
   [[nodiscard]] std::uint64_t ring_at() const;
+  [[nodiscard]] std::vector<loft_calls_node> all_nodes(std::uint32_t context) const;
   [[nodiscard]] std::byte* at(std::uint32_t context, std::uint64_t offset) const;
   [[nodiscard]] sample::CallStatistics statistics(std::uint32_t context, std::uint32_t function,
                                                   const loft_calls_sums& sums) const;

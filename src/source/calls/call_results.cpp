@@ -45,10 +45,35 @@ void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t threa
   run_.seen += lost;
   run_.lost += lost;
   if (run_.statistics.size() < run_.functions.size()) run_.statistics.resize(run_.functions.size());
-  arena.close_context(context, static_cast<std::uint32_t>(functions.size()), read_ticks(),
+  const std::uint64_t end = read_ticks();
+  std::uint64_t without_node = 0;
+  add_nodes(arena.nodes(context, end, without_node), functions);
+  if (without_node != 0) note("the tree of calls is not complete: it had no room for all of them");
+  arena.close_context(context, static_cast<std::uint32_t>(functions.size()), end,
                       [&](std::uint32_t function, const sample::CallStatistics& more) {
                         run_.statistics[functions[function]] += more;
                       });
+}
+
+void CallResults::add_nodes(const std::vector<ReadNode>& nodes,
+                            const std::vector<std::uint32_t>& functions) {
+  std::vector<std::uint32_t> index_of;  // in the run, of those here
+  for (const ReadNode& node : nodes) {
+    const std::uint32_t function =
+        node.function < functions.size() ? functions[node.function] : sample::kNoFunction;
+    const std::uint32_t parent =
+        node.parent < index_of.size() ? index_of[node.parent] : sample::kNoCallNode;
+    const auto next = static_cast<std::uint32_t>(run_.nodes.size());
+    const auto [known, is_new] = nodes_.try_emplace({parent, function}, next);
+    if (is_new) {
+      run_.nodes.push_back({parent, function, 0});
+      run_.node_values.push_back({});
+    }
+    index_of.push_back(known->second);
+    run_.nodes[known->second].calls += node.sums.calls;
+    run_.node_values[known->second].value += node.sums.sum;
+    run_.node_values[known->second].self += node.sums.own;
+  }
 }
 
 void CallResults::note(std::string text) {

@@ -4,6 +4,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "sample/calls.hpp"
@@ -29,7 +32,11 @@ class CallResults {
   [[nodiscard]] const sample::CallRun& run() const { return run_; }
 
  private:
+  void add_nodes(const std::vector<ReadNode>& nodes, const std::vector<std::uint32_t>& functions);
+
   sample::CallRun& run_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
+      nodes_;  // by parent and function
   std::uint64_t most_kept_;
   std::vector<std::uint64_t> kept_;  // by thread
 };

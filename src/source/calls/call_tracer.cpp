@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "source/living_tasks.hpp"
+#include "source/task_changes.hpp"
 
 namespace loft::source::calls {
 namespace {
@@ -19,22 +20,6 @@ constexpr long kOptions =
     PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
 
 void* as_data(long value) { return reinterpret_cast<void*>(value); }
-
-// A change of some task that is still to be taken.
-std::optional<siginfo_t> next_change() {
-  siginfo_t info{};
-  constexpr int kWhich = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
-  if (::waitid(P_ALL, 0, &info, kWhich) != 0 || info.si_pid == 0) return std::nullopt;
-  return info;
-}
-
-bool is_end(const siginfo_t& info) {
-  return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
-}
-
-bool stops_groups(int number) {
-  return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-}
 
 }  // namespace
 

@@ -96,7 +96,6 @@ class CallTracer {
   [[nodiscard]] Result<void> await_stop(pid_t tid);
   [[nodiscard]] Result<void> seize_threads(pid_t pid);
   [[nodiscard]] Result<void> detach_process(pid_t pid);
-  void let_all_go();
   void note(const Result<void>& result);
   [[nodiscard]] Image* image_of(pid_t tid);
 

@@ -118,8 +118,11 @@ Result<void> CallTracer::place_outside(pid_t tid) {
 Result<void> CallTracer::attach(pid_t pid) {
   if (!children_.is_open()) LOFT_CHECK(open_signals());
   // What takes time is done before anything is held.
-  for (const MappedCode& code : code_of(pid))
-    if (code.path.starts_with('/')) (void)plans_.of(code.path);
+  for (const MappedCode& code : code_of(pid)) {
+    if (!code.path.starts_with('/')) continue;
+    (void)plans_.of(code.path);
+    if (code.path.find("/ld-") != std::string::npos) (void)plans_.file(code.path);
+  }
   processes_[pid];
   const Nanoseconds begin = now();
   LOFT_CHECK(seize_threads(pid));
@@ -164,7 +167,6 @@ Result<void> CallTracer::detach_process(pid_t pid) {
     LOFT_CHECK(tracee.set_registers(registers));
   }
   LOFT_CHECK(image->restore());
-  for (const pid_t tid : tids) give_up_context(threads_[tid]);
   return image->unmap(Tracee(tids.front()));
 }
 
@@ -178,24 +180,19 @@ Result<void> CallTracer::detach() {
     if (!result) break;
     result = detach_process(pid);
   }
-  let_all_go();
-  held_ = std::max(held_, now() - begin);
-  return result;
-}
-
-void CallTracer::let_all_go() {
-  for (auto& [tid, thread] : threads_) {
-    give_up_context(thread);
+  for (const auto& [tid, thread] : threads_) {
     const bool is_signal = thread.held_status != 0 && thread.held_status >> 16 == 0;
     const int signal = is_signal ? WSTOPSIG(thread.held_status) : 0;
     if (thread.is_stopped) ::ptrace(PTRACE_DETACH, tid, nullptr, as_data(signal));
   }
   for (const auto& [tid, status] : early_) ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
+  held_ = std::max(held_, now() - begin);
+  // What was counted is in loft's memory, too: it is read while the program goes on.
+  for (auto& [tid, thread] : threads_) give_up_context(thread);
   threads_.clear();
   early_.clear();
-  std::vector<pid_t> pids;
-  for (const auto& [pid, process] : processes_) pids.push_back(pid);
   for (const pid_t pid : pids) give_up_process(pid);
+  return result;
 }
 
 void CallTracer::read() {

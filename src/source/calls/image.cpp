@@ -10,6 +10,7 @@
 
 #include <probes/calls/wire.h>
 #include "base/file.hpp"
+#include "source/calls/room.hpp"
 #include "symbols/elf_symbols.hpp"
 
 namespace loft::source::calls {
@@ -28,6 +29,16 @@ std::uint64_t auxiliary(pid_t pid, std::uint64_t kind) {
     if (key == kind) return value;
   }
   return 0;
+}
+
+// What is in memory must be what the file has: the plan was made from that.
+bool is_unchanged(const std::vector<Patch>& patches, Bytes code, std::uint64_t start) {
+  return std::all_of(patches.begin(), patches.end(), [&](const Patch& patch) {
+    const std::uint64_t at = patch.address - start;
+    return at < code.size() && code.size() - at >= kPatchSize &&
+           std::equal(patch.original.begin(), patch.original.end(),
+                      code.begin() + static_cast<std::ptrdiff_t>(at));
+  });
 }
 
 }  // namespace
@@ -64,7 +75,7 @@ Result<void> Image::hook_loader(const Tracee& thread) {
   const auto mapping = std::find_if(mappings.begin(), mappings.end(),
                                     [&](const MemoryRange& m) { return m.start == base; });
   if (mapping == mappings.end() || !mapping->path.starts_with('/')) return {};
-  LOFT_TRY(const auto file, CodeFile::open(mapping->path));
+  LOFT_TRY(const auto file, plans_->file(mapping->path));
   const auto hook = symbols::address_of_symbol(file->elf(), "_dl_debug_state");
   const CodeFunction* function = hook ? file->function_at(*hook) : nullptr;
   PatchPlan plan;
@@ -80,7 +91,9 @@ Result<void> Image::hook_loader(const Tracee& thread) {
            make_area(thread, base + function->start, base + function->end(), size));
   TrampolineArea area(address);
   LOFT_TRY(const auto patches, area.add(*file, plan, base, {.kind = Hook::Kind::loader}));
-  if (!is_unchanged(patches)) return {};
+  std::vector<std::byte> code(static_cast<std::size_t>(function->size) + kPatchSize);
+  LOFT_CHECK(memory_.read(base + function->start, code));
+  if (!is_unchanged(patches, code, base + function->start)) return {};
   LOFT_CHECK(memory_.write(address, area.code()));
   const std::size_t first = placed_.size();
   for (const Patch& patch : patches) placed_.push_back({patch, sample::kNoFunction});
@@ -154,14 +167,6 @@ std::optional<Hook> Image::hook_of(const FunctionPlan& plan) {
   return hook;
 }
 
-// What is in memory must be what the file has: the plan was made from that.
-bool Image::is_unchanged(const std::vector<Patch>& patches) const {
-  return std::all_of(patches.begin(), patches.end(), [&](const Patch& patch) {
-    std::array<std::byte, kPatchSize> now{};
-    return memory_.read(patch.address, now) && now == patch.original;
-  });
-}
-
 // Memory for code, within reach of [first, last).
 Result<std::uint64_t> Image::make_area(const Tracee& thread, std::uint64_t first,
                                        std::uint64_t last, std::uint64_t size) {
@@ -183,6 +188,8 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
   for (const FunctionPlan& plan : module.plan->functions)
     size += TrampolineArea::space_for(plan.patch);
   LOFT_TRY(const auto address, make_area(thread, module.first, module.last, size));
+  std::vector<std::byte> code(static_cast<std::size_t>(module.last - module.first));
+  LOFT_CHECK(memory_.read(module.first, code));
   TrampolineArea area(address);
   const std::size_t first = placed_.size();
   std::size_t skipped = 0;
@@ -190,7 +197,7 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
     const auto hook = hook_of(plan);
     const auto patches = hook ? area.add(*module.plan->file, plan.patch, module.bias, *hook)
                               : failure(ErrorKind::limit, "watch", "too many functions");
-    if (!patches || !is_unchanged(*patches)) {
+    if (!patches || !is_unchanged(*patches, code, module.first)) {
       ++skipped;
       continue;
     }
@@ -207,30 +214,49 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
   return write_patches(first);
 }
 
-Result<void> Image::write_patches(std::size_t first) const {
-  for (std::size_t i = first; i < placed_.size(); ++i)
-    LOFT_CHECK(memory_.write(placed_[i].patch.address, placed_[i].patch.bytes));
-  return {};
-}
-
-Result<void> Image::leave_alone(std::uint32_t function) {
-  for (auto placed = placed_.begin(); placed != placed_.end();) {
-    if (placed->function != function) {
-      ++placed;
-      continue;
-    }
-    LOFT_CHECK(memory_.write(placed->patch.address, placed->patch.original));
-    placed = placed_.erase(placed);
+// Patches that are near each other are written together: each write costs a system call, and the
+// program is held meanwhile.
+Result<void> Image::write(std::vector<Edit> edits) const {
+  std::sort(edits.begin(), edits.end(),
+            [](const Edit& a, const Edit& b) { return a.address < b.address; });
+  constexpr std::uint64_t kMostBytes = 4096;
+  std::vector<std::byte> bytes;
+  for (std::size_t first = 0; first < edits.size();) {
+    const std::uint64_t start = edits[first].address;
+    std::size_t last = first + 1;
+    while (last < edits.size() && edits[last].address + kPatchSize - start <= kMostBytes) ++last;
+    bytes.resize(static_cast<std::size_t>(edits[last - 1].address + kPatchSize - start));
+    LOFT_CHECK(memory_.read(start, bytes));
+    for (; first < last; ++first)
+      std::copy(edits[first].bytes.begin(), edits[first].bytes.end(),
+                bytes.begin() + static_cast<std::ptrdiff_t>(edits[first].address - start));
+    LOFT_CHECK(memory_.write(start, bytes));
   }
   return {};
 }
 
-Result<void> Image::restore() {
+Result<void> Image::write_patches(std::size_t first) const {
+  std::vector<Edit> edits;
+  for (std::size_t i = first; i < placed_.size(); ++i)
+    edits.push_back({placed_[i].patch.address, placed_[i].patch.bytes});
+  return write(std::move(edits));
+}
+
+Result<void> Image::leave_alone(std::uint32_t function) {
+  std::vector<Edit> edits;
   for (const Placed& placed : placed_)
-    LOFT_CHECK(memory_.write(placed.patch.address, placed.patch.original));
+    if (placed.function == function) edits.push_back({placed.patch.address, placed.patch.original});
+  std::erase_if(placed_, [&](const Placed& placed) { return placed.function == function; });
+  return write(std::move(edits));
+}
+
+Result<void> Image::restore() {
+  std::vector<Edit> edits;
+  for (const Placed& placed : placed_)
+    edits.push_back({placed.patch.address, placed.patch.original});
   placed_.clear();
   loader_.reset();
-  return {};
+  return write(std::move(edits));
 }
 
 Result<void> Image::unmap(const Tracee& thread) {

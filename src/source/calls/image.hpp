@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "source/calls/arena.hpp"
-#include "source/calls/memory_map.hpp"
 #include "source/calls/module_plan.hpp"
 #include "source/calls/tracee.hpp"
 #include "source/calls/trampolines.hpp"
@@ -89,7 +88,11 @@ class Image {
                                                 std::uint64_t last, std::uint64_t size);
   [[nodiscard]] std::optional<Hook> hook_of(const FunctionPlan& plan);
   [[nodiscard]] bool is_filtered() const;
-  [[nodiscard]] bool is_unchanged(const std::vector<Patch>& patches) const;
+  struct Edit {
+    std::uint64_t address = 0;
+    std::array<std::byte, kPatchSize> bytes{};
+  };
+  [[nodiscard]] Result<void> write(std::vector<Edit> edits) const;
   [[nodiscard]] Result<void> write_patches(std::size_t first) const;
 
   pid_t pid_;

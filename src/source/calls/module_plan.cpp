@@ -158,12 +158,21 @@ class ModulePlanner {
 
 }  // namespace
 
+Result<std::shared_ptr<const CodeFile>> PlanStore::file(const std::string& path) {
+  auto known = files_.find(path);
+  if (known == files_.end()) {
+    LOFT_TRY(auto opened, CodeFile::open(path));
+    known = files_.emplace(path, std::move(opened)).first;
+  }
+  return known->second;
+}
+
 Result<const ModulePlan*> PlanStore::of(const std::string& path) {
   auto known = plans_.find(path);
   if (known == plans_.end()) {
     auto plan = std::make_unique<ModulePlan>();
     if (sample::is_chosen_binary(request_, path) || is_c_library(path)) {
-      LOFT_TRY(plan->file, CodeFile::open(path));
+      LOFT_TRY(plan->file, file(path));
       ModulePlanner(*plan->file, path, request_, only_counts_, functions_).run(*plan);
     }
     known = plans_.emplace(path, std::move(plan)).first;

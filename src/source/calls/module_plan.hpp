@@ -42,6 +42,8 @@ class PlanStore {
             std::vector<sample::WatchedFunction>& functions)
       : request_(request), only_counts_(only_counts), functions_(functions) {}
 
+  // A binary, read once.
+  [[nodiscard]] Result<std::shared_ptr<const CodeFile>> file(const std::string& path);
   // Null where nothing of the binary is asked for.
   [[nodiscard]] Result<const ModulePlan*> of(const std::string& path);
 
@@ -49,6 +51,7 @@ class PlanStore {
   const sample::CallRequest& request_;
   bool only_counts_;
   std::vector<sample::WatchedFunction>& functions_;
+  std::map<std::string, std::shared_ptr<const CodeFile>> files_;
   std::map<std::string, std::unique_ptr<const ModulePlan>> plans_;
 };
 

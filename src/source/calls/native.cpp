@@ -17,7 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kRound = 50ms;  // between two looks at what was kept
+constexpr Nanoseconds kRound = 50ms;      // between two looks at what functions cost
+constexpr Nanoseconds kKeptRound = 10ms;  // and at what was kept
+constexpr std::uint64_t kMostUnread = 1u << 18;
 constexpr Nanoseconds kShortestCalibration = 20ms;
 
 // Ticks of the processor against the system's clock, from here to finish().
@@ -47,7 +49,8 @@ class TickClock {
 ArenaOptions options_for(const sample::CallRequest& request, const TickClock& clock) {
   ArenaOptions options;
   if (!request.keeps_calls) return options;
-  options.kept_calls = 1u << 16;
+  options.kept_calls = static_cast<std::uint32_t>(
+      std::bit_ceil(std::clamp<std::uint64_t>(request.most_kept, 1, kMostUnread)));
   options.longer = clock.ticks_of(request.longer);
   options.depth = request.depth;
   return options;
@@ -75,7 +78,8 @@ Result<void> follow(const NativeCalls& calls, Supervisor& supervisor, CallTracer
   Budget budget(calls.request.budget, cost_of_call(calls.only_counts));
   while (!supervisor.is_over() && !tracer.error()) {
     std::optional<Nanoseconds> wait;
-    if (keeps || calls.request.has_budget) wait = kRound;
+    if (calls.request.has_budget) wait = kRound;
+    if (keeps) wait = kKeptRound;
     if (calls.most) wait = std::min(wait.value_or(*calls.most), *calls.most - (now() - begin));
     if (wait && *wait <= 0ns) break;
     LOFT_CHECK(supervisor.wait(wait));

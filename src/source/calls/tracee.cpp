@@ -12,7 +12,7 @@
 #include <cerrno>
 
 #include "base/file.hpp"
-#include "source/calls/memory_map.hpp"
+#include "source/memory_ranges.hpp"
 
 namespace loft::source::calls {
 

@@ -108,7 +108,9 @@ std::uint64_t TrampolineArea::put_hook(const Hook& hook) {
   set_u32(base + head.entry_ids[0], hook.sums);
   set_u32(base + head.entry_ids[1], hook.sums);
   set_u32(base + head.entry_ids[2], sums + LOFT_CALLS_OPEN);
+  set_u32(base + head.entry_key, sums);
   link(head.entry_slow, head.on_entry);
+  link(head.entry_node, head.on_node);
   return address_ + base + head.entry_start;
 }
 

@@ -158,6 +158,8 @@ class Counting {
       places.spread(whole_->functions);
       places.spread(whole_->blocks);
       places.spread(whole_->thread_functions);
+      places.spread(whole_->regions);
+      for (auto& region : whole_->regions) region.self = places.spread(std::move(region.self));
       for (auto& interval : whole_->intervals) places.spread_interval(interval);
       for (auto& outcome : whole_->thresholds) {
         outcome.event = part.events[outcome.event];

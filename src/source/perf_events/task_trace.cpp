@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "source/task_changes.hpp"
+
 namespace loft::source::perf_events {
 namespace {
 
@@ -25,24 +27,8 @@ constexpr Nanoseconds kPatience = std::chrono::seconds(2);
 
 void* as_data(long value) { return reinterpret_cast<void*>(value); }
 
-// A change of some task that is still to be taken.
-std::optional<siginfo_t> next_change() {
-  siginfo_t info{};
-  constexpr int kWhich = WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD;
-  if (::waitid(P_ALL, 0, &info, kWhich) != 0 || info.si_pid == 0) return std::nullopt;
-  return info;
-}
-
-bool is_end(const siginfo_t& info) {
-  return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
-}
-
 // The first thread of its process.
 bool is_process(pid_t tid) { return ::syscall(SYS_tgkill, tid, tid, 0) == 0; }
-
-bool stops_groups(int number) {
-  return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-}
 
 }  // namespace
 

@@ -1,10 +1,13 @@
 #include "source/virtual/counting.hpp"
 
 #ifdef LOFT_HAS_ENGINE
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <span>
+#include <tuple>
 
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
@@ -12,6 +15,8 @@
 #include "source/virtual/event_unit.hpp"
 #include "source/virtual/full_model.hpp"
 #include "source/virtual/functions.hpp"
+#include "source/virtual/libraries.hpp"
+#include "source/virtual/marked_regions.hpp"
 #include "source/virtual/part_sums.hpp"
 #include "source/virtual/region.hpp"
 #include "source/virtual/run_thresholds.hpp"
@@ -31,6 +36,15 @@ bool is_of_code(Split split) {
   return split == Split::functions || split == Split::thread_functions || split == Split::blocks;
 }
 
+bool is_of_regions(Split split) {
+  return split == Split::regions || split == Split::thread_regions;
+}
+
+// Slots are told apart, not just what they sum up to.
+bool is_by_slot(Split split) {
+  return split == Split::threads || split == Split::thread_functions || is_of_regions(split);
+}
+
 sample::ThreadCounts thread_row(const engine::SlotEntry& slot, std::vector<sample::Count> counts) {
   return {static_cast<pid_t>(slot.process), static_cast<pid_t>(slot.thread), slot.name,
           std::move(counts)};
@@ -44,6 +58,7 @@ class VirtualRun final : public CountingRun {
         tally_(run_.shared()),
         functions_(run_.shared()),
         blocks_(run_.shared(), functions_) {
+    if (is_of_regions(request_.split)) run_.shared().ask_for_marks();
     if (!request_.region.empty()) guide_.emplace(run_.shared(), request_.region);
     std::vector<engine::EventIndex> exact;
     std::vector<const core::ModelledEvent*> modelled, sampled;
@@ -63,12 +78,10 @@ class VirtualRun final : public CountingRun {
     parts_.emplace(tally_, std::move(exact), where);
     if (!sampled.empty()) sampled_.emplace(*request_.model, std::move(sampled));
     if (modelled.empty()) return;
-    const bool by_thread =
-        request_.split == Split::threads || request_.split == Split::thread_functions;
-    model_.emplace(
-        *request_.model, modelled,
-        ModelSums::Detail{by_thread, is_of_code(request_.split) ? ModelSums::Code::instructions
-                                                                : ModelSums::Code::together});
+    model_.emplace(*request_.model, modelled,
+                   ModelSums::Detail{is_by_slot(request_.split), is_of_code(request_.split)
+                                                                     ? ModelSums::Code::instructions
+                                                                     : ModelSums::Code::together});
   }
 
   [[nodiscard]] sample::Source source() const override { return sample::Source::virtual_pmu; }
@@ -109,6 +122,7 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] Result<void> read_threads(Reading& reading);
   [[nodiscard]] Result<void> read_parts(Reading& reading);
   [[nodiscard]] Result<void> read_blocks(Reading& reading);
+  [[nodiscard]] Result<void> read_regions(Reading& reading);
   void show(const engine::PartTally::Row& row, Reading& reading) const;
   [[nodiscard]] sample::BlockCounts block_counts(const engine::PartTally::Row& row) const;
   [[nodiscard]] std::uint32_t part_of(const engine::BlockEntry& block, std::uint64_t address);
@@ -161,6 +175,13 @@ std::vector<std::string> VirtualRun::notes() const {
   notes.insert(notes.end(), functions_.notes().begin(), functions_.notes().end());
   if (model_) std::ranges::move(model_->notes(), std::back_inserter(notes));
   if (sampled_) std::ranges::move(sampled_->notes(), std::back_inserter(notes));
+  if (const std::uint32_t wrong = run_.shared().wrong_ends(); wrong != 0)
+    notes.push_back(
+        fmt::format("{} ends of regions were ignored: each named another region than "
+                    "the innermost that was open",
+                    wrong));
+  if (is_of_regions(request_.split) && run_.shared().paths().empty())
+    notes.push_back("the program marked no region; include/loft/region.h says how");
   if (request_.region.empty()) return notes;
   if (run_.shared().region_entries() == 0) return notes;
   if (tally_.slots().empty())
@@ -216,7 +237,7 @@ sample::Count VirtualRun::count_of(const WantedEvent& wanted, std::uint64_t valu
 
 sample::Count VirtualRun::sampled_count(const Key& key, const core::ModelledEvent& event,
                                         std::size_t number) const {
-  if (!key) return sample::Count::missing("windows say too little of single blocks");
+  if (!key) return sample::Count::missing("windows say too little of single blocks and regions");
   if (!sampled_counts_) return sample::Count::missing(std::string(kAtTheEnd));
   return sampled_counts_->of(*key, number, event.unit == "B" ? request_.model->caches.l1d.line : 1);
 }
@@ -272,10 +293,8 @@ Result<std::vector<engine::PartTally::Row>> VirtualRun::rows_of(
     for (std::size_t i = 0; i < counts.size(); ++i) sum[places[i]] += counts[i];
   };
   for (const auto& row : exact) add(row.part, row.counts, exact_places_);
-  const bool by_thread =
-      request_.split == Split::threads || request_.split == Split::thread_functions;
   for (const auto& [slot, parts] : modelled_)
-    if (!by_thread || std::ranges::find(slots, slot) != slots.end())
+    if (!is_by_slot(request_.split) || std::ranges::find(slots, slot) != slots.end())
       for (const auto& [part, counts] : parts) add(part, counts, modelled_places_);
   std::vector<engine::PartTally::Row> rows;
   for (auto& [part, counts] : sums) rows.push_back({part, std::move(counts)});
@@ -296,6 +315,7 @@ Result<Reading> VirtualRun::read() {
     LOFT_TRY(reading.totals, chosen(total));
   }
   if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
+  if (is_of_regions(request_.split)) LOFT_CHECK(read_regions(reading));
   if (request_.with_blocks && has_ended) LOFT_CHECK(read_blocks(reading));
   if (request_.windows != nullptr && has_ended) request_.windows->finish(run_.shared(), functions_);
   return reading;
@@ -349,6 +369,54 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
   return {};
 }
 
+// Threads have a slot for each region that they were in, and one for what is outside of all.
+Result<void> VirtualRun::read_regions(Reading& reading) {
+  const auto slots = run_.shared().slots();
+  const MarkedRegions regions(run_.shared().paths());
+  const bool by_thread = request_.split == Split::thread_regions;
+  struct Thread {
+    const engine::SlotEntry* slot;
+    std::vector<std::uint64_t> total;
+    RegionSums regions;
+  };
+  RegionSums all(regions, wanted_.size());
+  std::vector<Thread> threads;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> index;
+  for (const std::uint32_t i : tally_.slots()) {
+    if (i >= slots.size()) break;  // it has come meanwhile
+    LOFT_TRY(const auto rows, rows_of({&i, 1}));
+    std::vector<std::uint64_t> sum(wanted_.size());
+    for (const auto& row : rows) add_to(sum, row.counts);
+    all.add(slots[i], sum);
+    if (!by_thread) continue;
+    const auto [known, is_new] =
+        index.try_emplace({slots[i].process, slots[i].thread, slots[i].image}, threads.size());
+    if (is_new)
+      threads.push_back({&slots[i], std::vector<std::uint64_t>(wanted_.size()),
+                         RegionSums(regions, wanted_.size())});
+    add_to(threads[known->second].total, sum);
+    threads[known->second].regions.add(slots[i], sum);
+  }
+  const auto show_all = [&](const RegionSums& sums, std::optional<std::size_t> thread) {
+    for (std::size_t node = 0; node < sums.rows().size(); ++node) {
+      const RegionSums::Row& row = sums.rows()[node];
+      if (row.was_met)
+        reading.regions.push_back({regions.names_of(node),
+                                   thread,
+                                   row.visits,
+                                   {},
+                                   placed(row.whole, std::nullopt),
+                                   placed(row.self, std::nullopt)});
+    }
+  };
+  show_all(all, std::nullopt);
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    reading.threads.push_back(thread_row(*threads[t].slot, placed(threads[t].total, std::nullopt)));
+    show_all(threads[t].regions, t);
+  }
+  return {};
+}
+
 // Beside the parts that the request is split into.
 Result<void> VirtualRun::read_blocks(Reading& reading) {
   blocks_.learn();
@@ -394,6 +462,8 @@ Result<void> check(const CountRequest& request) {
 
 Result<std::unique_ptr<CountingRun>> prepare(const CountRequest& request) {
   LOFT_CHECK(check(request));
+  const Preload libraries = Preload::for_program(
+      request.command.empty() ? "" : request.command.front(), is_of_regions(request.split));
   LOFT_TRY(auto run, engine::Run::prepare(request.command, request.streams));
   return std::make_unique<VirtualRun>(request, std::move(run));
 }

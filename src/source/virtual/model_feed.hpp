@@ -48,14 +48,14 @@ class ModelFeed {
     if (ran.block->instructions().empty()) return;
     const std::uint64_t process = process_of(ran.slot);
     const core::CodeBlock& block = block_of(ran, process);
-    const auto touch = [&](std::size_t i) -> core::BlockTouch {
-      const engine::StreamTouch& each = ran.touches[i];
-      const bool is_past =
-          each.is_store && ran.block->instructions()[each.instruction].is_non_temporal;
-      return {each.address | process, each.size, each.instruction, each.is_store, is_past};
+    const auto touches = [&ran, process ](auto&& take) __attribute__((always_inline)) {
+      ran.for_each_touch([&](const engine::StreamTouch& each) __attribute__((always_inline)) {
+        take(core::BlockTouch{each.address | process, each.size, each.instruction, each.is_store,
+                              each.is_past});
+      });
     };
-    models_.execute(core_of(ran.slot), block, ran.touches.size(), touch,
-                    end_of(ran, block.instructions.back().branch, process), observer);
+    models_.execute(core_of(ran.slot), block, touches, end_of(ran, block.last.branch, process),
+                    observer);
   }
 
  private:

@@ -34,18 +34,20 @@ class ModelSums {
     std::uint32_t offset = 0;  // of the instruction, in bytes
   };
 
-  // What is read must be sums of counts: a hit in L1D always adds the same.
+  // What is read must be sums of counts: a hit in L1D always adds the same, and one in L1I.
   ModelSums(core::Models& models, std::vector<core::CountReader> readers, Detail detail);
 
   void execute(ModelFeed& feed, const engine::StreamedBlock& ran) {
-    if (slot_ != ran.slot) switch_to(ran.slot);
+    if (slot_ != ran.slot) [[unlikely]]
+      switch_to(ran.slot);
     if (detail_.code == Code::together) return feed.execute(ran, core::BlockObserver{});
     Row& row = row_of(ran);
     ++row.executions;
-    if (detail_.code == Code::instructions)
-      feed.execute(ran, ByInstruction{*this, row});
+    const bool by_instruction = detail_.code == Code::instructions;
+    if (!counts_hits_)
+      feed.execute(ran, Changes{{}, *this, row, by_instruction});
     else
-      execute_whole(feed, ran, row);
+      feed.execute(ran, All{{{}, *this, row, by_instruction}});
   }
   // The models do other things, which belong to nothing here, until execute() is called again.
   void pause() {
@@ -72,42 +74,40 @@ class ModelSums {
     std::uint64_t executions = 0;
     std::vector<std::uint32_t> offsets;
     std::vector<std::uint64_t> counts;
-    std::vector<std::uint64_t> hits;  // that are in no count yet, by instruction
+    std::vector<std::uint64_t> data_hits;  // that are in no count yet, by instruction
+    std::vector<std::uint64_t> code_hits;
   };
-  // Most accesses hit in L1D. They are counted here, and join the events at the end.
-  struct ByInstruction {
+  // Where no event counts hits.
+  struct Changes : core::BlockObserver {
     ModelSums& all;
     Row& row;
-    void hit(std::uint32_t instruction) {
-      ++row.hits[instruction];
-      ++all.hits_;
+    bool by_instruction;
+    [[nodiscard]] std::size_t place(std::uint32_t instruction) const {
+      return by_instruction ? instruction : 0;
     }
     void changed(std::uint32_t instruction) {
-      all.add(row.counts.data() + instruction * all.readers_.size());
+      all.add(row.counts.data() + place(instruction) * all.readers_.size());
     }
   };
-
-  struct OfBlock {
-    std::uint64_t hits = 0;
-    bool has_changed = false;
-    void hit(std::uint32_t) { ++hits; }
-    void changed(std::uint32_t) { has_changed = true; }
+  // Most accesses hit in L1. They are counted here, and join the events at the end.
+  struct All : Changes {
+    void data(std::uint32_t instruction) { ++row.data_hits[place(instruction)]; }
+    void fetched(std::uint32_t instruction, std::uint32_t lines) {
+      row.code_hits[place(instruction)] += lines;
+    }
+    void hits(std::uint64_t data, std::uint64_t code) {
+      all.data_hits_ += data;
+      all.code_hits_ += code;
+    }
   };
-
-  void execute_whole(ModelFeed& feed, const engine::StreamedBlock& ran, Row& row) {
-    OfBlock seen;
-    feed.execute(ran, seen);
-    if (seen.has_changed) return add(row.counts.data());  // its hits are among what is read
-    row.hits[0] += seen.hits;
-    hits_ += seen.hits;
-  }
 
   template <class F>
   void visit_row(std::uint32_t slot, std::uint32_t number, const Row& row, F& visit) const {
     std::vector<std::uint64_t> counts(readers_.size());
     for (std::size_t i = 0; i < row.offsets.size(); ++i) {
       for (std::size_t k = 0; k < counts.size(); ++k)
-        counts[k] = row.counts[i * counts.size() + k] + row.hits[i] * per_hit_[k];
+        counts[k] = row.counts[i * counts.size() + k] + row.data_hits[i] * per_data_hit_[k] +
+                    row.code_hits[i] * per_code_hit_[k];
       visit(Place{slot, number, row.offsets[i]}, row.executions,
             std::span<const std::uint64_t>(counts));
     }
@@ -125,14 +125,16 @@ class ModelSums {
 
   core::Models& models_;
   std::vector<core::CountReader> readers_;
-  std::vector<std::uint64_t> per_hit_;  // what one hit in L1D adds to each
+  std::vector<std::uint64_t> per_data_hit_, per_code_hit_;  // what one hit in L1 adds to each
+  bool counts_hits_;                                        // one of them does
   Detail detail_;
   std::map<std::uint32_t, std::vector<std::unique_ptr<Row>>> rows_;  // by slot, then by block
   std::vector<std::unique_ptr<Row>>* blocks_ = nullptr;              // of the slot at hand
   std::optional<std::uint32_t> slot_;  // whose models `view_` and `before_` are of
   core::ModelView view_;
   std::vector<std::uint64_t> before_;
-  std::uint64_t hits_ = 0;  // since `before_` was read
+  std::uint64_t data_hits_ = 0;  // since `before_` was read
+  std::uint64_t code_hits_ = 0;
 };
 
 }  // namespace loft::source::virtual_pmu

@@ -130,7 +130,7 @@ TEST(Stream, HasAsManyInstructionsAsWereCounted) {
   std::uint64_t loads = 0;
   std::uint64_t taken = 0;
   Listening listener([&](const StreamedBlock& ran) {
-    for (const StreamTouch& touch : ran.touches) loads += touch.is_store ? 0 : 1;
+    for (const StreamTouch& touch : ran.touches()) loads += touch.is_store ? 0 : 1;
     taken += ran.branch() == StreamedBlock::Branch::taken ? 1 : 0;
   });
   StreamReader reader(run->shared(), listener);
@@ -217,7 +217,7 @@ TEST(Stream, HasRangesOfStringInstructions) {
   run->shared().ask_for_stream(StreamMode::handed_over);
   std::vector<StreamTouch> ranges;
   Listening listener([&](const StreamedBlock& ran) {
-    for (const StreamTouch& touch : ran.touches)
+    for (const StreamTouch& touch : ran.touches())
       if (touch.element != 0) ranges.push_back(touch);
   });
   StreamReader reader(run->shared(), listener);

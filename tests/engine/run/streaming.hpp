@@ -29,7 +29,7 @@ struct StreamedInstruction {
 inline std::vector<Touch> touched_by(const StreamedBlock& ran, std::size_t instruction) {
   std::vector<Touch> touched;
   std::vector<StreamTouch> ranges;
-  for (const StreamTouch& touch : ran.touches) {
+  for (const StreamTouch& touch : ran.touches()) {
     if (touch.instruction != instruction) continue;
     if (touch.element != 0)
       ranges.push_back(touch);

@@ -158,7 +158,7 @@ TEST(Engine, RecordsAPlaceThatSignalsInterruptOnce) {
   EXPECT_EQ(ran.outcome, (Outcome{"done\n", 0}));
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint16_t>, unsigned> seen;
   unsigned most = 0;
-  for (std::uint32_t i = 1; i < ran.run->shared().blocks(); ++i) {
+  for (std::uint32_t i = kFirstBlock; i < ran.run->shared().blocks(); ++i) {
     const BlockEntry entry = ran.run->shared().block(i);
     const bool is_fall = entry.kind == static_cast<std::uint16_t>(BlockKind::extra_fall);
     if (is_fall || entry.kind == static_cast<std::uint16_t>(BlockKind::body))

@@ -1,0 +1,195 @@
+// loft call: every call of the functions that match a pattern, counted one by one.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/text.hpp"
+#include "cli/call_outputs.hpp"
+#include "cli/command.hpp"
+#include "source/calls/native.hpp"
+#include "source/scheduler/call_file.hpp"
+#include "source/virtual/calls.hpp"
+
+namespace loft::cli {
+namespace {
+
+struct CallFlags {
+  std::string pattern;
+  std::string dso;
+  std::vector<std::string> events;
+  std::vector<pid_t> pids;
+  std::string longer;
+  std::string duration;
+  unsigned depth = 0;
+  std::uint64_t rows = 20;
+  double budget = 0;  // in percent; 0: not asked for
+  std::string tables;
+  std::string source = "auto";
+  std::vector<std::string> command;
+  OutputFlags output;
+};
+
+Failure usage(std::string why, std::string hint) {
+  return failure(ErrorKind::invalid_input, "watch calls", std::move(why), std::move(hint));
+}
+
+// "10us", "1.5ms"; nothing but a number is nanoseconds.
+Result<Nanoseconds> parse_duration(const std::string& text) {
+  const auto unit = text.find_first_not_of("0123456789.");
+  const std::string name = unit == std::string::npos ? "ns" : text.substr(unit);
+  const auto number = parse_double(text.substr(0, unit));
+  for (const auto& [known, factor] :
+       {std::pair{"ns", 1.0}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}})
+    if (number && name == known && *number * factor < 9e18)
+      return Nanoseconds(static_cast<Nanoseconds::rep>(*number * factor));
+  return usage("'" + text + "' is no duration", "write it as 10us, 1.5ms or 2s");
+}
+
+// At commas, but for those between brackets, which are parts of a name: pair<int, long>::swap.
+std::vector<std::string> split_patterns(const std::string& text) {
+  std::vector<std::string> patterns(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (c == ',' && depth == 0)
+      patterns.emplace_back();
+    else
+      patterns.back() += c;
+  }
+  return patterns;
+}
+
+// A recording keeps single calls; so does whatever shows them.
+bool keeps_calls(const CallFlags& flags) {
+  return !flags.longer.empty() || flags.depth != 0 || flags.tables == "list";
+}
+
+Result<sample::CallRequest> make_request(const CallFlags& flags) {
+  sample::CallRequest request;
+  request.patterns = split_patterns(flags.pattern);
+  request.dso = flags.dso;
+  for (const std::string& list : flags.events)
+    for (const auto name : split(list, ',')) request.events.emplace_back(name);
+  if (!flags.longer.empty()) {
+    LOFT_TRY(request.longer, parse_duration(flags.longer));
+  }
+  request.depth = flags.depth;
+  request.keeps_calls = keeps_calls(flags);
+  request.has_budget = flags.budget > 0;
+  if (request.has_budget) request.budget = flags.budget / 100;
+  return request;
+}
+
+// Nothing was watched: the usual reasons.
+Result<void> check_found(const sample::CallRun& run, const CallFlags& flags) {
+  if (!run.functions.empty()) return {};
+  return failure(ErrorKind::not_found, "watch calls of '" + flags.pattern + "'",
+                 flags.dso.empty() ? "no function of the program has such a name"
+                                   : "no function of '" + flags.dso + "' has such a name",
+                 "it may be inlined everywhere, or the binary stripped; put the pattern in quotes, "
+                 "and try '*name*'");
+}
+
+Result<void> check(const CallFlags& flags) {
+  if (flags.command.empty() && flags.pids.empty())
+    return usage("there is nothing to watch",
+                 "give a program (loft call 'solve*' -- ./app) or a process (-p PID)");
+  if (!flags.command.empty() && !flags.pids.empty())
+    return usage("a program and -p exclude each other", "leave one of them out");
+  if (!flags.pids.empty() && flags.source == "virtual")
+    return usage("the virtual PMU counts programs that loft starts", "leave out --source virtual");
+  if (!flags.duration.empty() && flags.pids.empty())
+    return usage("--for is about processes that run already", "leave it out");
+  return {};
+}
+
+// Counts are the virtual PMU's; without any, the time is best taken natively.
+bool is_virtual(const CallFlags& flags) {
+  return flags.source == "virtual" ||
+         (flags.source == "auto" && flags.pids.empty() && !flags.events.empty());
+}
+
+Result<sample::CallRun> count(const CallFlags& flags, const sample::CallRequest& request) {
+  if (is_virtual(flags)) return source::virtual_pmu::count_calls(request, flags.command);
+  source::calls::NativeCalls calls;
+  calls.request = request;
+  calls.command = flags.command;
+  calls.processes = flags.pids;
+  if (!flags.duration.empty()) {
+    LOFT_TRY(calls.most, parse_duration(flags.duration));
+  }
+  return source::calls::watch_calls(calls);
+}
+
+bool is_recording(const OutputFlags& output) {
+  return output.format.empty() && output.file.ends_with(".data");
+}
+
+Result<void> keep(const sample::CallRun& run, const CallFlags& flags, Terminal& terminal) {
+  source::scheduler::RecordingFacts facts;
+  facts.version = LOFT_VERSION;
+  facts.command_line = {"loft", "call", flags.pattern};
+  facts.command_line.insert(facts.command_line.end(), flags.command.begin(), flags.command.end());
+  LOFT_CHECK(source::scheduler::write_calls(flags.output.file, run, std::move(facts)));
+  terminal.note(fmt::format("loft: {} calls kept in {}; see 'loft report --calls {}'\n",
+                            run.calls.size(), flags.output.file, flags.output.file));
+  return {};
+}
+
+Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
+  const Output<ShownCalls>* form = nullptr;
+  if (!is_recording(flags.output)) {
+    LOFT_TRY(form, choose_output(call_outputs(), flags.output));
+  }
+  LOFT_CHECK(check(flags));
+  LOFT_TRY(const sample::CallRequest request, make_request(flags));
+  LOFT_TRY(const sample::CallRun run, count(flags, request));
+  LOFT_CHECK(check_found(run, flags));
+  if (form == nullptr) {
+    LOFT_CHECK(keep(run, flags, terminal));
+    return run.end.shell_status();
+  }
+  const ShownCalls shown{run, {tables_named(flags.tables), flags.rows}};
+  LOFT_CHECK(write_output(*form, shown, flags.output, Stream::notes, terminal));
+  return run.end.shell_status();
+}
+
+}  // namespace
+
+void add_call(Command& app, Action& action) {
+  auto flags = std::make_shared<CallFlags>();
+  auto command =
+      app.add_subcommand("call", "Count each call of the functions that match a pattern");
+  command->add_option("--dso", flags->dso, "only functions of binaries with such a name: 'libm*'");
+  command
+      ->add_option("-e,--event", flags->events,
+                   "events counted per call, comma-separated (virtual: up to 4; instructions)")
+      ->allow_extra_args(false);
+  command->add_option("-p,--pid", flags->pids, "watch these running processes")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--for", flags->duration, "with -p: watch for so long (10s)");
+  command->add_option("--longer", flags->longer, "keep single calls that took as long: 10us");
+  command->add_option("--depth", flags->depth, "keep single calls with fewer watched ones around");
+  command
+      ->add_option("--budget", flags->budget,
+                   "leave a function alone whose watching takes more percent of the time (native)")
+      ->check(between(0.001, 100.0));
+  command->add_option("--show", flags->tables, "one table: functions, slowest, tree or list")
+      ->check(one_of(table_names()));
+  command->add_option("--top", flags->rows, "rows of each table (20)");
+  command
+      ->add_option("--source", flags->source,
+                   "who counts: native, the time; virtual, exact counts; auto")
+      ->check(one_of({"auto", "native", "virtual"}));
+  add_output_flags(*command, flags->output, forms_of(call_outputs()));
+  command->add_option("pattern", flags->pattern, "functions: 'solve*'; several with commas")
+      ->required();
+  command->add_option("command", flags->command, "the program and its arguments, after --");
+  command->callback([flags, &action] {
+    action = [flags](Terminal& terminal) { return run_call(*flags, terminal); };
+  });
+}
+
+}  // namespace loft::cli

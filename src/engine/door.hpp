@@ -1,0 +1,49 @@
+// What a program asks of the engine that runs it: counts of its own, exactly, from inside. Natively
+// the answer to everything is 0.
+//
+//   if (door::ask(door::Request::hello) == door::kVersion) ...   // it runs under this engine
+//   const auto set = door::open(rules);                          // 0: no room for more
+//   door::ask(door::Request::read, set, address of one number for each rule)
+//
+// runtime/door.hpp says how the question gets there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/classify/event_rule.hpp"
+#include "engine/layout.hpp"
+
+namespace loft::engine::door {
+
+enum class Request : std::uint32_t {
+  hello = 1,
+  open,  // address of EventRules, how many: the number of a set, or 0
+  read,  // number of a set, address of the counts: what the calling thread has counted so far; 1
+  close  // number of a set
+};
+
+inline constexpr std::uint64_t kVersion = kSharedMagic;
+inline constexpr std::uint32_t kMaxSets = 4096;  // open at a time, in a process
+inline constexpr std::uint32_t kMaxRules = 256;  // different ones at a time
+inline constexpr std::uint32_t kMaxRulesOfSet = 64;
+
+inline std::uint64_t ask(Request what, std::uint64_t a = 0, std::uint64_t b = 0) {
+  std::uint64_t answer = 0;
+#if defined(__x86_64__)
+  auto number = static_cast<std::uint64_t>(what);
+  asm volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 3, 0x46, 0x4f, 0x4c"
+               : "+a"(answer), "+D"(number), "+S"(a), "+d"(b)
+               :
+               : "rcx", "r8", "r9", "r10", "r11", "cc", "memory");
+#else
+  static_cast<void>(what), static_cast<void>(a), static_cast<void>(b);
+#endif
+  return answer;
+}
+
+inline std::uint64_t open(std::span<const EventRule> rules) {
+  return ask(Request::open, reinterpret_cast<std::uint64_t>(rules.data()), rules.size());
+}
+
+}  // namespace loft::engine::door

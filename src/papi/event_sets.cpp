@@ -1,0 +1,247 @@
+#include "papi/event_sets.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/classify/events.hpp"
+#include "engine/door.hpp"
+#include "papi/interface.h"
+
+namespace loft::papi {
+namespace {
+
+namespace door = engine::door;
+
+// The set that the thread runs.
+thread_local EventSet* t_running = nullptr;
+
+const void* this_thread() { return &t_running; }
+
+std::uint64_t nanoseconds(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+double cycles_per_nanosecond() {
+  static const double rate = [] {
+#if defined(__x86_64__)
+    const std::uint64_t start = nanoseconds(CLOCK_MONOTONIC);
+    const std::uint64_t first = __builtin_ia32_rdtsc();
+    std::uint64_t now = start;
+    while (now - start < 2'000'000) now = nanoseconds(CLOCK_MONOTONIC);
+    return static_cast<double>(__builtin_ia32_rdtsc() - first) / static_cast<double>(now - start);
+#else
+    return 1.0;
+#endif
+  }();
+  return rate;
+}
+
+std::uint64_t thread_cycles() {
+  const auto time = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID));
+  return static_cast<std::uint64_t>(time * cycles_per_nanosecond());
+}
+
+int EventSet::add(int code) {
+  if (is_running_) return PAPI_EISRUN;
+  const Event* event = catalogue().at(code);
+  if (event == nullptr || !event->is_available()) return PAPI_ENOEVNT;
+  if (std::ranges::find(codes_, code) != codes_.end()) return PAPI_ECNFLCT;
+  if (codes_.size() >= static_cast<std::size_t>(kCounters)) return PAPI_ECOUNT;
+  std::vector<std::uint32_t> columns = columns_;
+  Sum sum;
+  for (Term term : event->terms) {
+    auto known = std::ranges::find(columns, term.event);
+    if (known == columns.end()) known = columns.insert(columns.end(), term.event);
+    term.event = static_cast<std::uint32_t>(known - columns.begin());
+    sum.terms.push_back(term);
+  }
+  if (columns.size() > door::kMaxRulesOfSet) return PAPI_ECNFLCT;
+  close();
+  columns_ = std::move(columns);
+  codes_.push_back(code);
+  sums_.push_back(std::move(sum));
+  counts_.push_back(0);
+  component = 0;
+  return PAPI_OK;
+}
+
+int EventSet::remove(int code) {
+  if (is_running_) return PAPI_EISRUN;
+  const auto found = std::ranges::find(codes_, code);
+  if (found == codes_.end()) return PAPI_EINVAL;
+  const auto place = found - codes_.begin();
+  codes_.erase(found);
+  sums_.erase(sums_.begin() + place);
+  counts_.erase(counts_.begin() + place);
+  return PAPI_OK;
+}
+
+int EventSet::clear() {
+  if (is_running_) return PAPI_EISRUN;
+  close();
+  codes_.clear();
+  sums_.clear();
+  counts_.clear();
+  columns_.clear();
+  component = -1;
+  is_multiplexed = false;
+  return PAPI_OK;
+}
+
+void EventSet::close() {
+  if (t_running == this) t_running = nullptr;
+  if (opened_ != 0) door::ask(door::Request::close, opened_);
+  opened_ = 0;
+}
+
+int EventSet::open() {
+  if (opened_ != 0) return PAPI_OK;
+  std::vector<engine::EventRule> rules;
+  for (const std::uint32_t column : columns_)
+    if (column != Term::kTime) rules.push_back(engine::event_table()[column]);
+  opened_columns_ = rules.size();
+  base_.assign(columns_.size(), 0);
+  now_.assign(columns_.size(), 0);
+  if (rules.empty()) return PAPI_OK;
+  opened_ = door::open(rules);
+  return opened_ != 0 ? PAPI_OK : PAPI_ECNFLCT;
+}
+
+// The engine's counts come in the order of its columns; time may stand between them.
+bool EventSet::read_columns(std::vector<std::uint64_t>& columns) {
+  std::array<std::uint64_t, door::kMaxRulesOfSet> counts;
+  if (opened_columns_ != 0 &&
+      door::ask(door::Request::read, opened_, reinterpret_cast<std::uint64_t>(counts.data())) != 1)
+    return false;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    columns[i] = columns_[i] == Term::kTime ? thread_cycles() : counts[next++];
+  return true;
+}
+
+bool EventSet::is_own_thread() const { return thread_ == this_thread(); }
+
+int EventSet::start() {
+  if (is_running_ || t_running != nullptr) return PAPI_EISRUN;
+  if (codes_.empty()) return PAPI_EINVAL;
+  if (const int error = open(); error != PAPI_OK) return error;
+  std::ranges::fill(counts_, 0);
+  if (!read_columns(base_)) return PAPI_ESYS;  // what is new is learnt now, not inside
+  is_running_ = true;
+  t_running = this;
+  thread_ = this_thread();
+  return read_columns(base_) ? PAPI_OK : PAPI_ESYS;
+}
+
+// What was counted since the last start or reset is in counts_ then.
+void EventSet::add_counts_until(const std::vector<std::uint64_t>& now) {
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    std::uint64_t sum = 0;
+    for (const Term& term : sums_[i].terms) {
+      const std::uint64_t more = now[term.event] - base_[term.event];
+      sum += term.factor > 0 ? more : 0 - more;
+    }
+    counts_[i] = static_cast<long long>(sum);
+  }
+}
+
+int EventSet::read(long long* values) {
+  if (values == nullptr) return PAPI_EINVAL;
+  if (is_running_) {
+    if (!is_own_thread()) return PAPI_EINVAL;
+    if (!read_columns(now_)) return PAPI_ESYS;
+    add_counts_until(now_);
+  }
+  std::ranges::copy(counts_, values);
+  return PAPI_OK;
+}
+
+int EventSet::stop(long long* values) {
+  if (!is_running_) return PAPI_ENOTRUN;
+  if (!is_own_thread()) return PAPI_EINVAL;
+  if (!read_columns(now_)) return PAPI_ESYS;
+  add_counts_until(now_);
+  is_running_ = false;
+  t_running = nullptr;
+  if (values != nullptr) std::ranges::copy(counts_, values);
+  return PAPI_OK;
+}
+
+int EventSet::reset() {
+  std::ranges::fill(counts_, 0);
+  if (!is_running_) return PAPI_OK;
+  if (!is_own_thread()) return PAPI_EINVAL;
+  return read_columns(base_) ? PAPI_OK : PAPI_ESYS;
+}
+
+int EventSet::accumulate(long long* values) {
+  if (values == nullptr) return PAPI_EINVAL;
+  if (is_running_) {
+    if (!is_own_thread()) return PAPI_EINVAL;
+    if (!read_columns(now_)) return PAPI_ESYS;
+    add_counts_until(now_);
+    base_ = now_;
+  }
+  for (std::size_t i = 0; i < counts_.size(); ++i) values[i] += counts_[i];
+  std::ranges::fill(counts_, 0);
+  return PAPI_OK;
+}
+
+int EventSet::write(const long long* values) {
+  if (values == nullptr) return PAPI_EINVAL;
+  if (is_running_) return PAPI_ENOSUPP;  // counters of the engine cannot be set
+  std::copy_n(values, counts_.size(), counts_.begin());
+  return PAPI_OK;
+}
+
+int EventSets::create() {
+  const std::lock_guard lock(mutex_);
+  const auto free = std::ranges::find_if(sets_, [](const auto& set) { return set == nullptr; });
+  const auto number = static_cast<int>(free - sets_.begin());
+  if (free == sets_.end())
+    sets_.push_back(std::make_unique<EventSet>());
+  else
+    *free = std::make_unique<EventSet>();
+  return number;
+}
+
+EventSets::Held EventSets::find(int number) {
+  std::unique_lock lock(mutex_);
+  const bool is_known = number >= 0 && static_cast<std::size_t>(number) < sets_.size();
+  EventSet* set = is_known ? sets_[static_cast<std::size_t>(number)].get() : nullptr;
+  return {std::move(lock), set};
+}
+
+int EventSets::destroy(int number) {
+  {
+    const Held set = find(number);
+    if (!set) return PAPI_ENOEVST;
+    if (set->is_running()) return PAPI_EISRUN;
+    if (!set->codes().empty()) return PAPI_EINVAL;
+  }
+  const std::lock_guard lock(mutex_);
+  sets_[static_cast<std::size_t>(number)].reset();
+  return PAPI_OK;
+}
+
+void EventSets::forget_all(bool is_child) {
+  // Threads that the child does not have may have held it.
+  if (is_child) new (&mutex_) std::mutex();
+  const std::lock_guard lock(mutex_);
+  t_running = nullptr;
+  sets_.clear();
+}
+
+EventSets& event_sets() {
+  static EventSets& all = *new EventSets();  // programs stop sets when they end, in any order
+  return all;
+}
+
+}  // namespace loft::papi

@@ -1,0 +1,97 @@
+// Event sets of the program: what is in them, and what the engine counts for them.
+//
+// Functions give PAPI's error numbers. A set counts the thread that starts it; a thread has one
+// running set at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "papi/events.hpp"
+
+namespace loft::papi {
+
+// How many events a set may have, and how many different ones of the engine they may need.
+inline constexpr int kCounters = 32;
+
+class EventSet {
+ public:
+  EventSet() = default;
+  EventSet(const EventSet&) = delete;
+  EventSet& operator=(const EventSet&) = delete;
+  ~EventSet() { close(); }
+
+  [[nodiscard]] int add(int code);
+  [[nodiscard]] int remove(int code);
+  [[nodiscard]] int clear();
+
+  [[nodiscard]] int start();
+  // Counts are given where `values` is not null.
+  [[nodiscard]] int stop(long long* values);
+  [[nodiscard]] int read(long long* values);
+  [[nodiscard]] int reset();
+  // Adds the counts to `values` and starts at 0 again.
+  [[nodiscard]] int accumulate(long long* values);
+  [[nodiscard]] int write(const long long* values);
+
+  [[nodiscard]] bool is_running() const { return is_running_; }
+  [[nodiscard]] const std::vector<int>& codes() const { return codes_; }
+
+  int component = -1;  // nothing was added or assigned yet
+  bool is_multiplexed = false;
+
+ private:
+  struct Sum {
+    std::vector<Term> terms;  // `event` is an index into columns_
+  };
+  void close();
+  [[nodiscard]] int open();
+  [[nodiscard]] bool read_columns(std::vector<std::uint64_t>& columns);
+  [[nodiscard]] bool is_own_thread() const;
+  void add_counts_until(const std::vector<std::uint64_t>& now);
+
+  std::vector<int> codes_;
+  std::vector<Sum> sums_;                  // aligned with codes_
+  std::vector<std::uint32_t> columns_;     // of engine::event_table(), or Term::kTime
+  std::vector<std::uint64_t> base_, now_;  // of the columns: at the last start or reset, and now
+  std::vector<long long> counts_;          // aligned with codes_
+  std::uint64_t opened_ = 0;               // the engine's number of the set
+  std::size_t opened_columns_ = 0;
+  bool is_running_ = false;
+  const void* thread_ = nullptr;
+};
+
+class EventSets {
+ public:
+  // The set of a number, locked as long as the result lives; null when there is none.
+  class Held {
+   public:
+    Held(std::unique_lock<std::mutex> lock, EventSet* set) : lock_(std::move(lock)), set_(set) {}
+    explicit operator bool() const { return set_ != nullptr; }
+    EventSet* operator->() const { return set_; }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+    EventSet* set_;
+  };
+
+  [[nodiscard]] int create();
+  [[nodiscard]] Held find(int number);
+  [[nodiscard]] int destroy(int number);
+  // Also in a child of fork, where nothing of the parent's goes on.
+  void forget_all(bool is_child);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<EventSet>> sets_;
+};
+
+EventSets& event_sets();
+
+// The thread's own time times the rate of the time stamp counter.
+[[nodiscard]] std::uint64_t thread_cycles();
+[[nodiscard]] double cycles_per_nanosecond();
+
+}  // namespace loft::papi

@@ -1,0 +1,27 @@
+// Calls of functions as text, CSV or JSON.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "sample/calls.hpp"
+
+namespace loft::view {
+
+// What of a run is shown: everything, or one of its tables.
+enum class CallTables { all, functions, slowest, tree, list };
+
+struct CallViewOptions {
+  CallTables tables = CallTables::all;
+  std::size_t rows = 20;  // of each table
+};
+
+std::string calls_text(const sample::CallRun& run, const CallViewOptions& options = {});
+
+// One line per function; with CallTables::slowest or list one per call, with tree one per node.
+std::string calls_csv(const sample::CallRun& run, const CallViewOptions& options = {});
+
+// One object, schema "loft.calls/1", with all that is known.
+std::string calls_json(const sample::CallRun& run);
+
+}  // namespace loft::view

@@ -1,0 +1,4 @@
+#include "papi/interface.h"
+
+#define LAYOUT layout_ours
+#include "layout.inc"

@@ -1,0 +1,4 @@
+#include <papi.h>
+
+#define LAYOUT layout_theirs
+#include "layout.inc"

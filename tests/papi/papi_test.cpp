@@ -1,0 +1,115 @@
+// PAPI's interface as programs see it, under the engine and natively.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "papi/events.hpp"
+
+struct layout_entry {
+  const char* name;
+  long value;
+};
+extern "C" const layout_entry layout_ours[];
+#ifdef LOFT_HAS_PAPI_HEADER
+extern "C" const layout_entry layout_theirs[];
+#endif
+
+namespace loft::papi {
+namespace {
+
+using testing::HasSubstr;
+
+struct Ran {
+  std::string output;
+  int status = -1;
+};
+
+Ran run(const std::string& command) {
+  Ran ran;
+  std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> buffer;
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    ran.output.append(buffer.data(), got);
+  ran.status = ::pclose(pipe);
+  return ran;
+}
+
+const std::string kRun = std::string(LOFT_PROGRAM) + " run --papi -- ";
+
+TEST(Papi, CountsExactlyAndRefusesWhatItCannotDo) {
+  const Ran ran = run(kRun + LOFT_PAPI_PROGRAM);
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("0 failures"));
+}
+
+TEST(Papi, CountsNothingNatively) {
+  const Ran ran = run(std::string(LOFT_PAPI_PROGRAM) + " natively");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+}
+
+TEST(Papi, HasPresetsOfWhichTheEngineCountsMany) {
+  const Catalogue& all = catalogue();
+  ASSERT_EQ(all.presets().size(), 108u);
+  const Event* instructions = all.find("PAPI_TOT_INS");
+  ASSERT_NE(instructions, nullptr);
+  EXPECT_EQ(instructions->terms.size(), 1u);
+  EXPECT_EQ(instructions->code, 0x80000032u);
+  EXPECT_THAT(instructions->why_missing, HasSubstr("loft run --papi"));
+  EXPECT_EQ(all.find("loft::flops"), all.find("flops"));
+  EXPECT_EQ(all.at(0x4FFFFFFF), nullptr);
+  EXPECT_EQ(all.at(0), nullptr);
+}
+
+TEST(PapiInterface, HasTheLayoutOfPapisOwnHeader) {
+#ifdef LOFT_HAS_PAPI_HEADER
+  std::size_t count = 0;
+  for (; layout_ours[count].name != nullptr; ++count) {
+    ASSERT_STREQ(layout_ours[count].name, layout_theirs[count].name);
+    EXPECT_EQ(layout_ours[count].value, layout_theirs[count].value) << layout_ours[count].name;
+  }
+  EXPECT_GT(count, 80u);
+#else
+  GTEST_SKIP() << "libpapi-dev is not installed";
+#endif
+}
+
+TEST(PapiInterface, ExportsEveryFunctionOfPapisOwnHeader) {
+  std::ifstream header("/usr/include/papi.h");
+  if (!header) GTEST_SKIP() << "libpapi-dev is not installed";
+  std::stringstream text;
+  text << header.rdbuf();
+  const std::string lines = text.str();
+  const std::regex prototype(R"(\n[^\n#*]*[ *](PAPI_[a-z_]+)\s*\([^\n]*[;,])");
+  std::size_t count = 0;
+  for (const char* file : {LOFT_LIBPAPI, LOFT_LIBPAPI_71}) {
+    void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << ::dlerror();
+    for (std::sregex_iterator at(lines.begin(), lines.end(), prototype), end; at != end; ++at) {
+      ++count;
+      EXPECT_NE(::dlsym(library, (*at)[1].str().c_str()), nullptr) << (*at)[1];
+    }
+    ::dlclose(library);
+  }
+  EXPECT_GT(count, 150u);
+}
+
+TEST(PapiTools, OfTheSystemShowWhatCanBeCounted) {
+  if (run("command -v papi_avail").status != 0) GTEST_SKIP() << "papi-tools are not installed";
+  const Ran ran = run(kRun + "papi_avail -a");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("PAPI_FP_OPS"));
+  EXPECT_THAT(ran.output, testing::Not(HasSubstr("PAPI_TOT_CYC")));
+  const Ran estimated = run("LOFT_PAPI_CYCLES=time " + kRun + "papi_avail -e PAPI_TOT_CYC");
+  EXPECT_THAT(estimated.output, HasSubstr("modelled"));
+}
+
+}  // namespace
+}  // namespace loft::papi

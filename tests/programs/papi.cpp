@@ -1,0 +1,215 @@
+// A program that uses PAPI. `work(n)` is a loop of 4 instructions a round, one of which adds two
+// numbers of double precision: what counts above that is the same for every n.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "papi/interface.h"
+
+extern "C" {
+int PAPI_library_init(int);
+int PAPI_is_initialized();
+int PAPI_create_eventset(int*);
+int PAPI_destroy_eventset(int*);
+int PAPI_cleanup_eventset(int);
+int PAPI_add_event(int, int);
+int PAPI_add_named_event(int, const char*);
+int PAPI_remove_event(int, int);
+int PAPI_query_event(int);
+int PAPI_query_named_event(const char*);
+int PAPI_event_name_to_code(const char*, int*);
+int PAPI_get_event_info(int, PAPI_event_info_t*);
+int PAPI_enum_event(int*, int);
+int PAPI_start(int);
+int PAPI_stop(int, long long*);
+int PAPI_read(int, long long*);
+int PAPI_reset(int);
+int PAPI_accum(int, long long*);
+int PAPI_set_multiplex(int);
+int PAPI_assign_eventset_component(int, int);
+int PAPI_num_hwctrs();
+int PAPI_set_domain(int);
+int PAPI_thread_init(unsigned long (*)());
+void work(long);
+}
+
+asm(R"(
+  .text
+  .globl work
+  .type work, @function
+work: pxor %xmm0, %xmm0
+1: addsd %xmm0, %xmm0
+  nop
+  dec %rdi
+  jnz 1b
+  ret
+)");
+
+namespace {
+
+int g_failures = 0;
+
+void check(bool is_good, const char* what, long long found = 0) {
+  if (is_good) return;
+  std::printf("failed: %s (%lld)\n", what, found);
+  ++g_failures;
+}
+
+int make_set(std::initializer_list<const char*> names) {
+  int set = PAPI_NULL;
+  check(PAPI_create_eventset(&set) == PAPI_OK, "create");
+  for (const char* name : names) check(PAPI_add_named_event(set, name) == PAPI_OK, name);
+  return set;
+}
+
+// Counts of work(n) and what is around it.
+void count(int set, long n, long long* values) {
+  PAPI_start(set);
+  work(n);
+  PAPI_stop(set, values);
+}
+
+void check_counts() {
+  const int set = make_set({"PAPI_TOT_INS", "PAPI_FP_OPS", "PAPI_BR_CN", "loft::op_nop"});
+  long long few[4], many[4], warm[4];
+  count(set, 10, warm);
+  count(set, 1000, few);
+  count(set, 21000, many);
+  check(many[0] - few[0] == 80000, "instructions of 20,000 rounds", many[0] - few[0]);
+  check(few[1] == 1000 && many[1] == 21000, "operations", few[1]);
+  check(many[2] - few[2] == 20000, "branches", many[2] - few[2]);
+  check(few[0] - 4000 < 400, "what the library itself counts", few[0] - 4000);
+  PAPI_start(set);
+  work(500);
+  long long values[4] = {}, sum[4] = {};
+  check(PAPI_read(set, values) == PAPI_OK && values[1] == 500, "read", values[1]);
+  work(500);
+  check(PAPI_accum(set, sum) == PAPI_OK && sum[1] == 1000, "accum", sum[1]);
+  work(100);
+  check(PAPI_reset(set) == PAPI_OK, "reset");
+  work(70);
+  check(PAPI_stop(set, values) == PAPI_OK && values[1] == 70, "after reset", values[1]);
+}
+
+void check_errors() {
+  int set = PAPI_NULL, code = 0;
+  long long values[2];
+  check(PAPI_start(1234) == PAPI_ENOEVST, "no such set");
+  check(PAPI_create_eventset(&set) == PAPI_OK, "create");
+  check(PAPI_create_eventset(&set) == PAPI_EINVAL, "create twice");
+  check(PAPI_start(set) == PAPI_EINVAL, "an empty set");
+  check(PAPI_stop(set, values) == PAPI_ENOTRUN, "not running");
+  check(PAPI_set_multiplex(set) == PAPI_ENOCMP, "no component");
+  check(PAPI_assign_eventset_component(set, 5) == PAPI_ENOCMP, "wrong component");
+  check(PAPI_add_named_event(set, "PAPI_NO_SUCH") == PAPI_ENOEVNT, "no such event");
+  check(PAPI_add_named_event(set, "PAPI_TOT_INS") == PAPI_OK, "add");
+  check(PAPI_add_named_event(set, "PAPI_TOT_INS") == PAPI_ECNFLCT, "add twice");
+  check(PAPI_event_name_to_code("PAPI_TOT_INS", &code) == PAPI_OK, "code");
+  check(PAPI_start(set) == PAPI_OK && PAPI_start(set) == PAPI_EISRUN, "start twice");
+  const int other = make_set({"PAPI_FP_OPS"});
+  check(PAPI_start(other) == PAPI_EISRUN, "two sets of a thread");
+  check(PAPI_remove_event(set, code) == PAPI_EISRUN, "remove while running");
+  std::thread([&] {
+    long long stolen[2];
+    check(PAPI_read(set, stolen) == PAPI_EINVAL, "another thread's set");
+  }).join();
+  check(PAPI_stop(set, values) == PAPI_OK, "stop");
+  check(PAPI_destroy_eventset(&set) == PAPI_EINVAL, "destroy a set that is not empty");
+  check(PAPI_cleanup_eventset(set) == PAPI_OK && PAPI_destroy_eventset(&set) == PAPI_OK, "destroy");
+  check(set == PAPI_NULL, "no set any more");
+  check(PAPI_set_domain(PAPI_DOM_KERNEL) == PAPI_EINVAL_DOM, "kernel mode");
+  check(PAPI_library_init(0x05070000) == PAPI_EINVAL, "another version");
+}
+
+// Whatever asks gets the same answer, and what is missing says why.
+void check_agreement() {
+  int code = static_cast<int>(PAPI_PRESET_MASK), available = 0;
+  do {
+    PAPI_event_info_t info;
+    check(PAPI_get_event_info(code, &info) == PAPI_OK, "info");
+    int set = PAPI_NULL;
+    PAPI_create_eventset(&set);
+    const bool can_query = PAPI_query_event(code) == PAPI_OK;
+    const bool can_add = PAPI_add_event(set, code) == PAPI_OK;
+    check(can_query == can_add && can_add == (info.count > 0), info.symbol);
+    if (!can_add) check(std::strlen(info.note) > 10, "a reason");
+    available += can_add ? 1 : 0;
+    PAPI_cleanup_eventset(set);
+    PAPI_destroy_eventset(&set);
+  } while (PAPI_enum_event(&code, PAPI_ENUM_EVENTS) == PAPI_OK);
+  check(available >= 24, "presets", available);
+  int native = static_cast<int>(PAPI_NATIVE_MASK), filled = 0;
+  int set = PAPI_NULL;
+  PAPI_create_eventset(&set);
+  PAPI_enum_event(&native, PAPI_ENUM_FIRST);
+  while (filled < PAPI_num_hwctrs() && PAPI_add_event(set, native) == PAPI_OK) {
+    ++filled;
+    PAPI_enum_event(&native, PAPI_ENUM_EVENTS);
+  }
+  check(filled == PAPI_num_hwctrs(), "counters that are there can be filled", filled);
+  check(PAPI_add_event(set, native) == PAPI_ECOUNT, "one more");
+}
+
+void check_threads() {
+  PAPI_thread_init([] { return static_cast<unsigned long>(getpid()); });
+  std::vector<std::thread> threads;
+  std::vector<long long> counts(4);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    threads.emplace_back([&counts, i] {
+      const int set = make_set({"PAPI_DP_OPS"});
+      for (int round = 0; round < 50; ++round) {
+        long long value = 0;
+        count(set, 1000, &value);
+        counts[i] += value;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (const long long value : counts) check(value == 50000, "a thread's own operations", value);
+}
+
+void check_fork() {
+  const int set = make_set({"PAPI_FP_OPS"});
+  PAPI_start(set);
+  const pid_t child = fork();
+  if (child == 0) {
+    g_failures = 0;
+    check(PAPI_is_initialized() == PAPI_NOT_INITED, "a child starts anew");
+    check(PAPI_library_init(0x07000000) == 0x07000000, "init in a child");
+    long long value = 0;
+    const int own = make_set({"PAPI_FP_OPS"});
+    count(own, 300, &value);
+    check(value == 300, "operations of a child", value);
+    _exit(g_failures);
+  }
+  work(20);
+  long long value = 0;
+  PAPI_stop(set, &value);
+  int status = -1;
+  waitpid(child, &status, 0);
+  check(status == 0, "the child", status);
+  check(value == 20, "operations of the parent", value);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  check(PAPI_start(0) == PAPI_ENOINIT, "before init");
+  check(PAPI_library_init(0x07000000) == 0x07000000, "init");
+  if (argc > 1 && std::strcmp(argv[1], "natively") == 0) {
+    check(PAPI_query_named_event("PAPI_TOT_INS") == PAPI_ENOEVNT, "nothing is counted natively");
+    check(PAPI_num_hwctrs() == 0, "no counters");
+  } else {
+    check_counts();
+    check_errors();
+    check_agreement();
+    check_threads();
+    check_fork();
+  }
+  std::printf("%d failures\n", g_failures);
+  return g_failures == 0 ? 0 : 1;
+}
