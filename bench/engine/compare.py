@@ -70,6 +70,46 @@ def prepare(folder, part=1):
     return text, python, sql, source
 
 
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def prepare_scripts(folder, part=1):
+    """Programs of interpreters, and programs that start programs."""
+    perl = write(folder, "loop.pl",
+                 "my %%h; my $s = 0; sub f { my ($a, $b) = @_; return $a * 2 + $b; }\n"
+                 "for my $i (1..%d) { $h{$i %% 997} += length(\"x$i\"); $s += f($i, $s & 255); }\n"
+                 "my $t = 'the quick brown fox ' x 20000; my $c = 0; $c++ while $t =~ /(\\w+)\\s/g;\n"
+                 "$s += $_ for values %%h; print \"$s $c\\n\";\n" % (1500000 // part))
+    lua = write(folder, "loop.lua",
+                "local h, s = {}, 0\nlocal function f(a, b) return a * 2 + b end\n"
+                "for i = 1, %d do h[i %% 997] = (h[i %% 997] or 0) + #tostring(i %% 100); s = (s + f(i, s %% 256)) %% 1000003 end\n"
+                "for _, v in pairs(h) do s = s + v end print(s)\n" % (4000000 // part))
+    node = write(folder, "loop.js",
+                 "const h = new Map(); let s = 0;\n"
+                 "for (let i = 0; i < %d; i++) h.set(i %% 997, (h.get(i %% 997) || 0) + String(i %% 100).length);\n"
+                 "for (const v of h.values()) s += v; console.log(s);\n" % (20000000 // part))
+    starts = write(folder, "starts.sh", "".join("/bin/true %d\n" % i for i in range(200 // part)))
+    parts = ["part%d" % i for i in range(12)]
+    for number, name in enumerate(parts):
+        write(folder, "project/%s.c" % name,
+              "#include <stdio.h>\nint %s(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * %d; return s; }\n" % (name, number))
+    objects = " ".join(name + ".o" for name in parts[:12 // part])
+    write(folder, "project/Makefile",
+          "all: %s\n\tar rcs parts.a %s\n%%.o: %%.c\n\tcc -O1 -c -o $@ $<\n" % (objects, objects))
+    return {
+        "perl": ["perl", perl],
+        "lua": ["lua5.4", lua],
+        "node": ["node", node],
+        "shell": ["sh", starts],
+        "make": ["make", "-s", "-B", "-C", os.path.join(folder, "project")],
+    }
+
+
 def programs(build, folder, part=1):
     text, python, sql, source = prepare(folder, part)
     kernels = os.path.join(build, "bench", "engine_kernels")
@@ -83,6 +123,7 @@ def programs(build, folder, part=1):
         "dgemm": [kernels, "dgemm", str(400 // part)],
         "triad": [kernels, "triad", str(800000 // part)],
         "g++": ["g++", "-std=c++20", "-O1", "-S", "-o", "-", source],
+        **prepare_scripts(folder, part),
     }
 
 
@@ -176,7 +217,8 @@ def table(build, ways, rounds, wanted, part=1):
     print("|---|---|" + "---|" * (len(ways) - 1))
     with tempfile.TemporaryDirectory() as folder:
         all_programs = programs(build, folder, part)
-        results = {name: compare(build, name, all_programs[name], rounds, ways) for name in wanted or all_programs}
+        wanted = [name for name in wanted or all_programs if shutil.which(all_programs[name][0])]
+        results = {name: compare(build, name, all_programs[name], rounds, ways) for name in wanted}
     for way in ways[1:]:
         print("geometric mean, %s: %.2f" % (way, geometric_mean([result[way] for result in results.values()])))
     return results

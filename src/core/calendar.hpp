@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace loft::core {
 
@@ -101,6 +103,37 @@ class UnitCalendar {
   Turns turns_;
   int count_ = 1;
   Cycle full_until_ = 0;  // no cycle from now to this one has a free unit
+};
+
+// A scheduler: operations that have not started yet. Where it is full, the next one can start when
+// the first of them has.
+class WaitingList {
+ public:
+  void reset(std::size_t entries) {
+    entries_ = entries;
+    starts_.clear();
+  }
+  // When an operation that is issued at `now` has an entry.
+  [[nodiscard]] Cycle enter(Cycle now) {
+    while (!starts_.empty() && starts_.front() <= now) drop_first();
+    if (starts_.size() < entries_) return now;
+    const Cycle free = starts_.front();
+    drop_first();
+    return free;
+  }
+  void add(Cycle start) {
+    starts_.push_back(start);
+    std::push_heap(starts_.begin(), starts_.end(), std::greater<>());
+  }
+
+ private:
+  void drop_first() {
+    std::pop_heap(starts_.begin(), starts_.end(), std::greater<>());
+    starts_.pop_back();
+  }
+
+  std::size_t entries_ = 1;
+  std::vector<Cycle> starts_;  // a heap, the earliest first
 };
 
 // Bytes that fit through in a span of 2^Shift cycles.

@@ -1,6 +1,7 @@
 // What can hold a program back, and sets of it. The names are those of loft's JSON.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -51,6 +52,19 @@ class CauseSet {
   std::uint32_t bits_ = 0;
 };
 constexpr CauseSet operator|(Cause a, Cause b) { return CauseSet(a) | CauseSet(b); }
+
+// A level beyond L1. Without both of its causes what it serves is in L1.
+struct LevelCauses {
+  Cause latency{}, bandwidth{};
+  [[nodiscard]] constexpr bool has(Cause cause) const {
+    return cause == latency || cause == bandwidth;
+  }
+};
+inline constexpr std::array<LevelCauses, 3> kLevelCauses = {{
+    {Cause::l2_latency, Cause::l2_bandwidth},
+    {Cause::l3_latency, Cause::l3_bandwidth},
+    {Cause::dram_latency, Cause::dram_bandwidth},
+}};
 
 [[nodiscard]] std::string_view to_string(Cause cause);
 [[nodiscard]] std::optional<Cause> find_cause(std::string_view name);

@@ -136,7 +136,8 @@ Result<void> read_cache_piece(std::string_view piece, HierarchyGeometry& geometr
 }
 
 Result<void> read_tlb_piece(std::string_view piece, TlbGeometry& geometry) {
-  constexpr const char* kHint = "write ITLB=, DTLB= or STLB=ENTRIES[,WAYS], as in STLB=2048,16";
+  constexpr const char* kHint =
+      "write ITLB=, DTLB= or STLB=ENTRIES[,WAYS[,POLICY]], as in STLB=2048,16";
   const auto assignment = split_assignment(piece);
   if (!assignment) return wrong("--tlb", piece, "there is no '='", kHint);
   TlbLevel* level = assignment->name == "itlb"   ? &geometry.itlb
@@ -151,9 +152,11 @@ Result<void> read_tlb_piece(std::string_view piece, TlbGeometry& geometry) {
   const auto words = split(assignment->value, ',');
   const auto entries = parse_u32(words[0]);
   const auto ways = words.size() == 1 ? entries : parse_u32(words[1]);
-  if (!entries || !ways || words.size() > 2) return wrong("--tlb", piece, "not two numbers", kHint);
+  const auto policy = words.size() == 3 ? named(words[2], kReplacements) : Replacement::lru;
+  if (!entries || !ways || words.size() > 3) return wrong("--tlb", piece, "not two numbers", kHint);
+  if (!policy) return wrong("--tlb", piece, "no such policy", "lru, plru, qlru or random");
   if (*entries == 0) return wrong("--tlb", piece, "it has no entries", kHint);
-  *level = {*entries, *ways};
+  *level = {*entries, *ways, *policy};
   return {};
 }
 
@@ -236,8 +239,10 @@ std::string to_string(const HierarchyGeometry& geometry) {
 
 std::string to_string(const TlbGeometry& geometry) {
   const auto level = [](std::string_view name, const TlbLevel& tlb) {
-    return tlb.exists() ? fmt::format("{}={},{}", name, tlb.entries, tlb.ways)
-                        : fmt::format("{}=none", name);
+    if (!tlb.exists()) return fmt::format("{}=none", name);
+    const bool is_lru = tlb.replacement == Replacement::lru;
+    return fmt::format("{}={},{}{}{}", name, tlb.entries, tlb.ways, is_lru ? "" : ",",
+                       is_lru ? "" : to_string(tlb.replacement));
   };
   return level("ITLB", geometry.itlb) + ":" + level("DTLB", geometry.dtlb) + ":" +
          level("STLB", geometry.second);

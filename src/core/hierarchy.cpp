@@ -154,6 +154,13 @@ Access Hierarchy::fetch(std::uint32_t thread, std::uint64_t address, std::uint64
   }
 }
 
+Access Hierarchy::walk(std::uint32_t thread, std::uint64_t address) {
+  Access access;
+  Request request{.line = address >> line_shift_};
+  from_l2(core_of(thread), request, access);
+  return access;
+}
+
 Access Hierarchy::store_past(std::uint32_t thread, std::uint64_t address, std::uint64_t size) {
   core_of(thread);
   const std::uint64_t last = (address + std::max<std::uint64_t>(size, 1) - 1) >> line_shift_;

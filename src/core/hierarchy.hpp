@@ -106,6 +106,8 @@ class Hierarchy {
   Access fetch(std::uint32_t thread, std::uint64_t address, std::uint64_t size);
   // A store past the caches: its bytes go to memory, copies in the caches are dropped.
   Access store_past(std::uint32_t thread, std::uint64_t address, std::uint64_t size);
+  // An entry of a page table, which walks read past L1.
+  Access walk(std::uint32_t thread, std::uint64_t address);
   // prefetcht0 and its kin: brings the line into L1 without counting a demand access.
   void prefetch(std::uint32_t thread, std::uint64_t address);
 

@@ -30,11 +30,17 @@ MachineGeometry zen(std::string name, std::uint64_t l2_bytes, std::uint32_t dtlb
       .branches = {.predictor = Predictor::tage, .table_bits = 14, .indirect_bits = indirect_bits}};
 }
 
+// The cost of more pages than a second-level TLB holds climbs slowly, as it does where a random one
+// leaves: under LRU all of them would be walks at once.
+TlbLevel second_level(std::uint32_t entries, std::uint32_t ways) {
+  return {entries, ways, Replacement::random};
+}
+
 // AMD names 1,536 and 3,072 indirect targets, of which the next powers of two are taken. Intel
 // names no number for Ice Lake: as many as Zen 4 are assumed.
 std::vector<MachineGeometry> all() {
-  std::vector<MachineGeometry> machines{zen("zen3", 512 * kKiB, 64, {2048, 16}, 11),
-                                        zen("zen4", kMiB, 72, {3072, 24}, 12)};
+  std::vector<MachineGeometry> machines{zen("zen3", 512 * kKiB, 64, second_level(2048, 16), 11),
+                                        zen("zen4", kMiB, 72, second_level(3072, 24), 12)};
   const PrefetchGeometry intel{.next_line = true, .stream_lines = 16, .stride_steps = 4};
   machines.push_back({.name = "skylake",
                       .caches = {.l1i = cache(32 * kKiB, 8),
@@ -43,7 +49,7 @@ std::vector<MachineGeometry> all() {
                                  .l3 = cache(8 * kMiB, 16),
                                  .l3_inclusion = Inclusion::inclusive,
                                  .prefetch = intel},
-                      .tlb = {.itlb = {128, 8}, .dtlb = {64, 4}, .second = {1536, 12}},
+                      .tlb = {.itlb = {128, 8}, .dtlb = {64, 4}, .second = second_level(1536, 12)},
                       .branches = {.predictor = Predictor::tage, .return_entries = 16}});
   machines.push_back(
       {.name = "icelake",  // the server
@@ -53,7 +59,7 @@ std::vector<MachineGeometry> all() {
                   .l3 = cache(36 * kMiB, 12),
                   .l3_inclusion = Inclusion::non_inclusive,
                   .prefetch = intel},
-       .tlb = {.itlb = {128, 8}, .dtlb = {64, 4}, .second = {2048, 16}},
+       .tlb = {.itlb = {128, 8}, .dtlb = {64, 4}, .second = second_level(2048, 16)},
        .branches = {.predictor = Predictor::tage, .table_bits = 14, .indirect_bits = 12}});
   // What cachegrind simulates where its own look at the machine is overridden: two levels, LRU.
   machines.push_back({.name = "cachegrind",

@@ -63,6 +63,17 @@ bool Models::predict(Thread& thread, const Instruction& instruction, const Block
                                   .next = instruction.address + instruction.length});
 }
 
+// Tables of pages lie beside all that programs have: eight bytes for each page of 4 KiB.
+Translated Models::translate_data(std::uint32_t number, Thread& thread, std::uint64_t address,
+                                  std::uint64_t size) {
+  constexpr std::uint64_t kTables = std::uint64_t{1} << 63;
+  Translated translated = thread.tlb.data(address, size);
+  if (parts_.walks && translated.served == Translation::walk)
+    translated.walked_from =
+        std::max(Level::l2, caches_.walk(number, kTables | address >> 12 << 3).nearest);
+  return translated;
+}
+
 void Models::touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip) {
   if (touch.is_past)
     caches_.store_past(number, touch.address, touch.size);
@@ -90,7 +101,8 @@ void Models::touch(std::uint32_t number, Thread& thread, const Instruction& inst
                           touched.size, std::numeric_limits<std::uint32_t>::max())),
                       .is_store = touched.is_store,
                       .is_past = touched.is_past};
-  if (parts_.tlb) access.translation = thread.tlb.data(touched.address, touched.size);
+  if (parts_.tlb)
+    access.translation = translate_data(number, thread, touched.address, touched.size);
   access.cache = touched.is_past ? caches_.store_past(number, touched.address, touched.size)
                  : touched.is_store
                      ? caches_.store(number, touched.address, touched.size, instruction.address)

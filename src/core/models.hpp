@@ -96,6 +96,7 @@ class Models {
   struct Parts {
     bool tlb = true;
     bool branches = true;
+    bool walks = false;  // page walks read the caches, too: a simulation of L1 misses has none
   };
 
   // Each part of the geometry has passed its check().
@@ -233,7 +234,7 @@ class Models {
   template <class Observer>
   [[gnu::noinline]] void touch_other(std::uint32_t number, Thread& thread, const CodeBlock& block,
                                      BlockTouch one, Observer&& observer) {
-    if (touch_quickly(thread, one)) return observer.data(one.instruction);
+    if (touch_quickly(number, thread, one)) return observer.data(one.instruction);
     tell_hits(thread, observer);
     touch_slowly(number, one, block.instructions[one.instruction].address);
     observer.changed(one.instruction);
@@ -260,13 +261,15 @@ class Models {
     caches_.fetch(number, line << line_shift_, 1);
   }
   // False: no access to the caches was made yet.
-  bool touch_quickly(Thread& thread, const BlockTouch& touch) {
+  bool touch_quickly(std::uint32_t number, Thread& thread, const BlockTouch& touch) {
     if (parts_.tlb && !thread.tlb.data_quickly(touch.address, touch.size)) [[unlikely]] {
-      thread.tlb.data(touch.address, touch.size);
+      translate_data(number, thread, touch.address, touch.size);
       return false;
     }
     return !touch.is_past && thread.quick.data(touch.address, touch.size, touch.is_store);
   }
+  Translated translate_data(std::uint32_t number, Thread& thread, std::uint64_t address,
+                            std::uint64_t size);
   void touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip);
   // Whether it was mispredicted.
   bool predict(Thread& thread, const Instruction& instruction, const BlockEnd& end);

@@ -29,6 +29,8 @@ constexpr Field kFields[] = {
     {"taken_per_cycle", "", &CoreParameters::taken_per_cycle, 1, 16},
     {"fetch_lines", "", &CoreParameters::fetch_lines, 0.1, 64},
     {"mispredict_penalty", kCycles, &CoreParameters::mispredict_penalty, 0, 1000},
+    {"integer_scheduler", "", &CoreParameters::integer_scheduler, 1, 4096},
+    {"vector_scheduler", "", &CoreParameters::vector_scheduler, 1, 4096},
     {"core_share", "", &CoreParameters::core_share, 0.1, 1},
     {"vector_width", "bits", &CoreParameters::vector_width, 64, 4096},
     {"l1_latency", kCycles, &CoreParameters::l1_latency, 1, kMostCycles},
@@ -41,6 +43,7 @@ constexpr Field kFields[] = {
     {"l2_bandwidth", kBandwidth, &CoreParameters::l2_bandwidth, 0.1, 4096},
     {"l3_bandwidth", kBandwidth, &CoreParameters::l3_bandwidth, 0.1, 4096},
     {"dram_bandwidth", kBandwidth, &CoreParameters::dram_bandwidth, 0.01, 4096},
+    {"write_back_cost", "", &CoreParameters::write_back_cost, 0, 4},
     {"fill_buffers", "", &CoreParameters::fill_buffers, 1, 250},
     {"store_buffer", "", &CoreParameters::store_buffer, 1, 1024},
     {"forward_general", kCycles, &CoreParameters::forward_general, 0, 1000},
@@ -137,6 +140,8 @@ Cluster cluster_of(Unit unit) {
     case Unit::none:
     case Unit::load:
     case Unit::store:
+    case Unit::vector_load:
+    case Unit::vector_store:
     case Unit::count_:
       break;
   }
@@ -150,9 +155,9 @@ std::string_view to_string(Origin origin) {
 
 std::string_view to_string(Unit unit) {
   constexpr std::array<std::string_view, kUnits> kNames = {
-      "none",           "int_alu",        "int_shift", "int_mul", "int_div",
-      "branch",         "fp_add",         "fp_mul",    "fp_div",  "vector_logic",
-      "vector_shuffle", "vector_int_mul", "transfer",  "load",    "store"};
+      "none",     "int_alu", "int_shift", "int_mul",      "int_div",        "branch",
+      "fp_add",   "fp_mul",  "fp_div",    "vector_logic", "vector_shuffle", "vector_int_mul",
+      "transfer", "load",    "store",     "vector_load",  "vector_store"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 

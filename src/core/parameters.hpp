@@ -48,6 +48,8 @@ enum class Unit : std::uint8_t {
   transfer,  // between the register files
   load,
   store,
+  vector_load,  // of vector registers, beside a unit that loads
+  vector_store,
   count_
 };
 inline constexpr std::size_t kUnits = static_cast<std::size_t>(Unit::count_);
@@ -71,6 +73,8 @@ struct CoreParameters {
   Parameter taken_per_cycle;  // taken branches it follows in a cycle
   Parameter fetch_lines;      // lines of code that it has asked a cache for at a time
   Parameter mispredict_penalty;
+  // Operations that wait for what they need; those behind them do not start before one leaves.
+  Parameter integer_scheduler, vector_scheduler;
   Parameter core_share{1};  // of the core's cycles; the rest has a sibling of the thread
   // Units.
   std::array<Parameter, kUnits> unit_count;
@@ -81,7 +85,10 @@ struct CoreParameters {
   Parameter l1_latency, vector_load_extra, l2_latency, l3_latency, dram_latency;
   Parameter l1_load_bandwidth, l1_store_bandwidth;       // bytes a cycle
   Parameter l2_bandwidth, l3_bandwidth, dram_bandwidth;  // bytes a cycle
-  Parameter fill_buffers;                                // L1 misses under way
+  // What a byte that is written back to memory takes of its bandwidth: 1 as much as one that is
+  // read, 0 nothing.
+  Parameter write_back_cost{1};
+  Parameter fill_buffers;  // L1 misses under way
   Parameter store_buffer;
   // From a store's data to the result of a load: in general; where both form the address of the
   // same registers; of vector registers; where the load wants more than the store has.

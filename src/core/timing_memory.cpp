@@ -1,5 +1,6 @@
 // The memory side of a timing run: ports, translation, store buffer, misses, bandwidths.
 #include <algorithm>
+#include <cmath>
 
 #include "core/timing_run.hpp"
 
@@ -17,13 +18,13 @@ constexpr std::uint64_t kMostGranules = 9;
 Level TimingRun::level_of(const Access& access) const {
   switch (scenario_.unknown) {
     case Unknown::nearest:
-      return access.nearest;
+      return brought_near(access.nearest);
     case Unknown::farthest:
-      return access.farthest;
+      return brought_near(access.farthest);
     case Unknown::as_modelled:
       break;
   }
-  return access.level;
+  return brought_near(access.level);
 }
 
 Cycle TimingRun::translate(const WindowAccess& access, Cycle at) {
@@ -32,12 +33,32 @@ Cycle TimingRun::translate(const WindowAccess& access, Cycle at) {
   if (served == Translation::first) return at;
   if (served == Translation::second) return at + second_tlb_;
   if (walk_ == 0) return at;
-  return walkers_.take(now_, at, walk_) + walk_;
+  const Cycle walk = walk_ + walk_beyond_[static_cast<std::size_t>(access.translation.walked_from)];
+  return walkers_.take(now_, at, walk) + walk;
+}
+
+Cycle TimingRun::start_access(const Instruction& instruction, const WindowAccess& access,
+                              Cycle at) {
+  const Unit unit = access.is_store ? Unit::store : Unit::load;
+  const Unit of_vectors = access.is_store ? Unit::vector_store : Unit::vector_load;
+  auto& bytes = access.is_store ? l1_stores_ : l1_loads_;
+  const Parameter& bandwidth = access.is_store ? core_.l1_store_bandwidth : core_.l1_load_bandwidth;
+  // What one unit moves in a cycle.
+  const auto width = static_cast<std::uint32_t>(
+      bandwidth.value / core_.unit_count[static_cast<std::size_t>(of_vectors)].value);
+  const std::uint64_t last = access.address + std::max(1u, access.size) - 1;
+  const bool crosses = access.address / kLine != last / kLine && access.size <= kLine;
+  for (int part = 0; part <= static_cast<int>(crosses); ++part) {
+    at = start_on(unit, Cluster::none, at, 1);
+    if (instruction.vector_bits != 0) at = start_on(of_vectors, Cluster::none, at, 1);
+    const std::uint32_t size = part == 0 ? access.size : std::min(access.size, width);
+    if (is_bandwidth_limited_[0]) at = bytes.take(now_, at, size);
+  }
+  return at;
 }
 
 Cycle TimingRun::load(const Instruction& instruction, const WindowAccess& access, Cycle at) {
-  at = start_on(Unit::load, Cluster::none, std::max(at, load_barrier_), 1);
-  if (is_bandwidth_limited_[0]) at = l1_loads_.take(now_, at, access.size);
+  at = start_access(instruction, access, std::max(at, load_barrier_));
   at = translate(access, at);
   const bool is_vector = instruction.vector_bits != 0;
   const Cycle hit = level_latency_[0] + (is_vector ? vector_load_extra_ : 0);
@@ -60,6 +81,7 @@ Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
   const std::uint64_t first = access.address / kLine;
   const std::uint64_t last = (access.address + std::max(1u, access.size) - 1) / kLine;
   const Level level = level_of(access.cache);
+  const Level prefetched = brought_near(access.cache.prefetched_from);
   Cycle done = at + level_latency_[0];
   if (access.cache.is_transfer) {
     if (!has_sharing_) return done;
@@ -72,10 +94,9 @@ Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
   } else {
     if (filled(first).line == first) done = std::max(done, filled(first).ready);
     if (filled(last).line == last) done = std::max(done, filled(last).ready);
-    if (access.cache.prefetched_from == Level::l1) return done;
+    if (prefetched == Level::l1) return done;
   }
-  if (access.cache.prefetched_from > level)
-    done = std::max(done, pass_prefetched(access.cache, level));
+  if (prefetched > level) done = std::max(done, pass_prefetched(access.cache, level));
   filled(first) = {first, done};
   filled(last) = {last, done};
   return done;
@@ -86,8 +107,7 @@ Cycle TimingRun::fetch_line(const Access& access, Level level, Cycle at) {
   const auto bytes = static_cast<std::uint32_t>(access.lines * kLine);
   at = fill_buffers_.take(now_, at, latency);
   at = pass(level, Level::l1, at, bytes);
-  if (access.written_back > 0 && is_bandwidth_limited_[3])
-    dram_.take(now_, at, static_cast<std::uint32_t>(access.written_back * kLine));
+  write_back(access, at);
   return at + latency;
 }
 
@@ -96,9 +116,16 @@ Cycle TimingRun::fetch_line(const Access& access, Level level, Cycle at) {
 Cycle TimingRun::pass_prefetched(const Access& access, Level level) {
   const auto bytes = static_cast<std::uint32_t>(access.lines * kLine);
   const Cycle at = pass(access.prefetched_from, level, now_, bytes);
-  if (access.written_back > 0 && is_bandwidth_limited_[3] && level == Level::l1)
-    dram_.take(now_, at, static_cast<std::uint32_t>(access.written_back * kLine));
+  if (level == Level::l1) write_back(access, at);
   return at + level_latency_[static_cast<std::size_t>(level)];
+}
+
+// What leaves for memory takes as much of its bandwidth as the other direction leaves to it.
+void TimingRun::write_back(const Access& access, Cycle at) {
+  if (access.written_back == 0 || !is_bandwidth_limited_[3]) return;
+  const auto bytes = static_cast<std::uint32_t>(
+      std::llround(static_cast<double>(access.written_back * kLine) * core_.write_back_cost.value));
+  if (bytes > 0) dram_.take(now_, at, bytes);
 }
 
 // Through the links between two levels, from the lower one up.
@@ -111,20 +138,19 @@ Cycle TimingRun::pass(Level from, Level to, Cycle at, std::uint32_t bytes) {
   return at;
 }
 
-Cycle TimingRun::store(const WindowAccess& access, Cycle at) {
-  at = start_on(Unit::store, Cluster::none, at, 1);
-  if (is_bandwidth_limited_[0]) at = l1_stores_.take(now_, at, access.size);
-  at = translate(access, at);
+Cycle TimingRun::store(const Instruction& instruction, const WindowAccess& access, Cycle at) {
+  at = translate(access, start_access(instruction, access, at));
   if (!access.is_past) return line_ready(access, at);
   return is_bandwidth_limited_[3] ? dram_.take(now_, at, access.size) : at;
 }
 
 void TimingRun::keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
                            Cycle line) {
-  // Stores reach the cache in order, two in a cycle, after their instruction has left.
+  // Stores reach the cache in order, as many in a cycle as are stored, after their instruction has
+  // left.
   Cycle commit = std::max({last_leave_, line, last_commit_});
   if (commit > last_commit_) committed_in_cycle_ = 0;
-  if (committed_in_cycle_ >= 2) {
+  if (committed_in_cycle_ >= commit_width_) {
     ++commit;
     committed_in_cycle_ = 0;
   }

@@ -52,6 +52,9 @@ void TimingRun::prepare(const Scenario& scenario) {
     line_interval_[i].set(static_cast<double>(level_latency_[i]) / core_.fetch_lines.value);
   is_bandwidth_limited_ = {!without(Cause::l1_bandwidth), !without(Cause::l2_bandwidth),
                            !without(Cause::l3_bandwidth), !without(Cause::dram_bandwidth)};
+  is_near_ = {false, without(Cause::l2_bandwidth) && without(Cause::l2_latency),
+              without(Cause::l3_bandwidth) && without(Cause::l3_latency),
+              without(Cause::dram_bandwidth) && without(Cause::dram_latency)};
   const bool is_wide = without(Cause::width);
   issue_width_ = is_wide ? kEndless : whole(core_.issue_width);
   retire_width_ = is_wide ? kEndless : whole(core_.retire_width);
@@ -62,6 +65,11 @@ void TimingRun::prepare(const Scenario& scenario) {
   mispredict_penalty_ = whole(core_.mispredict_penalty);
   second_tlb_ = without(Cause::tlb) ? 0 : whole(core_.second_tlb_latency);
   walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);
+  for (std::size_t i = 2; i < walk_beyond_.size(); ++i)
+    walk_beyond_[i] = std::max<Cycle>(0, level_latency_[i] - whole(core_.l2_latency));
+  commit_width_ = without(Cause::memory_ports)
+                      ? kEndless
+                      : whole(core_.unit_count[static_cast<std::size_t>(Unit::store)]);
   transfer_ = whole(core_.transfer_latency);
   atomic_ = whole(core_.atomic_latency);
   // Loads may begin before an atomic has finished, if not their results are there before.
@@ -126,12 +134,20 @@ void TimingRun::prepare_units() {
                         : cluster == Cluster::vector  ? Cause::fp_ports
                         : cluster == Cluster::integer ? Cause::int_ports
                                                       : Cause::memory_ports;
-    is_limited_[i] = unit != Unit::none && !without(cause);
+    // As many bytes as the units for vectors move: they are what bounds the bandwidth of L1, too.
+    const bool moves_vectors = unit == Unit::vector_load || unit == Unit::vector_store;
+    is_limited_[i] =
+        unit != Unit::none && !without(cause) && !(moves_vectors && without(Cause::l1_bandwidth));
     units_[i].reset(static_cast<int>(whole(core_.unit_count[i])), turns_);
   }
   is_cluster_limited_ = {false, !without(Cause::int_ports), !without(Cause::fp_ports)};
   for (std::size_t i = 0; i < kClusters; ++i)
     clusters_[i].reset(static_cast<int>(whole(core_.cluster_count[i])));
+  const auto entries = [](const Parameter& parameter) {
+    return static_cast<std::size_t>(whole(parameter));
+  };
+  waiting_[static_cast<std::size_t>(Cluster::integer)].reset(entries(core_.integer_scheduler));
+  waiting_[static_cast<std::size_t>(Cluster::vector)].reset(entries(core_.vector_scheduler));
   // Siblings share what belongs to their core, up to L2.
   const double share = core_.core_share.value;
   l1_loads_.reset(share * core_.l1_load_bandwidth.value);
@@ -175,7 +191,7 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
   } else {
     Cycle line = 0;
     for (const WindowAccess& access : accesses)
-      if (access.is_store) line = std::max(line, store(access, addressed));
+      if (access.is_store) line = std::max(line, store(instruction, access, addressed));
     leave(instruction, finish);
     for (const WindowAccess& access : accesses)
       if (access.is_store) keep_store(instruction, access, finish, line);
@@ -289,7 +305,11 @@ Cycle TimingRun::operate(const Instruction& instruction, Cycle at) {
   auto cycles = static_cast<int>(op.occupancy.next());
   if (op.is_wide && instruction.vector_bits > vector_width_)
     cycles *= instruction.vector_bits / vector_width_;
+  WaitingList& waiting = waiting_[static_cast<std::size_t>(op.cluster)];
+  const bool waits = op.cluster != Cluster::none;
+  if (waits) at = std::max(at, waiting.enter(now_));
   at = started_ = start_on(op.unit, op.cluster, at, std::max(1, cycles));
+  if (waits) waiting.add(at);
   return at + op.latency.next();
 }
 

@@ -67,9 +67,11 @@ class TimingRun {
   Cycle operate(const Instruction& instruction, Cycle at);
   void leave(const Instruction& instruction, Cycle finish);
 
+  // The units of an access, one after the other where it lies in two lines.
+  Cycle start_access(const Instruction& instruction, const WindowAccess& access, Cycle at);
   Cycle load(const Instruction& instruction, const WindowAccess& access, Cycle at);
   // When the store can go to the cache, once its data are there and it has left.
-  Cycle store(const WindowAccess& access, Cycle at);
+  Cycle store(const Instruction& instruction, const WindowAccess& access, Cycle at);
   void keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
                   Cycle line);
   Cycle forward(const Instruction& instruction, const WindowAccess& access,
@@ -77,9 +79,14 @@ class TimingRun {
   [[nodiscard]] const StoreRecord* last_store_to(const WindowAccess& access) const;
   Cycle translate(const WindowAccess& access, Cycle at);
   [[nodiscard]] Level level_of(const Access& access) const;
+  // L1, in the place of a level whose latency and bandwidth are both taken away.
+  [[nodiscard]] Level brought_near(Level level) const {
+    return is_near_[static_cast<std::size_t>(level)] ? Level::l1 : level;
+  }
   // When the line is in L1, for an access that asks at `at`.
   Cycle line_ready(const WindowAccess& access, Cycle at);
   Cycle fetch_line(const Access& access, Level level, Cycle at);
+  void write_back(const Access& access, Cycle at);
   Cycle pass_prefetched(const Access& access, Level level);
   Cycle pass(Level from, Level to, Cycle at, std::uint32_t bytes);
   Filled& filled(std::uint64_t line) { return filled_[line % kFilled]; }
@@ -99,11 +106,14 @@ class TimingRun {
   std::array<bool, kClusters> is_cluster_limited_{};
   std::array<Cycle, 4> level_latency_{};
   std::array<bool, 4> is_bandwidth_limited_{};
+  std::array<bool, 4> is_near_{};  // what the level serves is in L1
   Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
   Cycle nops_a_slot_ = 1;
   Cycle vector_load_extra_ = 0, mispredict_penalty_ = 0;
   // Cycles from one line of code to the next while the front end waits for a level.
   std::array<Duration, 4> line_interval_;
+  std::array<Cycle, 4> walk_beyond_{};  // of walks whose entry lies beyond L2
+  Cycle commit_width_ = 2;              // stores that reach the cache in a cycle
   Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0, barrier_ahead_ = 0;
   Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
   int vector_width_ = 256;
@@ -113,6 +123,7 @@ class TimingRun {
   // The machine while it runs.
   std::array<UnitCalendar, kUnits> units_;
   std::array<UnitCalendar, kClusters> clusters_;
+  std::array<WaitingList, kClusters> waiting_;
   ByteCalendar<2> l1_loads_, l1_stores_;
   ByteCalendar<4> l2_, l3_, dram_;
   BufferCalendar fill_buffers_, walkers_;

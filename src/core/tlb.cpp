@@ -19,7 +19,7 @@ Result<void> check_level(const TlbLevel& level, std::string_view name) {
 }
 
 Cache table(const TlbLevel& level) {
-  return {level.entries / level.ways, level.ways, Replacement::lru};
+  return {level.entries / level.ways, level.ways, level.replacement};
 }
 
 // Pages of different sizes have different keys, whose low bits choose the set.
@@ -69,7 +69,8 @@ Translated Tlb::pages_one_by_one(Cache& first, std::uint64_t address, std::uint6
   for (;;) {
     const int shift = map_.shift_of(address);
     const Translated one = page(first, key_of(address, shift));
-    all = {std::max(all.served, one.served), std::max(all.nearest, one.nearest)};
+    all.served = std::max(all.served, one.served);
+    all.nearest = std::max(all.nearest, one.nearest);
     const std::uint64_t next = ((address >> shift) + 1) << shift;
     if (next > last || next == 0) return all;
     address = next;

@@ -19,6 +19,7 @@ namespace loft::core {
 struct TlbLevel {
   std::uint32_t entries = 0;  // 0: there is none (second level only)
   std::uint32_t ways = 0;     // as many as entries: fully associative
+  Replacement replacement = Replacement::lru;
   [[nodiscard]] bool exists() const { return entries != 0; }
   bool operator==(const TlbLevel&) const = default;
 };
@@ -54,6 +55,8 @@ enum class Translation : std::uint8_t { first, second, walk };
 struct Translated {
   Translation served = Translation::first;   // of several pages, the slowest
   Translation nearest = Translation::first;  // before warm-up is complete it may have been nearer
+  Level walked_from =
+      Level::l2;  // of a walk: where the entry of the page table was, at the nearest
   [[nodiscard]] bool is_unknown() const { return served != nearest; }
   bool operator==(const Translated&) const = default;
 };

@@ -10,12 +10,12 @@
 namespace loft::core {
 namespace {
 
-constexpr std::string_view kMagic = "loftwin1";
+constexpr std::string_view kMagic = "loftwin2";
 constexpr std::size_t kHeaderBytes = 8 + 4 * 4;
 constexpr std::size_t kBlockBytes = 8;
 constexpr std::size_t kInstructionBytes = 8 + 4 + 6 + 2 + 3 * 8;
 constexpr std::size_t kExecutionBytes = 4 + 4 + 2 + 4;
-constexpr std::size_t kAccessBytes = 8 + 4 + 2 + 8 + 2;
+constexpr std::size_t kAccessBytes = 8 + 4 + 2 + 8 + 3;
 
 Failure malformed(std::string why) {
   return failure(ErrorKind::malformed, "read a window", std::move(why));
@@ -139,6 +139,7 @@ void put(Writer& out, const WindowAccess& a) {
   out.put(a.cache.written_back);
   out.put(a.translation.served);
   out.put(a.translation.nearest);
+  out.put(a.translation.walked_from);
 }
 
 WindowAccess get_access(Reader& in) {
@@ -157,6 +158,7 @@ WindowAccess get_access(Reader& in) {
   a.cache.written_back = in.get<std::uint8_t>();
   a.translation.served = in.get_below<Translation>(kTranslations);
   a.translation.nearest = in.get_below<Translation>(kTranslations);
+  a.translation.walked_from = in.get_below<Level>(kLevels);
   return a;
 }
 
@@ -206,7 +208,7 @@ std::vector<std::byte> serialize(const Window& window) {
 Result<Window> parse_window(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderBytes) return malformed("it ends within its header");
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    return malformed("it does not begin with loftwin1");
+    return malformed("it does not begin with loftwin2");
   Reader in(bytes);
   in.get<std::uint64_t>();
   Window window;

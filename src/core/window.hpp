@@ -126,7 +126,7 @@ struct Window {
 // Whether every number refers to something.
 [[nodiscard]] Result<void> check(const Window& window);
 
-// Little-endian: "loftwin1", the numbers of blocks, instructions, executions and accesses, and the
+// Little-endian: "loftwin2", the numbers of blocks, instructions, executions and accesses, and the
 // records in that order, each of a fixed size.
 [[nodiscard]] std::vector<std::byte> serialize(const Window& window);
 // Refuses whatever check() refuses, too.

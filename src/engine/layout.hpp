@@ -22,7 +22,8 @@
 //                  distances, are the running totals of the events that are counted per call
 //
 // A block executed N times by a thread contributes N times what its instructions are. A conditional
-// branch falls through as often as the block that follows it in `next_fall` was counted.
+// branch falls through as often as the block that follows it in `next_fall` was counted, or counts
+// when it is taken: most forward branches are not, and then blocks in a row need one counter.
 #pragma once
 
 #include <atomic>
@@ -33,7 +34,7 @@
 
 namespace loft::engine {
 
-inline constexpr std::uint64_t kSharedMagic = 0x3630'4E45'5446'4F4CULL;  // "LOFTEN06"
+inline constexpr std::uint64_t kSharedMagic = 0x3730'4E45'5446'4F4CULL;  // "LOFTEN07"
 
 inline constexpr std::uint32_t kMaxBlocks = 32u << 20;  // of all processes of a run together
 inline constexpr std::uint32_t kMaxSlots = 65536;       // threads of a run, ended ones included
@@ -62,6 +63,10 @@ enum class BlockKind : std::uint32_t {
   units,  // no instructions: a sum seen at run time, of the block `next_fall`'s instruction number
           // `instructions`: iterations, lanes, bytes. `size` is the Unit (classify/kind.hpp)
   extra_fall,  // no instructions: more times that the branch of the block `next_fall` was not taken
+  taken,       // no instructions: how often the branch of the block number `size` was taken, whose
+               // `next_fall` this is. The block `next_fall` of this one ran as often as that one,
+               // less this.
+               // Its own counter holds corrections alone
   begun  // of the address stream alone: its last instruction was interrupted, and starts again
 };
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -269,6 +270,48 @@ Result<std::vector<BlockCount>> Shared::counts(std::uint32_t slot) const {
 }
 
 Result<std::vector<BlockCount>> Shared::read_counts(std::uint32_t slot) const {
+  LOFT_TRY(const auto counters, read_counters(slot));
+  return derive_counts(counters);
+}
+
+// Blocks without a counter of their own ran as often as the one before them, less how often its
+// branch was taken. They have higher numbers than both. While the thread runs, counters of a moment
+// apart can make that less than nothing.
+std::vector<BlockCount> Shared::derive_counts(std::span<const BlockCount> counters) const {
+  const auto counter_of = [](std::span<const BlockCount> behind, std::uint32_t number) {
+    const auto found = std::ranges::lower_bound(behind, number, {}, &BlockCount::block);
+    return found != behind.end() && found->block == number ? found->count : 0;
+  };
+  std::vector<BlockCount> result;
+  result.reserve(counters.size() * 2);
+  std::map<std::uint32_t, std::uint64_t> derived;  // of blocks that are still to come
+  while (!counters.empty() || !derived.empty()) {
+    const bool is_derived =
+        !derived.empty() && (counters.empty() || derived.begin()->first <= counters.front().block);
+    const std::uint32_t number = is_derived ? derived.begin()->first : counters.front().block;
+    std::uint64_t count = 0;
+    if (is_derived) {
+      count += derived.begin()->second;
+      derived.erase(derived.begin());
+    }
+    if (!counters.empty() && counters.front().block == number) {
+      count += counters.front().count;
+      counters = counters.subspan(1);
+    }
+    const BlockEntry entry = block(number);
+    const bool is_body = entry.kind == static_cast<std::uint16_t>(BlockKind::body);
+    if (count == 0 || (is_body && static_cast<std::int64_t>(count) < 0)) continue;
+    result.push_back({number, count});
+    if (!is_body || entry.next_fall <= number) continue;
+    const BlockEntry taken = block(entry.next_fall);
+    if (taken.kind != static_cast<std::uint16_t>(BlockKind::taken) || taken.next_fall <= number)
+      continue;
+    derived[taken.next_fall] += count - counter_of(counters, entry.next_fall);
+  }
+  return result;
+}
+
+Result<std::vector<BlockCount>> Shared::read_counters(std::uint32_t slot) const {
   std::vector<BlockCount> result;
   if (slot >= kMaxSlots) return result;
   const auto base = static_cast<off_t>(kCountersOffset + slot * kCountersPerSlot);

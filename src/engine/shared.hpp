@@ -119,6 +119,8 @@ class Shared {
   [[nodiscard]] bool change_window();
   [[nodiscard]] SharedHeader& header() const;
   [[nodiscard]] Result<std::vector<BlockCount>> read_counts(std::uint32_t slot) const;
+  [[nodiscard]] Result<std::vector<BlockCount>> read_counters(std::uint32_t slot) const;
+  [[nodiscard]] std::vector<BlockCount> derive_counts(std::span<const BlockCount> counters) const;
   template <typename T>
   [[nodiscard]] std::vector<T> table(std::uint64_t offset, std::uint32_t count) const;
 

@@ -67,7 +67,9 @@ void StreamReader::keep_schedule() {
   constexpr Nanoseconds kQuietAfterOne = 10ms;
   const Nanoseconds time = now();
   if (!shared_.has_window()) {
-    if (!schedule_->is_due(time)) return;
+    const bool is_due = schedule_->is_due(time);
+    const bool is_wanted = schedule_->has_budget() && listener_.wants_window(time);
+    if (!is_due && !is_wanted) return;
     joined_before_ = shared_.joined();
     left_before_ = shared_.left();
     opened_ = time;

@@ -70,6 +70,9 @@ class StreamListener {
   StreamListener(const StreamListener&) = delete;
   StreamListener& operator=(const StreamListener&) = delete;
   virtual void on_block(const StreamedBlock& ran) = 0;
+  // Whether a window is to be opened now, though none is due. Asked every few milliseconds while
+  // there is none.
+  [[nodiscard]] virtual bool wants_window(Nanoseconds) { return false; }
   // How many bytes of each thread the next window is to have; the schedule has planned so many.
   [[nodiscard]] virtual std::uint64_t window_bytes(std::uint64_t planned) { return planned; }
 };

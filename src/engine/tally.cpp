@@ -1,7 +1,5 @@
 #include "engine/tally.hpp"
 
-#include <Zydis/Zydis.h>
-
 #include <algorithm>
 
 namespace loft::engine {
@@ -15,22 +13,6 @@ std::size_t index_of(const Kind& kind, Unit unit) {
   for (std::size_t i = 0; i < kMaxUnits; ++i)
     if (kind.units[i].unit == unit) return i;
   return kNoUnit;
-}
-
-void decode(std::span<const std::uint8_t> code, KindTable& kinds, std::vector<KindId>& out,
-            std::vector<std::uint8_t>& lengths) {
-  ZydisDecoder decoder;
-  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-  ZydisDecodedInstruction instruction;
-  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  while (!code.empty()) {
-    if (!ZYAN_SUCCESS(
-            ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands)))
-      return;
-    out.push_back(kinds.intern(classify(instruction, operands).kind));
-    lengths.push_back(instruction.length);
-    code = code.subspan(instruction.length);
-  }
 }
 
 }  // namespace
@@ -53,7 +35,7 @@ void Tally::decode(std::uint32_t number) {
   block.entry = shared_.block(number);  // when it was learnt, it may have been half written
   block.first = static_cast<std::uint32_t>(kinds_of_blocks_.size());
   if (block.entry.kind == static_cast<std::uint16_t>(BlockKind::body))
-    engine::decode(shared_.code(block.entry), kinds_, kinds_of_blocks_, lengths_of_blocks_);
+    reader_.read(shared_.code(block.entry), kinds_of_blocks_, lengths_of_blocks_);
   block.count = static_cast<std::uint32_t>(kinds_of_blocks_.size()) - block.first;
 }
 
@@ -67,13 +49,16 @@ void Tally::spread(std::uint32_t number, std::uint64_t count, std::span<const st
                             std::uint64_t value) {
     if (instruction >= owner.count) return;
     const std::uint32_t place = owner.first + instruction;
-    const std::size_t index = index_of(kinds_[kinds_of_blocks_[place]], unit);
+    const std::size_t index = index_of(reader_.kinds()[kinds_of_blocks_[place]], unit);
     if (index != kNoUnit) add(place, 0, index, value);
   };
   const std::uint32_t next = block.entry.next_fall;
   const auto kind = static_cast<BlockKind>(block.entry.kind);
-  if (kind == BlockKind::body && block.count != 0 && next != kNoBlock)
-    add_unit(block, block.count - 1, Unit::taken, count - (next < dense.size() ? dense[next] : 0));
+  if (kind == BlockKind::body && block.count != 0 && next != kNoBlock) {
+    const std::uint64_t counted = next < dense.size() ? dense[next] : 0;
+    const bool is_taken = shared_.block(next).kind == static_cast<std::uint16_t>(BlockKind::taken);
+    add_unit(block, block.count - 1, Unit::taken, is_taken ? counted : count - counted);
+  }
   if (next >= blocks_.size() || (kind != BlockKind::units && kind != BlockKind::extra_fall)) return;
   decode(next);
   const Block& owner = blocks_[next];
@@ -133,7 +118,7 @@ Result<void> Tally::gather(std::uint32_t slot, const Choice& chosen, std::vector
     spread(
         number, count, dense,
         [&](std::uint32_t place, std::uint64_t executions, std::size_t unit, std::uint64_t units) {
-          if (sums.size() < kinds_.size()) sums.resize(kinds_.size());
+          if (sums.size() < reader_.kinds().size()) sums.resize(reader_.kinds().size());
           Sum& sum = sums[kinds_of_blocks_[place]];
           sum.executions += executions;
           if (unit != kNoUnit) sum.units[unit] += units;
@@ -146,7 +131,7 @@ EventVector Tally::events_of(const std::vector<Sum>& sums) const {
   EventVector total;
   for (KindId kind = 0; kind < sums.size(); ++kind)
     if (sums[kind].executions != 0 || sums[kind].units != Units{})
-      accumulate(total, kinds_[kind], sums[kind].executions, sums[kind].units);
+      accumulate(total, reader_.kinds()[kind], sums[kind].executions, sums[kind].units);
   return total;
 }
 
@@ -159,13 +144,13 @@ constexpr std::size_t kEffects = 1 + kMaxUnits;
 
 void PartTally::learn_kinds() {
   const std::size_t width = kEffects * events_.size();
-  for (std::size_t kind = width == 0 ? 0 : effects_.size() / width; kind < tally_.kinds_.size();
-       ++kind) {
+  for (std::size_t kind = width == 0 ? 0 : effects_.size() / width;
+       kind < tally_.reader_.kinds().size(); ++kind) {
     for (std::size_t effect = 0; effect < kEffects; ++effect) {
       Units units{};
       if (effect > 0) units[effect - 1] = 1;
       for (const EventIndex event : events_)
-        effects_.push_back(contribution(event, tally_.kinds_[static_cast<KindId>(kind)],
+        effects_.push_back(contribution(event, tally_.reader_.kinds()[static_cast<KindId>(kind)],
                                         effect == 0 ? 1 : 0, units));
     }
   }

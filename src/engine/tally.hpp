@@ -15,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "engine/classify/events.hpp"
+#include "engine/code_reader.hpp"
 #include "engine/shared.hpp"
 
 namespace loft::engine {
@@ -62,7 +63,7 @@ class Tally {
               Add&& add);
 
   const Shared& shared_;
-  KindTable kinds_;
+  CodeReader reader_;
   std::vector<Block> blocks_;
   std::vector<KindId> kinds_of_blocks_;
   std::vector<std::uint8_t> lengths_of_blocks_;  // of the same instructions, in bytes

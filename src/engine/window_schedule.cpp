@@ -25,7 +25,7 @@ bool WindowSchedule::is_due(Nanoseconds now) {
     start_ = now;
     next_ = now + limits_.first;
   }
-  return spent_ < limits_.budget && now >= next_;
+  return has_budget() && now >= next_;
 }
 
 void WindowSchedule::add_cost(Nanoseconds now, Nanoseconds cost, Nanoseconds cpu) {

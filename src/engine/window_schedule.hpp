@@ -34,6 +34,8 @@ class WindowSchedule {
 
   // The first call is the start of the run.
   [[nodiscard]] bool is_due(Nanoseconds now);
+  // Whether another window may be opened at all.
+  [[nodiscard]] bool has_budget() const { return spent_ < limits_.budget; }
   // Of the next window.
   [[nodiscard]] std::uint64_t bytes() const {
     return windows_ == 0 ? limits_.first_bytes : limits_.bytes;

@@ -58,6 +58,8 @@ constexpr std::array kMappings = std::to_array<Mapping>({
     {"units.vector_int_mul", "vector_int_mul_per_cycle", Form::whole},
     {"units.load", "load_per_cycle", Form::whole},
     {"units.store", "store_per_cycle", Form::whole},
+    {"units.vector_load", "fp_load_per_cycle", Form::whole},
+    {"units.vector_store", "fp_store_per_cycle", Form::whole},
     {"latency.int_alu", "int_add_latency_cycles"},
     {"latency.int_shift", "shift_latency_cycles"},
     {"latency.int_mul", "int_mul_latency_cycles"},
@@ -91,6 +93,20 @@ double value_of(const model::Constant& measured, Form form) {
   return measured.value;
 }
 
+// A walk of stores reads each line and writes it back: what it takes longer than a walk of loads is
+// for the writing.
+void set_write_back_cost(const model::Machine& machine, core::CoreParameters& core) {
+  const auto rate = [&](const char* name) {
+    const model::Constant* measured = find_core_parameter(machine, name);
+    const bool is_known = measured != nullptr && measured->verdict != model::Verdict::unavailable;
+    return is_known ? measured->value : 0.0;
+  };
+  const double loads = rate("dram_load_bytes_per_cycle");
+  const double stores = rate("dram_store_bytes_per_cycle");
+  if (loads > 0 && stores > 0)
+    core.write_back_cost = {std::clamp(loads / stores - 1, 0.0, 1.0), core::Origin::measured};
+}
+
 std::string nearest_core(const model::Machine& machine) {
   const bool is_wide = std::ranges::find(machine.isas, "avx512") != machine.isas.end();
   if (machine.cpu.find("AMD") != std::string::npos) return is_wide ? "zen4" : "zen3";
@@ -117,6 +133,7 @@ Result<MeasuredCore> core_of(const model::Machine& machine) {
     if (!core::set_parameter(found.parameters, mapping.core, value, core::Origin::measured))
       found.unlikely.push_back(name);
   }
+  set_write_back_cost(machine, found.parameters);
   return found;
 }
 

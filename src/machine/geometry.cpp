@@ -9,6 +9,23 @@
 #include "machine/measure.hpp"
 
 namespace loft::machine {
+namespace {
+
+// As many as were found, in as many ways as are known; a fully associative table stays one.
+void set_entries(const model::Machine& machine, const char* name, core::TlbLevel& level) {
+  const model::Constant* found = model::find_core_parameter(machine, name);
+  if (found == nullptr || found->verdict == model::Verdict::unavailable || !level.exists()) return;
+  core::TlbLevel measured = level;
+  measured.entries = static_cast<std::uint32_t>(std::llround(found->value));
+  if (level.ways == level.entries)
+    measured.ways = measured.entries;
+  else
+    measured.entries = std::max(1u, measured.entries / level.ways) * level.ways;
+  core::TlbGeometry whole{measured, measured, measured};
+  if (core::check(whole)) level = measured;
+}
+
+}  // namespace
 
 core::MachineGeometry geometry_of(const model::Machine& machine) {
   const auto core = core_of(machine);
@@ -35,6 +52,8 @@ core::MachineGeometry geometry_of(const model::Machine& machine) {
         static_cast<std::uint64_t>(std::max(1.0, std::floor(share->value / per_way)) * per_way);
     if (l3.exists() && core::check(l3, "L3")) geometry.caches.l3 = l3;
   }
+  set_entries(machine, "dtlb_entries", geometry.tlb.dtlb);
+  set_entries(machine, "dtlb_second_entries", geometry.tlb.second);
   // Tables in which the model's predictor remembers as long a pattern as the machine's does. With
   // 2^14 entries it is 10,500 branches, and 1.2 bits more are twice as many.
   const model::Constant* pattern = model::find_core_parameter(machine, "branch_pattern_branches");

@@ -38,12 +38,35 @@ void merge_roofs(const Machine& old, Merged& merged) {
   }
 }
 
+// Differences of two measurements: disturbance raises or lowers them.
+constexpr std::string_view kDifferences[] = {"TLB_lat",
+                                             "page_walk_cycles",
+                                             "BR_miss_lat",
+                                             "misprediction_cycles",
+                                             "dtlb_second_latency_cycles",
+                                             "load_after_atomic_cycles"};
+
+// Whether the older of two measurements of equal verdict is the truer. Others make everything
+// slower, and take entries of what is shared.
+bool is_truer(const Constant& before, const Constant& now) {
+  const std::string_view unit = now.unit;
+  const bool is_rate = unit.ends_with("per_cycle") || unit.ends_with("per_second");
+  if (std::ranges::find(kDifferences, now.name) != std::end(kDifferences))
+    return before.spread < now.spread;
+  if (unit == "cycles") return before.value < now.value;
+  if (is_rate || unit == "entries") return before.value > now.value;
+  if (unit == "bytes") return false;  // of the share of a cache the present one counts
+  return before.spread < now.spread;
+}
+
 void merge_constants(const std::vector<Constant>& old, std::vector<Constant>& measured) {
   for (const Constant& before : old) {
     const auto same = std::ranges::find(measured, before.name, &Constant::name);
     if (same == measured.end())
       measured.push_back(before);
-    else if (before.verdict < same->verdict)
+    else if (before.verdict < same->verdict ||
+             (before.verdict == same->verdict && before.verdict != Verdict::unavailable &&
+              before.unit == same->unit && is_truer(before, *same)))
       *same = before;
   }
 }

@@ -27,7 +27,8 @@ struct Merged {
 };
 
 // Roofs: the better of both. Constants and parameters of the core: the stable one before the noisy
-// one, otherwise the new one. All else is the new measurement's.
+// one, then the lower latency and the higher rate, as others only make things slower; of
+// differences and estimates the one with the smaller spread. All else is the new measurement's.
 Merged merge(const Machine& old, Machine measured);
 
 // In words, why a measurement is older than the machine as it is now: another kernel, microcode,

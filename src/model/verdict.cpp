@@ -43,7 +43,21 @@ void prefer_units(std::vector<std::pair<Cause, double>>& gains) {
   if (unit != gains.end()) std::rotate(gains.begin(), unit, unit + 1);
 }
 
-std::vector<std::pair<Cause, double>> gains_of(double cycles, const CyclesWithout& without) {
+// Where a level's latency or its bandwidth holds a part back, the stronger of the two gains what
+// it takes to have all of it in L1.
+CyclesWithout with_levels(CyclesWithout without, const CyclesNear& near) {
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    const auto [latency, bandwidth] = core::kLevelCauses[i];
+    const bool is_bandwidth = without[index_of(bandwidth)] < without[index_of(latency)];
+    double& stronger = without[index_of(is_bandwidth ? bandwidth : latency)];
+    if (near[i] > 0) stronger = std::min(stronger, near[i]);
+  }
+  return without;
+}
+
+std::vector<std::pair<Cause, double>> gains_of(double cycles, const CyclesWithout& each,
+                                               const CyclesNear& near) {
+  const CyclesWithout without = with_levels(each, near);
   std::vector<std::pair<Cause, double>> gains;
   for (std::size_t i = 0; i < core::kCauses; ++i) {
     const double gain = gain_of(cycles, without[i]);
@@ -76,7 +90,9 @@ bool are_alike(Cause a, Cause b) {
 }
 
 std::string per_thousand(double count, double instructions, std::string_view what) {
-  return fmt::format("{:.3g} {} per 1000 instructions", count / instructions * 1000, what);
+  const double rate = count / instructions * 1000;
+  return rate >= 100 ? fmt::format("{:.0f} {} per 1000 instructions", rate, what)
+                     : fmt::format("{:.3g} {} per 1000 instructions", rate, what);
 }
 
 // How often what a cause is made of happened; nothing for causes that are not made of events.
@@ -92,6 +108,15 @@ std::optional<double> events_of(const TimedPart::Met& met, Cause cause) {
       return met.atomics;
     case Cause::l1_latency:
       return met.loads;
+    case Cause::l2_latency:
+    case Cause::l2_bandwidth:
+      return met.lines_l2;
+    case Cause::l3_latency:
+    case Cause::l3_bandwidth:
+      return met.lines_l3;
+    case Cause::dram_latency:
+    case Cause::dram_bandwidth:
+      return met.lines_dram;
     default:
       return std::nullopt;
   }
@@ -155,12 +180,13 @@ std::string joined(std::string first, const std::string& second) {
 // A parameter whose change makes another cause win, or nothing.
 std::optional<std::pair<std::string, Cause>> what_flips(const TimedPart& part, const Why& why) {
   for (const TimedPart::Changed& changed : part.changed) {
-    const auto gains = gains_of(changed.cycles, changed.without);
+    const auto gains = gains_of(changed.cycles, changed.without, changed.near);
     if (gains.empty() || gains.front().second < kLeastGain) continue;
     const Cause winner = gains.front().first;
     if (are_alike(winner, *why.limit) || (why.second && are_alike(winner, *why.second))) continue;
     // As long as the verdict still gains nearly as much, it is no other verdict.
-    const double still = gain_of(changed.cycles, changed.without[index_of(*why.limit)]);
+    const CyclesWithout without = with_levels(changed.without, changed.near);
+    const double still = gain_of(changed.cycles, without[index_of(*why.limit)]);
     if (still >= kLeastGain && still >= 0.85 * gains.front().second) continue;
     return std::pair(changed.parameter, winner);
   }
@@ -224,11 +250,34 @@ TimedPart& TimedPart::operator+=(const TimedPart& other) {
   instructions += other.instructions;
   cycles += other.cycles;
   for (std::size_t i = 0; i < without.size(); ++i) without[i] += other.without[i];
+  for (std::size_t i = 0; i < near.size(); ++i) near[i] += other.near[i];
   nearest += other.nearest;
   farthest += other.farthest;
   issue_cycles += other.issue_cycles;
   met += other.met;
   return *this;
+}
+
+TimedPart::Met TimedPart::Met::scaled_by(double factor) const {
+  Met scaled = *this;
+  for (double* count :
+       {&scaled.loads, &scaled.from_l2, &scaled.from_l3, &scaled.from_dram, &scaled.lines_l2,
+        &scaled.lines_l3, &scaled.lines_dram, &scaled.walks, &scaled.branches, &scaled.mispredicted,
+        &scaled.transfers, &scaled.atomics, &scaled.divisions, &scaled.fetch_misses})
+    *count *= factor;
+  return scaled;
+}
+
+TimedPart TimedPart::scaled_by(double factor) const {
+  TimedPart scaled = *this;
+  for (double* sum : {&scaled.instructions, &scaled.cycles, &scaled.nearest, &scaled.farthest,
+                      &scaled.issue_cycles})
+    *sum *= factor;
+  for (double& each : scaled.without) each *= factor;
+  for (double& each : scaled.near) each *= factor;
+  for (Pair& pair : scaled.pairs) pair.cycles *= factor;
+  scaled.met = met.scaled_by(factor);
+  return scaled;
 }
 
 Why judge(const TimedPart& part, const MeasuredPart& measured) {
@@ -239,7 +288,7 @@ Why judge(const TimedPart& part, const MeasuredPart& measured) {
   }
   why.model_cycles = part.cycles / part.instructions;
   why.measured_cycles = measured.cycles_per_instruction;
-  why.what_if = gains_of(part.cycles, part.without);
+  why.what_if = gains_of(part.cycles, part.without, part.near);
   if (!measured.cycles_per_instruction || !(*measured.cycles_per_instruction > 0)) {
     why.evidence = "its time was not measured";
     return why;

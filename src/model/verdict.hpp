@@ -32,12 +32,17 @@ inline constexpr double kMostExplained = 1.25;
 inline constexpr double kLeastGain = 1.1;
 
 using CyclesWithout = std::array<double, core::kCauses>;
+// By level as core::kLevelCauses has them; 0: not known.
+using CyclesNear = std::array<double, core::kLevelCauses.size()>;
 
 // The model's account of a part of a program, added up over all windows.
 struct TimedPart {
   double instructions = 0;
   double cycles = 0;
   CyclesWithout without{};
+  // The cycles if all that a level serves were in L1: whoever makes its data smaller gains that,
+  // and not its bandwidth or its latency alone.
+  CyclesNear near{};
   // The cycles if lines that were not seen since the warm-up came from the nearest and from the
   // farthest level they can have come from.
   double nearest = 0;
@@ -59,6 +64,7 @@ struct TimedPart {
     std::string parameter;
     double cycles = 0;
     CyclesWithout without{};
+    CyclesNear near{};
   };
   std::vector<Changed> changed;
 
@@ -76,9 +82,12 @@ struct TimedPart {
     double fetch_misses = 0;
 
     Met& operator+=(const Met& other);
+    [[nodiscard]] Met scaled_by(double factor) const;
   } met;
 
   TimedPart& operator+=(const TimedPart& other);
+  // As if it had been executed `factor` times as often. What was tried stays as it is.
+  [[nodiscard]] TimedPart scaled_by(double factor) const;
 };
 
 struct MeasuredPart {

@@ -105,14 +105,13 @@ WindowsByLoop by_loop(const KeptWindows& kept, const std::vector<LoopWork>& loop
 }
 
 Result<void> add_loops(const KeptWindows& kept, const std::vector<LoopWork>& loops,
-                       const model::Machine& machine, const machine::Conditions& met,
-                       Account& account) {
+                       TimedMachine& machine, Account& account) {
   int deepest = 0;
   for (const LoopWork& loop : loops) deepest = std::max(deepest, loop.facts.depth);
   for (int depth = 1; depth <= deepest; ++depth) {
     const WindowsByLoop grouped = by_loop(kept, loops, depth);
     if (grouped.windows.empty()) continue;
-    LOFT_TRY(Account of_loops, account_of(grouped.windows, grouped.loops, machine, met));
+    LOFT_TRY(Account of_loops, account_of(grouped.windows, grouped.loops, machine));
     of_loops.functions.erase(FunctionKey{});
     of_loops.nearest.erase(FunctionKey{});
     of_loops.quiet_l3.erase(FunctionKey{});

@@ -2,7 +2,7 @@
 // roof/why.hpp groups them by function. The rules are the same.
 //
 //   LOFT_TRY(Account account, account_of(windows, functions, machine));
-//   LOFT_CHECK(add_loops({windows, functions}, counted.loops, machine, {}, account));
+//   LOFT_CHECK(add_loops({windows, functions}, counted.loops, machine, account));
 //   explain(account, clock, subjects);                  // judges loops, too
 #pragma once
 
@@ -29,7 +29,6 @@ struct WindowsByLoop {
                                     int depth);
 
 [[nodiscard]] Result<void> add_loops(const KeptWindows& kept, const std::vector<LoopWork>& loops,
-                                     const model::Machine& machine, const machine::Conditions& met,
-                                     Account& account);
+                                     TimedMachine& machine, Account& account);
 
 }  // namespace loft::roof

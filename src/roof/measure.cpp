@@ -6,9 +6,9 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <map>
 
 #include "base/text.hpp"
-#include "machine/core_of.hpp"
 #include "machine/geometry.hpp"
 #include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
@@ -24,6 +24,26 @@
 
 namespace loft::roof {
 namespace {
+
+// Functions that take a smaller share of the time need not be seen by a window.
+constexpr double kHotShare = 0.03;
+
+// Where the time went, for the windows of the second run.
+std::vector<source::virtual_pmu::WindowedFunction> hot_functions(const NativeTimes& times) {
+  std::map<std::uint32_t, double> seconds;  // by function
+  double all = 0;
+  for (const sample::Spent& spent : times.active.spent()) {
+    seconds[spent.function] += spent.seconds;
+    all += spent.seconds;
+  }
+  std::vector<source::virtual_pmu::WindowedFunction> hot;
+  for (const auto& [function, spent] : seconds) {
+    const auto found = times.functions.find(function);
+    if (found == times.functions.end() || spent < kHotShare * all) continue;
+    if (!found->second.binary.empty()) hot.push_back({found->second.name, found->second.binary});
+  }
+  return hot;
+}
 
 // A program that does other work in its second run gives wrong rates.
 Result<void> check_second(sample::RunCounts& native, const sample::RunCounts& counted,
@@ -129,20 +149,21 @@ Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
                         const model::Machine& machine, const loft::machine::Conditions& met,
                         Measured& measured) {
   const KeptWindows kept{keeper.windows(), keeper.functions()};
-  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, machine, met));
-  LOFT_CHECK(add_loops(kept, measured.counted.loops, machine, met, *measured.account));
-  LOFT_TRY(const loft::machine::MeasuredCore core, loft::machine::core_of(machine));
-  const core::CoreParameters then = loft::machine::under(met, core.parameters);
-  measured.phases = phases_of(kept.windows, then);
-  return add_waits(kept, then, measured.code);
+  LOFT_TRY(TimedMachine here, timed_machine(machine, met));
+  LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, here));
+  LOFT_CHECK(add_loops(kept, measured.counted.loops, here, *measured.account));
+  measured.phases = phases_of(kept.windows, here.timer);
+  return add_waits(kept, here.timer.core(), measured.code);
 }
 
 Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
+                                  const source::virtual_pmu::WindowPlan& plan,
                                   const model::Machine& other) {
-  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(other));
+  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(other), plan);
   LOFT_TRY(const auto again, streams.second());
   LOFT_CHECK(run_counted(target, again, windows));
-  return account_of(windows.windows(), windows.functions(), other);
+  LOFT_TRY(TimedMachine there, timed_machine(other));
+  return account_of(windows.windows(), windows.functions(), there);
 }
 
 Result<NativeProfile> finish(NativeRun& run) {
@@ -201,20 +222,23 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   if (probe) probe->look_at_l3();
   const auto met = probe ? probe->conditions() : loft::machine::Conditions{};
   Measured measured;
-  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine));
-  LOFT_TRY(measured.counted, count_second(target, streams, windows, run.counts, measured.code));
+  LOFT_TRY(measured.native, finish(run));
+  sample::RunCounts& counts = measured.native.counts;
+  source::virtual_pmu::WindowPlan plan;
+  plan.hot = hot_functions(measured.native.times());
+  source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine), plan);
+  LOFT_TRY(measured.counted, count_second(target, streams, windows, counts, measured.code));
   if (const auto modelled = model_time(windows, machine, met, measured); !modelled)
-    run.counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
+    counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
   if (measured.account && !measured.account->slowed.empty())
-    run.counts.notes.push_back("others used the machine meanwhile: " + measured.account->slowed +
-                               "; verdicts reckon with that");
+    counts.notes.push_back("others used the machine meanwhile: " + measured.account->slowed +
+                           "; verdicts reckon with that");
   if (other != nullptr) {
-    LOFT_TRY(measured.elsewhere, account_elsewhere(target, streams, *other));
+    LOFT_TRY(measured.elsewhere, account_elsewhere(target, streams, plan, *other));
   }
   if (target.most_runs > 1)
-    run.counts.notes.emplace_back(
+    counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");
-  LOFT_TRY(measured.native, finish(run));
   LOFT_CHECK(keep(run, target, measured, machine));
   return measured;
 }

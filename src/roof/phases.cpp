@@ -27,12 +27,12 @@ model::Why modelled(const model::TimedPart& part, std::size_t windows) {
 }  // namespace
 
 std::vector<Phase> phases_of(const std::vector<source::virtual_pmu::KeptWindow>& windows,
-                             const core::CoreParameters& core) {
+                             WindowTimer& timer) {
   std::vector<Phase> phases;
   for (source::virtual_pmu::KeptWindow kept : windows) {
     std::ranges::fill(kept.functions, 0);
     std::vector<model::TimedPart> whole(1);
-    add_window(kept, core, whole);
+    add_window(kept, timer, {}, whole);
     phases.push_back({static_cast<double>(kept.executed_before), std::move(whole.front())});
   }
   std::ranges::stable_sort(phases, {}, &Phase::instructions);

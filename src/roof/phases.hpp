@@ -1,7 +1,7 @@
 // What held a run back when: windows of the model, each with how far the program had come, and the
 // slices of time in which it had come as far.
 //
-//   const auto phases = phases_of(keeper.windows(), core);
+//   const auto phases = phases_of(keeper.windows(), timer);
 //   explain_slices(phases, instructions, subjects);       // sets Subject::why of slices
 //
 // A slice has the causes of the windows that fall into it. They are not held against a measured
@@ -19,9 +19,9 @@ struct Phase {
   model::TimedPart part;    // of all functions
 };
 
-// Windows and parameters have passed check().
+// The windows have passed check().
 [[nodiscard]] std::vector<Phase> phases_of(
-    const std::vector<source::virtual_pmu::KeptWindow>& windows, const core::CoreParameters& core);
+    const std::vector<source::virtual_pmu::KeptWindow>& windows, WindowTimer& timer);
 
 // `all` are the instructions of the whole run. Slices are in order of time.
 void explain_slices(const std::vector<Phase>& phases, double all,

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "core/geometry.hpp"
-#include "core/timing.hpp"
 #include "machine/core_of.hpp"
 
 namespace loft::roof {
@@ -25,24 +23,23 @@ constexpr std::string_view kTried[] = {
     "walk_latency", "forward_vector", "forward_general", "mispredict_penalty"};
 // Windows of a function that are timed again for it, and causes that are tried in each.
 constexpr std::size_t kTriedWindows = 3;
-constexpr std::size_t kTriedCauses = 4;
+constexpr std::size_t kTriedCauses = 5;
 constexpr std::size_t kPairedCauses = 5;
 
 // By so much data that the warm-up did not see must matter, to be tried as near as they can be.
 constexpr double kOpen = 1.05;
 
-// The name of all code of the kernel.
-constexpr std::string_view kKernel = "[kernel]";
-// A run that waits, or is in the kernel, for more of its time is limited by that.
-constexpr double kMuch = 0.5;
+// A parameter that changes the time by less does not matter.
+constexpr double kSame = 0.01;
 
-// What a window's blocks take in one scenario, added up by function.
+// What a window's instructions take in one scenario, added up by function.
 using ByFunction = std::vector<double>;
 
-ByFunction by_function(const KeptWindow& kept, const core::Timing& timing, std::size_t functions) {
+ByFunction by_function(const KeptWindow& kept, const std::vector<float>& cycles,
+                       std::size_t functions) {
   ByFunction sums(functions);
-  for (std::size_t i = 0; i < timing.by_block.size(); ++i)
-    sums[kept.functions[i]] += static_cast<double>(timing.by_block[i]);
+  for (std::size_t i = 0; i < cycles.size(); ++i)
+    sums[kept.functions[kept.window.instructions[i].block]] += static_cast<double>(cycles[i]);
   return sums;
 }
 
@@ -101,8 +98,12 @@ void add_facts(const KeptWindow& kept, const core::CoreParameters& core,
 std::vector<Cause> strongest(const TimedPart& part, std::size_t count) {
   std::vector<Cause> causes;
   for (std::size_t i = 0; i < core::kCauses; ++i) causes.push_back(static_cast<Cause>(i));
-  std::ranges::stable_sort(
-      causes, {}, [&](Cause cause) { return part.without[static_cast<std::size_t>(cause)]; });
+  std::ranges::stable_sort(causes, {}, [&](Cause cause) {
+    double cycles = part.without[static_cast<std::size_t>(cause)];
+    for (std::size_t i = 0; i < part.near.size(); ++i)
+      if (core::kLevelCauses[i].has(cause)) cycles = std::min(cycles, part.near[i]);
+    return cycles;
+  });
   causes.resize(std::min(count, causes.size()));
   return causes;
 }
@@ -127,74 +128,70 @@ std::vector<const KeptWindow*> windows_of(const std::vector<KeptWindow>& windows
 
 // What the verdict of one function is tried with.
 struct Trial {
+  WindowTimer& timer;
   std::vector<const KeptWindow*> windows;
   std::uint32_t function = 0;
-  core::Unknown unknown{};
+  WindowTimer::Scenario base;
+  double cycles = 0;  // of the function in these windows
 };
 
-// A window's cycles of the function: with all causes, and without some.
-class TriedWindow {
- public:
-  TriedWindow(const KeptWindow& kept, const core::CoreParameters& core, const Trial& trial)
-      : kept_(kept),
-        trial_(trial),
-        timer_(kept.window, core),
-        all_(by_function(kept, timer_.run({.unknown = trial.unknown}), functions())) {}
-  [[nodiscard]] double all() const { return all_[trial_.function]; }
-  double without(core::CauseSet causes) {
-    const core::Timing timing = timer_.run({.without = causes, .unknown = trial_.unknown});
-    return without_moves(all_, by_function(kept_, timing, functions()))[trial_.function];
-  }
-
- private:
-  [[nodiscard]] std::size_t functions() const {
-    return std::size_t{std::ranges::max(kept_.functions)} + 1;
-  }
-
-  const KeptWindow& kept_;
-  const Trial& trial_;
-  core::Timer timer_;
-  ByFunction all_;
-};
-
-// Limits that coincide show only when both are taken away.
-void try_pairs(const Trial& trial, const core::CoreParameters& core, TimedPart& part) {
-  double all = 0;
-  std::vector<TimedPart::Pair> pairs;
-  const std::vector<Cause> causes = strongest(part, kPairedCauses);
-  for (std::size_t a = 0; a < causes.size(); ++a)
-    for (std::size_t b = a + 1; b < causes.size(); ++b) pairs.push_back({causes[a], causes[b], 0});
+// The function's cycles in all windows of the trial: with some causes taken away, after a parameter
+// was moved. Nothing where it cannot be.
+std::optional<double> tried(const Trial& trial, const WindowTimer::Scenario& scenario) {
+  WindowTimer::Scenario with = scenario;
+  with.without.clear();
+  double sum = 0;
   for (const KeptWindow* kept : trial.windows) {
-    TriedWindow window(*kept, core, trial);
-    all += window.all();
-    for (TimedPart::Pair& pair : pairs) pair.cycles += window.without(pair.first | pair.second);
+    const std::size_t functions = std::size_t{std::ranges::max(kept->functions)} + 1;
+    const auto* all = trial.timer.find(*kept, with);
+    const auto* cycles = trial.timer.find(*kept, scenario);
+    if (all == nullptr || cycles == nullptr) return std::nullopt;
+    const ByFunction sums =
+        without_moves(by_function(*kept, *all, functions), by_function(*kept, *cycles, functions));
+    sum += sums[trial.function];
   }
-  if (!(all > 0)) return;
-  // In terms of all windows.
-  for (TimedPart::Pair& pair : pairs) pair.cycles *= part.cycles / all;
-  part.pairs = std::move(pairs);
+  return sum;
 }
 
-void try_parameter(const Trial& trial, const core::CoreParameters& core, std::string_view name,
-                   double factor, TimedPart& part) {
-  core::CoreParameters moved = core;
-  double value = 0;
-  core::for_each_parameter(core, [&](const core::ParameterName& each, const core::Parameter& p) {
-    if (each.name == name) value = p.value;
-  });
-  if (!core::set_parameter(moved, name, value * factor, core::Origin::assumed)) return;
-  if (!core::check(moved)) return;
+WindowTimer::Scenario without(const WindowTimer::Scenario& base, std::vector<Cause> causes) {
+  WindowTimer::Scenario scenario = base;
+  scenario.without = std::move(causes);
+  return scenario;
+}
+
+// Limits that coincide show only when both are taken away.
+void try_pairs(const Trial& trial, TimedPart& part) {
+  if (!(trial.cycles > 0)) return;
+  const std::vector<Cause> causes = strongest(part, kPairedCauses);
+  for (std::size_t a = 0; a < causes.size(); ++a)
+    for (std::size_t b = a + 1; b < causes.size(); ++b) {
+      const auto cycles = tried(trial, without(trial.base, {causes[a], causes[b]}));
+      // In terms of all windows.
+      part.pairs.push_back({causes[a], causes[b], cycles.value_or(0) * part.cycles / trial.cycles});
+    }
+}
+
+void try_parameter(const Trial& trial, std::string_view name, double factor, TimedPart& part) {
+  WindowTimer::Scenario moved = trial.base;
+  moved.parameter = name;
+  moved.factor = factor;
+  const auto all = tried(trial, moved);
+  // What the time does not depend on decides nothing.
+  if (!all || std::abs(*all - trial.cycles) < kSame * trial.cycles) return;
   TimedPart::Changed changed;
   changed.parameter = name;
-  for (const KeptWindow* kept : trial.windows) {
-    TriedWindow window(*kept, moved, trial);
-    changed.cycles += window.all();
-    const std::vector<Cause> causes = strongest(part, kTriedCauses);
-    for (std::size_t i = 0; i < core::kCauses; ++i) {
-      const Cause cause = static_cast<Cause>(i);
-      const bool is_tried = std::ranges::find(causes, cause) != causes.end();
-      changed.without[i] += is_tried ? window.without(cause) : window.all();
-    }
+  changed.cycles = *all;
+  changed.without.fill(*all);
+  changed.near.fill(*all);
+  const std::vector<Cause> causes = strongest(part, kTriedCauses);
+  for (const Cause cause : causes)
+    changed.without[static_cast<std::size_t>(cause)] =
+        tried(trial, without(moved, {cause})).value_or(*all);
+  for (std::size_t i = 0; i < changed.near.size(); ++i) {
+    const core::LevelCauses& level = core::kLevelCauses[i];
+    if (std::ranges::any_of(causes, [&](Cause cause) { return level.has(cause); }))
+      changed.near[i] =
+          tried(trial, without(moved, {level.latency, level.bandwidth})).value_or(*all);
   }
   part.changed.push_back(std::move(changed));
 }
@@ -204,21 +201,23 @@ bool is_worth_trying(const TimedPart& part, double all_cycles) {
   return part.cycles > 0.02 * all_cycles;
 }
 
-// All windows timed, and the verdicts of functions tried that take their time.
-std::vector<TimedPart> parts_of(const std::vector<KeptWindow>& windows,
-                                const core::CoreParameters& core, std::size_t functions,
-                                core::Unknown unknown) {
+// All windows timed, and the verdicts of functions tried that take their time. A quieter L3 is a
+// parameter moved, too: then no others are.
+std::vector<TimedPart> parts_of(const std::vector<KeptWindow>& windows, WindowTimer& timer,
+                                std::size_t functions, const WindowTimer::Scenario& base) {
   std::vector<TimedPart> parts(functions);
-  for (const KeptWindow& kept : windows) add_window(kept, core, parts, unknown);
+  for (const KeptWindow& kept : windows) add_window(kept, timer, base, parts);
   double all_cycles = 0;
   for (const TimedPart& part : parts) all_cycles += part.cycles;
   for (std::uint32_t i = 0; i < parts.size(); ++i) {
     if (!is_worth_trying(parts[i], all_cycles)) continue;
-    const Trial trial{windows_of(windows, i), i, unknown};
-    try_pairs(trial, core, parts[i]);
+    Trial trial{timer, windows_of(windows, i), i, base};
+    trial.cycles = tried(trial, base).value_or(0);
+    try_pairs(trial, parts[i]);
+    if (!base.parameter.empty()) continue;
     for (const std::string_view name : kTried)
       for (const double factor : {1 - kMove, 1 + kMove})
-        try_parameter(trial, core, name, factor, parts[i]);
+        try_parameter(trial, name, factor, parts[i]);
   }
   return parts;
 }
@@ -234,135 +233,75 @@ void add_parts(const std::vector<TimedPart>& parts,
   }
 }
 
-// Where the model does not explain the time, data that the warm-up did not see may have been nearer
-// than it takes them to be, or still in L3 though others evict much of it: if that explains the
-// time, it is what happened.
-model::Why judge(const Account& account, const FunctionKey& key, const TimedPart& part,
-                 const model::MeasuredPart& measured) {
-  model::Why why = model::judge(part, measured);
-  if (why.outcome != model::Outcome::unexplained) return why;
-  for (const auto* others : {&account.nearest, &account.quiet_l3}) {
-    const auto found = others->find(key);
-    if (found == others->end() || part.cycles <= kOpen * found->second.cycles) continue;
-    model::Why nearer = model::judge(found->second, measured);
-    if (nearer.outcome != model::Outcome::unexplained) return nearer;
-  }
-  return why;
-}
-
 }  // namespace
 
-void add_window(const KeptWindow& kept, const core::CoreParameters& core,
-                std::vector<TimedPart>& parts, core::Unknown unknown) {
-  add_facts(kept, core, parts);
+void add_window(const KeptWindow& kept, WindowTimer& timer, const WindowTimer::Scenario& base,
+                std::vector<TimedPart>& parts) {
+  add_facts(kept, timer.core(), parts);
   const std::size_t count = parts.size();
-  core::Timer timer(kept.window, core);
-  const auto add = [&](const core::Scenario& scenario, auto&& member) {
-    const ByFunction sums = by_function(kept, timer.run(scenario), count);
-    for (std::size_t i = 0; i < count; ++i) member(parts[i]) += sums[i];
+  const auto sums_of = [&](const WindowTimer::Scenario& scenario) {
+    const auto* cycles = timer.find(kept, scenario);
+    return cycles == nullptr ? ByFunction(count) : by_function(kept, *cycles, count);
   };
-  const bool is_open = unknown == core::Unknown::as_modelled;
-  add({.unknown = unknown}, [](TimedPart& part) -> double& { return part.cycles; });
-  add({.unknown = is_open ? core::Unknown::nearest : unknown},
-      [](TimedPart& part) -> double& { return part.nearest; });
-  add({.unknown = is_open ? core::Unknown::farthest : unknown},
-      [](TimedPart& part) -> double& { return part.farthest; });
-  const ByFunction all = by_function(kept, timer.run({.unknown = unknown}), count);
+  const ByFunction all = sums_of(base);
+  const auto as = [&](core::Unknown unknown) {
+    WindowTimer::Scenario scenario = base;
+    if (base.unknown == core::Unknown::as_modelled) scenario.unknown = unknown;
+    return sums_of(scenario);
+  };
+  const ByFunction nearest = as(core::Unknown::nearest);
+  const ByFunction farthest = as(core::Unknown::farthest);
+  for (std::size_t f = 0; f < count; ++f) {
+    parts[f].cycles += all[f];
+    parts[f].nearest += nearest[f];
+    parts[f].farthest += farthest[f];
+  }
   for (std::size_t i = 0; i < core::kCauses; ++i) {
-    const core::Scenario scenario{.without = static_cast<Cause>(i), .unknown = unknown};
-    const ByFunction sums = without_moves(all, by_function(kept, timer.run(scenario), count));
+    const ByFunction sums = without_moves(all, sums_of(without(base, {static_cast<Cause>(i)})));
     for (std::size_t f = 0; f < count; ++f) parts[f].without[i] += sums[f];
   }
+  for (std::size_t i = 0; i < core::kLevelCauses.size(); ++i) {
+    const core::LevelCauses& level = core::kLevelCauses[i];
+    const ByFunction sums =
+        without_moves(all, sums_of(without(base, {level.latency, level.bandwidth})));
+    for (std::size_t f = 0; f < count; ++f) parts[f].near[i] += sums[f];
+  }
+}
+
+Result<TimedMachine> timed_machine(const model::Machine& machine, const machine::Conditions& met) {
+  LOFT_TRY(const machine::MeasuredCore measured, machine::core_of(machine));
+  const core::CoreParameters core = machine::under(met, measured.parameters);
+  LOFT_CHECK(core::check(core));
+  return TimedMachine{.timer = WindowTimer(core),
+                      .core = fmt::format("{}, {} parameters not measured here", measured.base,
+                                          measured.missing.size() + measured.unlikely.size()),
+                      .slowed = machine::describe(met, measured.parameters),
+                      .quiet_l3 = measured.parameters.l3_latency.value};
 }
 
 Result<Account> account_of(
     const std::vector<KeptWindow>& windows,
     const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
-    const model::Machine& machine, const machine::Conditions& met) {
-  LOFT_TRY(const machine::MeasuredCore measured, machine::core_of(machine));
-  const core::CoreParameters core = machine::under(met, measured.parameters);
-  LOFT_CHECK(core::check(core));
+    TimedMachine& machine) {
   for (const KeptWindow& kept : windows) LOFT_CHECK(core::check(kept.window));
+  WindowTimer& timer = machine.timer;
   Account account;
-  account.core = fmt::format("{}, {} parameters not measured here", measured.base,
-                             measured.missing.size() + measured.unlikely.size());
-  account.slowed = machine::describe(met, measured.parameters);
-  const auto parts = parts_of(windows, core, functions.size(), core::Unknown::as_modelled);
+  account.core = machine.core;
+  account.slowed = machine.slowed;
+  account.alternating = Alternating(windows, functions, timer.core().reorder_window.value);
+  const auto parts = parts_of(windows, timer, functions.size(), {});
   add_parts(parts, functions, account.functions);
   const bool is_open = std::ranges::any_of(
       parts, [](const TimedPart& part) { return part.cycles > kOpen * part.nearest; });
   if (is_open)
-    add_parts(parts_of(windows, core, functions.size(), core::Unknown::nearest), functions,
-              account.nearest);
-  if (core.l3_latency.value > kOpen * measured.parameters.l3_latency.value) {
-    core::CoreParameters quiet = core;
-    quiet.l3_latency = measured.parameters.l3_latency;
-    add_parts(parts_of(windows, quiet, functions.size(), core::Unknown::as_modelled), functions,
-              account.quiet_l3);
-  }
+    add_parts(parts_of(windows, timer, functions.size(), {.unknown = core::Unknown::nearest}),
+              functions, account.nearest);
+  const double l3 = timer.core().l3_latency.value;
+  if (l3 > kOpen * machine.quiet_l3)
+    add_parts(parts_of(windows, timer, functions.size(),
+                       {.parameter = "l3_latency", .factor = machine.quiet_l3 / l3}),
+              functions, account.quiet_l3);
   return account;
-}
-
-std::optional<double> able_seconds(const std::vector<sample::RunSlice>& schedule) {
-  if (schedule.empty()) return std::nullopt;
-  std::vector<sample::RunSlice> slices = schedule;
-  std::ranges::stable_sort(slices, {}, &sample::RunSlice::start);
-  // What was preempted is able to run until it does.
-  std::unordered_map<std::uint32_t, sample::RunSlice*> last;  // by thread
-  for (sample::RunSlice& slice : slices) {
-    sample::RunSlice*& before = last[slice.tid];
-    if (before != nullptr && before->was_preempted)
-      before->end = std::max(before->end, slice.start);
-    before = &slice;
-  }
-  std::uint64_t able = 0;
-  std::uint64_t until = 0;
-  for (const sample::RunSlice& slice : slices) {
-    const std::uint64_t from = std::max(slice.start, until);
-    if (slice.end > from) able += slice.end - from;
-    until = std::max(until, slice.end);
-  }
-  return static_cast<double>(able) * 1e-9;
-}
-
-FunctionKey loop_key(const FunctionKey& function, const model::LoopFacts& loop) {
-  // No name has a line break; depths tell loops of one header apart.
-  return {fmt::format("{}\n{:x}\n{}", function.name, loop.address, loop.depth), function.binary};
-}
-
-FunctionKey part_key(const model::Subject& subject) {
-  const FunctionKey function{subject.name, subject.binary};
-  return subject.loop ? loop_key(function, *subject.loop) : function;
-}
-
-void explain(const Account& account, const Clock& clock, std::vector<model::Subject>& subjects) {
-  double in_kernel = 0;
-  for (model::Subject& subject : subjects) {
-    if (subject.scope != model::Scope::function && !subject.loop) continue;
-    if (subject.name == kKernel) {
-      in_kernel += subject.share_of_time;
-      subject.why = model::judge_system(subject.share_of_time);
-      continue;
-    }
-    const auto found = account.functions.find(part_key(subject));
-    if (!subject.work || found == account.functions.end()) continue;
-    model::MeasuredPart measured;
-    const auto instructions = subject.work->instructions;
-    // Seconds are of elapsed time: so many threads ran meanwhile.
-    if (instructions && *instructions > 0 && subject.seconds > 0)
-      measured.cycles_per_instruction =
-          subject.seconds * subject.concurrency * clock.frequency_hz / *instructions;
-    subject.why = judge(account, found->first, found->second, measured);
-  }
-  for (model::Subject& subject : subjects) {
-    if (subject.scope != model::Scope::run || !(clock.wall_seconds > 0)) continue;
-    const double waiting = clock.able_seconds ? 1 - *clock.able_seconds / clock.wall_seconds : 0.0;
-    if (waiting > kMuch) {
-      subject.why = model::judge_waiting(waiting);
-    } else if (in_kernel > kMuch) {
-      subject.why = model::judge_system(in_kernel);
-    }
-  }
 }
 
 }  // namespace loft::roof

@@ -3,7 +3,8 @@
 //
 //   source::virtual_pmu::WindowKeeper keeper(machine::geometry_of(machine));
 //   ... the run under the virtual PMU ...
-//   LOFT_TRY(const Account account, account_of(keeper.windows(), keeper.functions(), machine));
+//   LOFT_TRY(TimedMachine here, timed_machine(machine, conditions));
+//   LOFT_TRY(const Account account, account_of(keeper.windows(), keeper.functions(), here));
 //   explain(account, {machine.frequency_hz, wall}, subjects);     // sets Subject::why
 #pragma once
 
@@ -19,7 +20,9 @@
 #include "model/machine_model.hpp"
 #include "model/roof_points.hpp"
 #include "model/verdict.hpp"
+#include "roof/alternating.hpp"
 #include "roof/counted_work.hpp"
+#include "roof/window_timer.hpp"
 #include "sample/run_slice.hpp"
 #include "source/virtual/windows.hpp"
 
@@ -34,20 +37,29 @@ struct Account {
   // The same with L3 as quick as on a quiet machine: what comes back to its lines soon enough finds
   // them there, whatever others evict. Empty where others did not disturb L3.
   std::map<FunctionKey, model::TimedPart> quiet_l3;
+  Alternating alternating;
   std::string core;    // which core was modelled: "zen3, 47 parameters measured"
   std::string slowed;  // what others took of the machine meanwhile; empty: nothing to speak of
 };
 
-// Times all windows on a core as the run met it. Costs some milliseconds a window.
+// A core as a run met it, with the windows that were timed on it.
+struct TimedMachine {
+  WindowTimer timer;
+  std::string core, slowed;  // in words, as in Account
+  double quiet_l3 = 0;       // cycles to L3 while others leave it alone
+};
+[[nodiscard]] Result<TimedMachine> timed_machine(const model::Machine& machine,
+                                                 const machine::Conditions& met = {});
+
+// Times all windows. Costs some milliseconds a window.
 [[nodiscard]] Result<Account> account_of(
     const std::vector<source::virtual_pmu::KeptWindow>& windows,
     const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
-    const model::Machine& machine, const machine::Conditions& met = {});
+    TimedMachine& machine);
 
-// Adds what one window says to the parts of its functions.
-void add_window(const source::virtual_pmu::KeptWindow& kept, const core::CoreParameters& core,
-                std::vector<model::TimedPart>& by_function,
-                core::Unknown unknown = core::Unknown::as_modelled);
+// Adds what one window says to the parts of its functions. Nothing is taken away in `base`.
+void add_window(const source::virtual_pmu::KeptWindow& kept, WindowTimer& timer,
+                const WindowTimer::Scenario& base, std::vector<model::TimedPart>& by_function);
 
 // By what the account knows a function or a loop.
 [[nodiscard]] FunctionKey part_key(const model::Subject& subject);

@@ -62,6 +62,69 @@ TEST_F(TimingMemory, PointerChaseInEachLevel) {
   }
 }
 
+// Bytes from memory pass the links of all levels; without memory there is nothing to pass.
+TEST_F(TimingMemory, WithoutLatencyAndBandwidthALevelIsL1) {
+  independent(Level::memory);
+  expect_near(per_run(Cause::dram_latency), 64 / 8.0);
+  expect_near(per_run(Cause::dram_latency | Cause::dram_bandwidth), 1 / 3.0);
+  expect_near(per_run(Cause::l3_latency | Cause::l3_bandwidth), per_run());
+}
+
+TEST_F(TimingMemory, WhatIsWrittenBackTakesItsShareOfTheBandwidth) {
+  const auto load = builder.add({.destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::memory, i * 64);
+    access.cache.written_back = 1;
+    builder.run(load, {access});
+  }
+  ASSERT_TRUE(set_parameter(core, "fill_buffers", 200, Origin::assumed));
+  for (const double cost : {0.0, 0.5, 1.0}) {
+    ASSERT_TRUE(set_parameter(core, "write_back_cost", cost, Origin::assumed));
+    expect_near(per_run(), (1 + cost) * 64 / 8.0);
+  }
+}
+
+// The entry of the page table comes from where it is.
+TEST_F(TimingMemory, AWalkBeyondL2WaitsForItsEntry) {
+  const auto load =
+      builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
+  for (const auto& [level, more] :
+       {std::pair{Level::l2, 0}, {Level::l3, 46 - 14}, {Level::memory, 300 - 14}}) {
+    builder.window.executions.clear();
+    builder.window.accesses.clear();
+    for (std::uint64_t i = 0; i < kRuns; ++i) {
+      WindowAccess access = load_from(Level::l1, i * 4096);
+      access.translation = {Translation::walk, Translation::walk, level};
+      builder.run(load, {access});
+    }
+    expect_near(per_run(), 4 + 40 + more);
+    expect_near(per_run(Cause::tlb), 4);
+  }
+}
+
+// 16 of the 64 bytes lie in the next line: three accesses of 32 bytes, and not two.
+TEST_F(TimingMemory, AnAccessToTwoLinesTakesAUnitTwice) {
+  for (const auto& [offset, cycles] : {std::pair{0, 1.0}, {16, 1.5}}) {
+    builder = {};
+    const auto load = builder.add({.vector_bits = 512, .destinations = vector_reg(0)});
+    for (std::uint64_t i = 0; i < kRuns; ++i)
+      builder.run(load,
+                  {load_from(Level::l1, 64 * (i % 8) + static_cast<std::uint64_t>(offset), 64)});
+    expect_near(per_run(), cycles);
+  }
+}
+
+// Two stores of general registers a cycle, one of vectors; without units, what L1 takes: 32 bytes.
+TEST_F(TimingMemory, StoresOfVectorsHaveFewerUnits) {
+  for (const auto& [bits, cycles] : {std::pair{0, 0.5}, {128, 1.0}}) {
+    builder = {};
+    const auto store = builder.add({.vector_bits = static_cast<std::uint16_t>(bits)});
+    for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(store, {store_to(8 * (i % 8))});
+    expect_near(per_run(), cycles);
+    expect_near(per_run(Cause::memory_ports), 0.25);
+  }
+}
+
 TEST_F(TimingMemory, AChaseBetweenOtherWorkDoesNotHoldItUp) {
   const auto load =
       builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});

@@ -92,6 +92,21 @@ TEST_F(TimingTest, PairsFindLimitsThatCoincide) {
   EXPECT_LT((*pairs)[0].without.cycles, (*pairs)[1].without.cycles / 2);
 }
 
+// Chains of eight additions. With a scheduler of one entry they start in order: the first of a
+// chain with the last of the chain before it, seven times three cycles later.
+TEST_F(TimingTest, ASmallSchedulerKeepsChainsApart) {
+  const auto first = builder.add({.op = Op::fp_add, .destinations = vector_reg(0)});
+  const auto next =
+      builder.add({.op = Op::fp_add, .sources = vector_reg(0), .destinations = vector_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(i % 8 == 0 ? first : next);
+  ASSERT_TRUE(set_parameter(core, "vector_scheduler", 4096, Origin::assumed));
+  expect_near(per_run(), 0.5);  // two units
+  ASSERT_TRUE(set_parameter(core, "vector_scheduler", 1, Origin::assumed));
+  expect_near(per_run(), 21 / 8.0);
+  ASSERT_TRUE(set_parameter(core, "integer_scheduler", 1, Origin::assumed));
+  expect_near(per_run(), 21 / 8.0);
+}
+
 TEST_F(TimingTest, ChainOfAdditions) {
   const auto add = builder.add({.op = Op::int_alu,
                                 .sources = general_reg(0),

@@ -79,6 +79,19 @@ TEST(Tlb, AgreesWithPlainListsOnEveryAccess) {
   }
 }
 
+// 80 pages in turn where 64 have room. Under LRU each has left when it is wanted again. Where a
+// random one leaves, m of them are walks: it stays with (1 - 1/16)^(20 m), so that m is 0.38.
+TEST(Tlb, WhereARandomPageLeavesSomeStay) {
+  for (const auto& [policy, walks] :
+       {std::pair{Replacement::lru, 1.0}, {Replacement::random, 0.38}}) {
+    Tlb tlb({.itlb = {4, 4}, .dtlb = {4, 4}, .second = {64, 16, policy}});
+    constexpr int kRounds = 400;
+    for (int round = 0; round < kRounds; ++round)
+      for (std::uint64_t page = 0; page < 80; ++page) tlb.data(page << 12, 8);
+    EXPECT_NEAR(static_cast<double>(tlb.counts().walks) / (80 * kRounds), walks, 0.04);
+  }
+}
+
 TEST(PageMap, LaterRangesWin) {
   PageMap map;
   map.add(0x100000, 0x900000, 21);

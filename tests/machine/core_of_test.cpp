@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "machine/geometry.hpp"
+
 namespace loft::machine {
 namespace {
 
@@ -41,6 +43,28 @@ TEST(CoreOf, TakesOverWhatWasMeasured) {
   EXPECT_NE(core->parameters.l3_latency.origin, core::Origin::measured);
   EXPECT_NE(std::ranges::find(core->missing, "l3_latency_cycles"), core->missing.end());
   EXPECT_TRUE(core::check(core->parameters));
+}
+
+TEST(CoreOf, WhatIsWrittenBackCostsWhatStoresTakeLongerThanLoads) {
+  model::Machine machine = machine_with("AMD EPYC", {"scalar"});
+  EXPECT_EQ(core_of(machine)->parameters.write_back_cost.value, 1) << "not known: as much";
+  put(machine, "dram_load_bytes_per_cycle", 9);
+  put(machine, "dram_store_bytes_per_cycle", 6);
+  EXPECT_DOUBLE_EQ(core_of(machine)->parameters.write_back_cost.value, 0.5);
+  machine.core.back().value = 10;
+  EXPECT_EQ(core_of(machine)->parameters.write_back_cost.value, 0);
+}
+
+TEST(CoreOf, TheTlbHasAsManyEntriesAsWereFound) {
+  model::Machine machine = machine_with("AMD EPYC", {"scalar", "avx512"});
+  EXPECT_EQ(geometry_of(machine).tlb.second.entries, 3072u) << "of Zen 4";
+  put(machine, "dtlb_entries", 60);
+  put(machine, "dtlb_second_entries", 2310);
+  const core::TlbGeometry tlb = geometry_of(machine).tlb;
+  EXPECT_EQ(tlb.dtlb.entries, 60u);
+  EXPECT_EQ(tlb.dtlb.ways, 60u) << "still fully associative";
+  EXPECT_EQ(tlb.second.entries, 2304u) << "whole sets of 24 ways";
+  EXPECT_TRUE(core::check(tlb));
 }
 
 // Every name of the table must be one that the core has: none may be refused as unknown.

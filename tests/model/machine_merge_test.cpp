@@ -81,9 +81,31 @@ TEST(Merge, AStableConstantStaysBeforeANoisyOne) {
   now.constants = {constant("L1_lat", 5, Verdict::noisy), constant("L2_lat", 14, Verdict::noisy)};
   const Merged merged = merge(old, now);
   EXPECT_EQ(find_constant(merged.machine, "L1_lat")->value, 4);
-  EXPECT_EQ(find_constant(merged.machine, "L2_lat")->value, 14) << "the new one of equals";
+  EXPECT_EQ(find_constant(merged.machine, "L2_lat")->value, 12) << "the lower one of equals";
   EXPECT_EQ(find_core_parameter(merged.machine, "fp_add_latency_cycles")->value, 3);
   EXPECT_EQ(in_words(merged, "May"), "") << "no roof was kept";
+}
+
+// A measurement in a bad moment does not replace a good one.
+TEST(Merge, OfTwoStableConstantsTheUndisturbedOneStays) {
+  const auto of = [](const char* name, const char* unit, double value, double spread) {
+    Constant made = constant(name, value, Verdict::stable);
+    made.unit = unit;
+    made.spread = spread;
+    return made;
+  };
+  Machine old = measured_on("May", {});
+  Machine now = measured_on("June", {});
+  old.core = {of("l3_latency_cycles", "cycles", 48, 0.1), of("load_per_cycle", "per_cycle", 3, 0),
+              of("misprediction_cycles", "cycles", 12, 0.3), of("walks", "walks", 6, 0.1),
+              of("l3_effective_bytes", "bytes", 32e6, 0)};
+  now.core = {of("l3_latency_cycles", "cycles", 90, 0), of("load_per_cycle", "per_cycle", 2.5, 0),
+              of("misprediction_cycles", "cycles", 16, 0.1), of("walks", "walks", 9, 0.5),
+              of("l3_effective_bytes", "bytes", 4e6, 0)};
+  const Merged merged = merge(old, now);
+  const double expected[] = {48, 3, 16, 6, 4e6};
+  for (std::size_t i = 0; i < std::size(expected); ++i)
+    EXPECT_EQ(merged.machine.core[i].value, expected[i]) << merged.machine.core[i].name;
 }
 
 TEST(ChangesSince, NamesWhatChangedAndBelievesWhatIsNotSaid) {

@@ -15,6 +15,7 @@ TimedPart part_of(std::vector<std::pair<Cause, double>> without = {}) {
   part.instructions = 10000;
   part.cycles = part.nearest = part.farthest = 40000;
   part.without.fill(40000);
+  part.met.lines_l2 = part.met.lines_l3 = part.met.lines_dram = 1000;
   for (const auto& [cause, cycles] : without)
     part.without[static_cast<std::size_t>(cause)] = cycles;
   return part;
@@ -32,6 +33,41 @@ TEST(Verdict, NamesTheCauseWhoseRemovalGainsMost) {
   ASSERT_EQ(why.what_if.size(), 2u);
   EXPECT_EQ(why.what_if[1].first, Cause::width);
   EXPECT_THAT(why.evidence, HasSubstr("model 4, measured 4 cycles"));
+}
+
+// Half of the time is bandwidth of memory, a tenth its latency; without memory a tenth is left.
+TEST(Verdict, ALevelGainsWhatItTakesToHaveItsDataNear) {
+  TimedPart part = part_of({{Cause::dram_bandwidth, 20000}, {Cause::dram_latency, 36000}});
+  part.near = {40000, 40000, 4000};
+  const Why why = judge(part, kAsModelled);
+  EXPECT_EQ(why.limit, Cause::dram_bandwidth);
+  EXPECT_EQ(why.gain, 10.0);
+  ASSERT_EQ(why.what_if.size(), 2u);
+  EXPECT_NEAR(why.what_if[1].second, 40 / 36.0, 1e-9) << "latency alone";
+}
+
+TEST(Verdict, ScalesAllSumsOfAPart) {
+  TimedPart part = part_of({{Cause::tlb, 10000}});
+  part.near = {40000, 40000, 30000};
+  part.met.walks = 50;
+  part.issue_cycles = 2000;
+  const TimedPart twice = part.scaled_by(2);
+  EXPECT_EQ(twice.instructions, 20000);
+  EXPECT_EQ(twice.cycles, 80000);
+  EXPECT_EQ(twice.without[static_cast<std::size_t>(Cause::tlb)], 20000);
+  EXPECT_EQ(twice.near[2], 60000);
+  EXPECT_EQ(twice.nearest, 80000);
+  EXPECT_EQ(twice.issue_cycles, 4000);
+  EXPECT_EQ(twice.met.walks, 100);
+}
+
+// One line from memory in ten thousand instructions is not what it waits for.
+TEST(Verdict, AbstainsWhereTheDataOfOthersAreWaitedFor) {
+  TimedPart part = part_of({{Cause::dram_latency, 10000}});
+  part.met.lines_dram = 1;
+  const Why why = judge(part, kAsModelled);
+  EXPECT_EQ(why.outcome, Outcome::unclear);
+  EXPECT_THAT(why.evidence, HasSubstr("waits for DRAM of functions around it"));
 }
 
 TEST(Verdict, GivesTheFactThatSpeaksForIt) {

@@ -96,7 +96,8 @@ TEST(LoopWhy, AWindowsCyclesBelongToTheLoopOfTheInstruction) {
   EXPECT_EQ(grouped.loops[1].name, loop_key(kSum, loops[0].facts).name);
   ASSERT_TRUE(core::check(grouped.windows[0].window));
   std::vector<model::TimedPart> parts(2);
-  add_window(grouped.windows[0], core::core_parameters("zen3").value(), parts);
+  WindowTimer timer(core::core_parameters("zen3").value());
+  add_window(grouped.windows[0], timer, {}, parts);
   EXPECT_EQ(parts[1].instructions, 2000);
   EXPECT_NEAR(parts[1].cycles, 3 * 2000, 200);
   EXPECT_EQ(parts[0].instructions, 2000);

@@ -32,9 +32,9 @@ source::virtual_pmu::KeptWindow chain_and_moves(std::uint32_t count) {
 }
 
 TEST(Why, AWindowsCyclesBelongToTheFunctionsOfItsBlocks) {
-  const auto core = core::core_parameters("zen3").value();
+  WindowTimer timer(core::core_parameters("zen3").value());
   std::vector<model::TimedPart> parts(2);
-  add_window(chain_and_moves(6000), core, parts);
+  add_window(chain_and_moves(6000), timer, {}, parts);
   EXPECT_EQ(parts[0].instructions, 6000);
   EXPECT_NEAR(parts[0].cycles, 3 * 6000, 200);
   EXPECT_NEAR(parts[1].cycles, 6000 / 6.0, 200);
@@ -45,10 +45,30 @@ TEST(Why, AWindowsCyclesBelongToTheFunctionsOfItsBlocks) {
   EXPECT_NEAR(why.gain.value_or(0), 6, 0.2);
 }
 
+TEST(WindowTimer, TimesAWindowOnceWhateverItsBlocksAreCalled) {
+  WindowTimer timer(core::core_parameters("zen3").value());
+  const auto kept = chain_and_moves(1000);
+  auto relabelled = kept;
+  relabelled.functions = {1, 0};
+  const auto* cycles = timer.find(kept, {});
+  ASSERT_NE(cycles, nullptr);
+  ASSERT_EQ(cycles->size(), 2u);
+  EXPECT_NEAR((*cycles)[0], 3000, 50);
+  EXPECT_EQ(timer.find(relabelled, {}), cycles);
+  auto other = chain_and_moves(10);
+  other.number = 1;
+  EXPECT_NE(timer.find(other, {}), cycles);
+  const auto* slower = timer.find(kept, {.parameter = "latency.fp_add", .factor = 2});
+  ASSERT_NE(slower, nullptr);
+  EXPECT_NEAR((*slower)[0], 6000, 50);
+  EXPECT_EQ(timer.find(kept, {.parameter = "latency.fp_add", .factor = 1e9}), nullptr);
+  EXPECT_EQ(timer.find(kept, {.parameter = "weather", .factor = 2}), nullptr);
+}
+
 // Each addition of a chain is waited for; the moves behind it leave at once. Without the chain both
 // take a slot each: what the moves are then charged with, the additions have not gained.
 TEST(Why, TimeThatMovesToAnotherFunctionIsNoGain) {
-  const auto core = core::core_parameters("zen3").value();
+  WindowTimer timer(core::core_parameters("zen3").value());
   auto kept = chain_and_moves(1);
   kept.window.executions.clear();
   for (int i = 0; i < 3000; ++i) {
@@ -56,7 +76,7 @@ TEST(Why, TimeThatMovesToAnotherFunctionIsNoGain) {
     for (int k = 0; k < 5; ++k) kept.window.executions.push_back({.instruction = 1});
   }
   std::vector<model::TimedPart> parts(2);
-  add_window(kept, core, parts);
+  add_window(kept, timer, {}, parts);
   for (std::size_t i = 0; i < core::kCauses; ++i) {
     EXPECT_LE(parts[0].without[i], parts[0].cycles + 1e-6);
     EXPECT_LE(parts[1].without[i], parts[1].cycles + 1e-6);
@@ -92,6 +112,7 @@ std::optional<model::Why> of_function(double measured_cycles, bool is_l3_disturb
   part.nearest = 30'000;
   part.without.fill(80'000);
   part.without[static_cast<std::size_t>(Cause::dram_latency)] = 30'000;
+  part.met.lines_dram = 5'000;
   model::TimedPart nearest = part;
   nearest.cycles = nearest.farthest = 30'000;
   nearest.without.fill(30'000);

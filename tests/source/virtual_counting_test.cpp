@@ -352,6 +352,29 @@ TEST(VirtualWindows, LeaveCountsExactAndNameTheHotFunction) {
   EXPECT_EQ(most->first, "sum");
 }
 
+// No window is due in this run: those that are kept were opened for the function that was named.
+TEST(VirtualWindows, OpenWhileAHotFunctionRuns) {
+  const std::vector<std::string> command = {kSamples + "/windows.c", "1", "8"};
+  virtual_pmu::WindowPlan plan{.warm_up = 20'000, .length = 4'000, .gap = 10'000};
+  plan.stream.first = std::chrono::hours(1);
+  const auto windows_with = [&](std::vector<virtual_pmu::WindowedFunction> hot) {
+    plan.hot = std::move(hot);
+    virtual_pmu::WindowKeeper keeper(core::find_machine("zen3").value(), plan);
+    const auto counted = count(Split::functions, command, {}, kEvents, &keeper);
+    EXPECT_TRUE(counted) << to_string(counted.error());
+    std::size_t found = 0;
+    for (const auto& kept : keeper.windows())
+      found += std::ranges::any_of(kept.functions, [&](std::uint32_t number) {
+        return keeper.functions().at(number).name == "sum";
+      });
+    return found;
+  };
+  const std::string program = std::filesystem::canonical(command[0]).string();
+  EXPECT_EQ(windows_with({}), 0u);
+  EXPECT_EQ(windows_with({{"main", program}}), 0u) << "it waits for its thread";
+  EXPECT_GT(windows_with({{"main", program}, {"sum", program}}), 0u);
+}
+
 // Each side of a region has a stream of its own, with all that it counted.
 class VirtualStream : public testing::TestWithParam<const char*> {};
 

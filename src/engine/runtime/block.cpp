@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cstring>
+
 #include "engine/runtime/kernel.hpp"
 
 namespace loft::engine::runtime {
@@ -17,6 +19,33 @@ long read_code(std::uint8_t* to, std::uint64_t from, long bytes) {
   return is_error(read) ? 0 : read;
 }
 
+namespace {
+
+// The instruction at the start of `bytes`. The search for dead flags has read much of what is
+// translated next, and traces that overlap read the same again: what was decoded at a place is
+// remembered with its bytes. cache_lock() is held.
+Instruction decode_once(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available) {
+  struct Remembered {
+    Instruction instruction;
+    std::uint8_t bytes[15];
+  };
+  constexpr std::uint64_t kPlaces = 2048;
+  static Remembered places[kPlaces];
+  Remembered& place = places[pc % kPlaces];
+  Instruction known = place.instruction;
+  if (known.pc != pc || known.length == 0 || known.length > available ||
+      std::memcmp(place.bytes, bytes, known.length) != 0) {
+    known = decode_instruction(pc, bytes, available);
+    if (known.flow == Flow::invalid) return known;  // with more bytes it may be another
+    place.instruction = known;
+    std::memcpy(place.bytes, bytes, known.length);
+  }
+  known.bytes = bytes;
+  return known;
+}
+
+}  // namespace
+
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end) {
   const std::uint64_t wanted = code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes;
   const long got = read_code(block.bytes, pc, static_cast<long>(wanted));
@@ -25,7 +54,7 @@ void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t
   block.size = 0;
   while (block.count < kMaxInstructions && pc + block.size < end) {
     const Instruction instruction =
-        decode_instruction(pc + block.size, block.bytes + block.size, available - block.size);
+        decode_once(pc + block.size, block.bytes + block.size, available - block.size);
     // Behind the first one, what does not decode is left to a block of its own.
     if (instruction.flow == Flow::invalid && block.count != 0) return;
     if (instruction.flow == Flow::refused && block.count != 0) return;
@@ -50,8 +79,7 @@ class FlagSearch {
       std::uint8_t bytes[15];
       const std::uint64_t room = end_ - pc < sizeof bytes ? end_ - pc : sizeof bytes;
       const long got = read_code(bytes, pc, static_cast<long>(room));
-      const Instruction instruction =
-          decode_instruction(pc, bytes, static_cast<std::uint32_t>(got));
+      const Instruction instruction = decode_once(pc, bytes, static_cast<std::uint32_t>(got));
       if ((instruction.flags_read & ~dead) != 0) return false;
       dead |= instruction.flags_written;
       if (dead == kArithmeticFlags) return instruction.flow == Flow::next;
@@ -117,6 +145,10 @@ std::uint32_t position_with(const Block& block, std::uint32_t dead) {
 std::uint32_t counter_position(const Block& block, std::uint64_t start, std::uint64_t end) {
   const std::uint32_t inside = position_with(block, 0);
   return inside != kNoDeadFlags ? inside : position_with(block, dead_behind(block, start, end));
+}
+
+bool are_flags_dead(std::uint64_t pc, std::uint64_t start, std::uint64_t end) {
+  return FlagSearch(start, end).all_dead(pc, 0, 1);
 }
 
 int spare_register(const Block& block) {

@@ -36,6 +36,9 @@ inline void cut_block(Block& block, std::uint32_t count) {
 // but only at code from `start` to `end`, which must not be writable.
 std::uint32_t counter_position(const Block& block, std::uint64_t start, std::uint64_t end);
 
+// Whether the flags may be changed before `pc`, with the same limits.
+bool are_flags_dead(std::uint64_t pc, std::uint64_t start, std::uint64_t end);
+
 // A general register that the block overwrites before anything reads it or could fault, or -1.
 int spare_register(const Block& block);
 

@@ -62,6 +62,14 @@ class Emitter {
   void add_without_flags(int reg, std::int8_t amount) {
     put(0x48 | (reg >= 8 ? 5 : 0), 0x8D, 0x40 | (reg & 7) << 3 | (reg & 7), amount);
   }
+  // The counter at gs:[offset] by way of rax, which keeps its value
+  void count_without_flags(std::uint32_t offset, std::int8_t amount) {
+    store_context(CTX_SPILL2, kRax);
+    load_context(kRax, offset);
+    add_without_flags(kRax, amount);
+    store_context(offset, kRax);
+    load_context(kRax, CTX_SPILL2);
+  }
   // jmp rel32, or through a literal when it is too far; the bytes of the short form can be patched.
   void jump(const std::uint8_t* target) {
     const std::int64_t distance = target - (at_ + 5);

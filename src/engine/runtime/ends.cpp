@@ -1,10 +1,12 @@
 // How a block ends: branches, calls, returns, system calls.
 #include <cstring>
+#include <span>
 
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/kernel.hpp"
 #include "engine/runtime/record.hpp"
 #include "engine/runtime/stop.hpp"
+#include "engine/runtime/thresholds.hpp"
 #include "engine/runtime/translation.hpp"
 #include "engine/runtime/unknown.hpp"
 
@@ -87,7 +89,39 @@ void Translation::emit_jump_to(std::uint64_t target) {
   emit_.put_32(static_cast<std::uint32_t>(way - (displacement + 4)));
 }
 
+// A branch that leads forward mostly falls through. Then it counts when it is taken, and the block
+// that follows has no counter. Thresholds, totals of calls and the stream need to know each block.
+bool Translation::is_seldom_taken(const Instruction& branch) const {
+  return branch.target > branch.pc && !has_stream_ && !has_calls_ && threshold_count() == 0;
+}
+
+// The ways of branches that count when they are taken, behind the rest of the trace: not in the
+// way, but near.
+void Translation::emit_counted_exits() {
+  if (exit_count_ != 0) point(Point::ours);
+  for (const Exit& exit : std::span(exits_, exit_count_)) {
+    const auto distance = static_cast<std::int32_t>(emit_.at() - (exit.displacement + 4));
+    std::memcpy(exit.displacement, &distance, sizeof distance);
+    at_pc_ = exit.pc;
+    if (promises_code() && are_flags_dead(exit.target, region_.start, region_.end)) {
+      emit_.add_context_changing_flags(counter_offset(exit.counter), 1);
+    } else {
+      emit_.count_without_flags(counter_offset(exit.counter), 1);
+    }
+    emit_jump_to(exit.target);
+  }
+}
+
 void Translation::emit_conditional(const Instruction& branch) {
+  if (is_seldom_taken(branch)) {
+    point(Point::clean);
+    emit_.put(0x0F, 0x80 | condition_of(branch));
+    falls_from_ = record_taken(block_points_[blocks_ - 1].number);
+    counts_taken_ = true;
+    exits_[exit_count_++] = {emit_.at(), branch.pc, branch.target, falls_from_};
+    emit_.put_32(0);
+    return;
+  }
   emit_.align_patch(2);
   point(Point::clean);
   std::uint8_t* displacement = emit_.at() + 2;
@@ -111,16 +145,12 @@ void Translation::emit_counted_loop(const Instruction& branch) {
 
 // The trace ends behind a conditional branch: a counter alone says how often it fell through.
 void Translation::finish_conditional_without_next() {
-  if (falls_from_ == 0) return;
+  if (falls_from_ == 0 || counts_taken_) return;
   const std::uint32_t number =
       record_block(next_pc_, region_.mapping, nullptr, 0, 0, BlockKind::fall_through);
   record_fall(falls_from_, number);
   point(Point::ours);
-  emit_.store_context(CTX_SPILL2, kRax);
-  emit_.load_context(kRax, counter_offset(number));
-  emit_.add_without_flags(kRax, 1);
-  emit_.store_context(counter_offset(number), kRax);
-  emit_.load_context(kRax, CTX_SPILL2);
+  emit_.count_without_flags(counter_offset(number), 1);
 }
 
 void Translation::emit_return_address(std::uint64_t pc) {

@@ -35,12 +35,39 @@ void for_each_instruction(const BlockEntry& block, Visit&& visit) {
   }
 }
 
-void add(BlockWeights& weights, std::uint32_t block, std::int32_t amount) {
-  weights.of_block[block] += amount;
-  if (amount != 0 && block >= weights.end) weights.end = block + 1;
+// By number of a block without a counter of its own: what counts how often it was not come to.
+std::uint32_t* g_taken_before = nullptr;
+
+bool is_taken(const BlockEntry& block) {
+  return block.kind == static_cast<std::uint16_t>(BlockKind::taken);
 }
 
-// A conditional branch was taken as often as its block ran, less what fell through.
+void note_taken(std::uint32_t number, const BlockEntry& taken) {
+  if (taken.next_fall == kNoBlock) return;
+  if (g_taken_before == nullptr)
+    g_taken_before =
+        static_cast<std::uint32_t*>(reserve(std::uint64_t{kMaxBlocks} * sizeof(std::uint32_t)));
+  g_taken_before[taken.next_fall] = number;
+}
+
+void add_to_counter(BlockWeights& weights, std::uint32_t counter, std::int32_t amount) {
+  weights.of_block[counter] += amount;
+  if (amount != 0 && counter >= weights.end) weights.end = counter + 1;
+}
+
+// A block ran as often as its counter says; one behind a branch that counts when it is taken, as
+// often more as the block of the branch did, less that.
+void add(BlockWeights& weights, std::uint32_t block, std::int32_t amount) {
+  add_to_counter(weights, block, amount);
+  while (const std::uint32_t taken = g_taken_before == nullptr ? 0 : g_taken_before[block]) {
+    add_to_counter(weights, taken, -amount);
+    block = recorded_block(taken).size;
+    add_to_counter(weights, block, amount);
+  }
+}
+
+// A conditional branch was taken as often as its block ran, less what fell through, if it does not
+// count that itself.
 void weigh_body(BlockWeights& weights, std::uint32_t number, const BlockEntry& block) {
   std::int32_t sum = 0, taken = 0;
   for_each_instruction(block, [&](std::uint32_t, const InstructionFacts& facts) {
@@ -48,6 +75,10 @@ void weigh_body(BlockWeights& weights, std::uint32_t number, const BlockEntry& b
     taken = each_of(facts.kind, Unit::taken, weights.rule);
   });
   if (block.next_fall == kNoBlock) taken = 0;
+  if (taken != 0 && is_taken(recorded_block(block.next_fall))) {
+    add(weights, number, sum);
+    return add_to_counter(weights, block.next_fall, taken);
+  }
   add(weights, number, sum + taken);
   if (taken != 0) add(weights, block.next_fall, -taken);
 }
@@ -72,6 +103,7 @@ bool is_complete(const BlockEntry& block) {
 void weigh_for_all(std::uint32_t number) {
   const BlockEntry& block = recorded_block(number);
   if (!is_own_mapping(block.mapping)) return;
+  if (is_taken(block)) note_taken(number, block);
   for (std::uint32_t i = 0; i < g_sets.rule_count; ++i) weigh(g_sets.rules[i], number, block);
 }
 

@@ -131,6 +131,13 @@ void record_fall(std::uint32_t block, std::uint32_t fall) {
   table<BlockEntry>(kBlocksOffset)[block].next_fall = fall;
 }
 
+std::uint32_t record_taken(std::uint32_t block) {
+  const std::uint32_t number = record_part(block, BlockKind::taken, 0, block);
+  record_fall(number, kNoBlock);
+  record_fall(block, number);
+  return number;
+}
+
 const BlockEntry& recorded_block(std::uint32_t block) {
   return table<BlockEntry>(kBlocksOffset)[block];
 }

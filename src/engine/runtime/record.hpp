@@ -26,6 +26,9 @@ std::uint32_t record_extra_fall(std::uint32_t block);
 std::uint32_t record_head(std::uint32_t block, std::uint32_t instructions, std::uint32_t size);
 // Says which block is counted when the conditional branch at the end of `block` falls through.
 void record_fall(std::uint32_t block, std::uint32_t fall);
+// A number for times that the branch at the end of `block` was taken. What falls through from there
+// is recorded for this number.
+std::uint32_t record_taken(std::uint32_t block);
 const BlockEntry& recorded_block(std::uint32_t block);
 const std::uint8_t* recorded_code(const BlockEntry& block);
 // Whether a process of that number runs, or ran, under the engine in this run.

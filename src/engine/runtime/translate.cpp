@@ -49,6 +49,7 @@ Trace* Translation::run() {
   emit_ = Emitter(start);
   while (add_block()) {
   }
+  emit_counted_exits();
   trace_->code_size = static_cast<std::uint32_t>(emit_.at() - start);
   trace_->pc_end = next_pc_;
   trace_->arena->hot = emit_.at();
@@ -105,7 +106,9 @@ bool Translation::add_block() {
   const std::uint32_t number = record_block(next_pc_, region_.mapping, block_.bytes, block_.size,
                                             block_.count, BlockKind::body);
   if (falls_from_ != 0) record_fall(falls_from_, number);
+  has_counter_ = !counts_taken_;
   falls_from_ = 0;
+  counts_taken_ = false;
   block_points_[blocks_++] = {
       number, 0, static_cast<std::uint16_t>(next_pc_ - trace_->pc), 1, kNoStream, 0, 0};
   knows_tiles_ = false;
@@ -169,12 +172,14 @@ void Translation::end_stream() {
 void Translation::emit_body() {
   if (has_stream_) begin_stream();
   const std::uint32_t number = block_points_[blocks_ - 1].number;
-  const std::uint32_t position = place_of_counter();
+  const std::uint32_t position = has_counter_ ? place_of_counter() : kNoDeadFlags;
+  // Without a counter it counts from its first instruction on.
+  block_points_[blocks_ - 1].counted = static_cast<std::uint16_t>(emit_.at() - trace_->code);
   for (std::uint32_t i = 0; i < block_.count; ++i) {
     const Instruction& instruction = block_.instructions[i];
     index_ = i;
     at_pc_ = instruction.pc;
-    if (i == (position == kNoDeadFlags ? 0 : position)) {
+    if (has_counter_ && i == (position == kNoDeadFlags ? 0 : position)) {
       emit_counter(number, position, 1);
       emit_thresholds(position);
       if (has_calls_) emit_totals(position, 1);
@@ -198,8 +203,8 @@ void Translation::emit_body() {
 
 std::uint32_t Translation::place_of_counter() const {
   // Code that may be rewritten promises nothing about what follows.
-  return region_.writable || region_.shared ? counter_position(block_, 0, 0)
-                                            : counter_position(block_, region_.start, region_.end);
+  return promises_code() ? counter_position(block_, region_.start, region_.end)
+                         : counter_position(block_, 0, 0);
 }
 
 // The whole trace so far is one block that jumps back to itself.

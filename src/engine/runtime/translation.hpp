@@ -65,6 +65,9 @@ class Translation {
   void emit_gs_base(const Instruction& instruction);
   void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
   void emit_conditional(const Instruction& branch);
+  [[nodiscard]] bool is_seldom_taken(const Instruction& branch) const;
+  void emit_counted_exits();
+  [[nodiscard]] bool promises_code() const { return !region_.writable && !region_.shared; }
   void emit_counted_loop(const Instruction& branch);
   void emit_return_address(std::uint64_t pc);
   void emit_indirect(const Instruction& branch);
@@ -100,7 +103,10 @@ class Translation {
   std::uint64_t next_pc_;
   std::uint32_t index_ = 0;       // of the instruction being emitted, in its block
   std::uint64_t at_pc_ = 0;       // its address
-  std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one
+  std::uint32_t falls_from_ = 0;  // the block whose branch falls into the next one, or what counts
+                                  // how often it does not
+  bool counts_taken_ = false;     // it is the latter: the next block needs no counter
+  bool has_counter_ = true;       // the block at hand counts itself
   std::uint8_t round_ = 0;        // of an unrolled loop
   std::uint8_t ahead_ = 0;        // as in MapPoint
   bool knows_tiles_ = false;      // the block has put their configuration into the context
@@ -112,6 +118,14 @@ class Translation {
   bool has_stream_;
   bool has_weights_ = false;  // the block counts something that a threshold is on
   std::uint32_t weights_[kMaxThresholds];
+  struct Exit {
+    std::uint8_t* displacement;  // of the branch
+    std::uint64_t pc;            // likewise
+    std::uint64_t target;
+    std::uint32_t counter;
+  };
+  std::uint32_t exit_count_ = 0;
+  Exit exits_[kMaxBlocksOfTrace];
   StreamEmitter stream_;
   std::uint32_t points_ = 0;
   std::uint32_t blocks_ = 0;

@@ -9,7 +9,9 @@
 //
 // The engine opens its stream of addresses for short times, spread over the run. The first part of
 // each warms the models; from the rest windows are kept, a gap apart. Of a long run a random choice
-// of all windows stays.
+// of all windows stays. Functions that the plan names are seen in any case, if they run long
+// enough: the stream is opened while they run, and a window is kept when the program enters one of
+// them.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +31,20 @@ namespace loft::source::virtual_pmu {
 
 class FunctionFinder;
 
+// A function as a profile of the program names it.
+struct WindowedFunction {
+  std::string name;
+  std::string binary;
+  bool operator==(const WindowedFunction&) const = default;
+};
+
 struct WindowPlan {
-  std::uint64_t warm_up = 400'000;  // instructions of a thread before its first window
-  std::uint64_t length = 6'000;     // instructions of a window
-  std::uint64_t gap = 40'000;       // from one window of a thread to the next
-  std::size_t most = 64;            // windows that are kept
-  engine::WindowLimits stream;      // when the engine opens its stream
+  std::uint64_t warm_up = 400'000;    // instructions of a thread before its first window
+  std::uint64_t length = 6'000;       // instructions of a window
+  std::uint64_t gap = 40'000;         // from one window of a thread to the next
+  std::size_t most = 64;              // windows that are kept
+  engine::WindowLimits stream;        // when the engine opens its stream
+  std::vector<WindowedFunction> hot;  // that must be seen
 };
 
 struct KeptWindow {
@@ -42,15 +52,12 @@ struct KeptWindow {
   std::vector<std::uint32_t> functions;  // of each of the window's blocks: in WindowKeeper's list
   std::vector<std::uint64_t> addresses;  // of its instructions, as their binary's tables have them
   std::uint64_t executed_before = 0;     // instructions of the whole program
+  std::size_t number = 0;                // its place among all windows
 };
 
 class WindowKeeper {
  public:
-  struct Function {
-    std::string name;
-    std::string binary;
-    bool operator==(const Function&) const = default;
-  };
+  using Function = WindowedFunction;
 
   // Each part of the geometry has passed its check().
   explicit WindowKeeper(const core::MachineGeometry& geometry, const WindowPlan& plan = {});

@@ -46,6 +46,15 @@ TEST(Exact, LoopsCallsAndBothKindsOfBranches) {
   EXPECT_EQ(count_of(*ran.run, "branches_taken"), 999u * 2000u + 999u + 2000u);
 }
 
+TEST(Exact, BlocksBehindBranchesThatAreSeldomTaken) {
+  const auto ran = under_engine({sample("forward.S")});
+  ASSERT_TRUE(ran.run);
+  EXPECT_EQ(ran.outcome.status, 0);
+  EXPECT_EQ(count_of(*ran.run, "instructions"), 12260u);
+  EXPECT_EQ(count_of(*ran.run, "branches"), 4500u);
+  EXPECT_EQ(count_of(*ran.run, "branches_taken"), 2749u);
+}
+
 TEST(Exact, RepeatsToTheLastCount) {
   const auto first = under_engine({sample("counted.S")});
   const auto second = under_engine({sample("counted.S")});

@@ -1,0 +1,56 @@
+// From the bytes of a block to the kinds of its instructions. Blocks recur: every process of a run
+// has those of the loader and of libc, and several traces hold the same tail. Bytes that were read
+// before are not decoded again.
+//
+//   CodeReader reader;
+//   reader.read(shared.code(block), kinds, lengths);
+//   reader.kinds()[kinds.front()];
+#pragma once
+
+#include <Zydis/Zydis.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/classify/events.hpp"
+#include "engine/classify/kind.hpp"
+
+namespace loft::engine {
+
+class CodeReader {
+ public:
+  CodeReader();
+
+  // Appends the kind and the length in bytes of each instruction, up to the first that does not
+  // decode.
+  void read(std::span<const std::uint8_t> code, std::vector<KindId>& kinds,
+            std::vector<std::uint8_t>& lengths);
+
+  [[nodiscard]] const KindTable& kinds() const { return kinds_; }
+
+ private:
+  struct Known {
+    KindId kind = 0;
+    std::uint8_t length = 0;
+  };
+  struct Range {
+    std::uint32_t first = 0;  // in known_
+    std::uint32_t count = 0;
+  };
+
+  Range decode(std::string_view code);
+  // The kind of the instruction at the start of `code`, and its length; 0 when it does not decode.
+  Known decode_one(std::string_view code);
+
+  ZydisDecoder decoder_;
+  KindTable kinds_;
+  std::vector<Known> known_;
+  std::unordered_map<std::string, Range> by_block_;
+  std::unordered_map<std::string, KindId> by_instruction_;
+};
+
+}  // namespace loft::engine

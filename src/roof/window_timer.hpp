@@ -1,0 +1,53 @@
+// Times windows by instruction and remembers it: functions, loops of each depth and slices of time
+// are different sums of the same cycles.
+//
+//   WindowTimer timer(core);
+//   const auto& cycles = timer.cycles(kept, {.without = {Cause::tlb}});
+//   cycles[i]                          // of the window's instruction i
+//
+// Windows are told apart by KeptWindow::number, whatever their blocks are called.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parameters.hpp"
+#include "core/timing.hpp"
+#include "source/virtual/windows.hpp"
+
+namespace loft::roof {
+
+class WindowTimer {
+ public:
+  struct Scenario {
+    std::vector<core::Cause> without;
+    core::Unknown unknown = core::Unknown::as_modelled;
+    // A parameter of the core, times a factor; none where it has no name.
+    std::string parameter;
+    double factor = 1;
+    auto operator<=>(const Scenario&) const = default;
+  };
+
+  // The parameters, and all windows, have passed check().
+  explicit WindowTimer(const core::CoreParameters& core) : core_(core) {}
+
+  [[nodiscard]] const core::CoreParameters& core() const { return core_; }
+  // Nothing where no core can have the parameter that the scenario asks for.
+  [[nodiscard]] const std::vector<float>* find(const source::virtual_pmu::KeptWindow& kept,
+                                               const Scenario& scenario);
+  // Of a scenario with the parameters as they are.
+  [[nodiscard]] const std::vector<float>& cycles(const source::virtual_pmu::KeptWindow& kept,
+                                                 const Scenario& scenario) {
+    return *find(kept, scenario);
+  }
+
+ private:
+  [[nodiscard]] std::optional<core::CoreParameters> moved(const Scenario& scenario) const;
+
+  core::CoreParameters core_;
+  std::map<std::size_t, std::map<Scenario, std::vector<float>>> timed_;  // by window
+};
+
+}  // namespace loft::roof
