@@ -3,7 +3,7 @@
 //
 //   if (door::ask(door::Request::hello) == door::kVersion) ...   // it runs under this engine
 //   const auto set = door::open(rules);                          // 0: no room for more
-//   door::ask(door::Request::read, set, address of one number for each rule)
+//   door::ask(door::Request::read, set, address);                // of one number for each rule
 //
 // runtime/door.hpp says how the question gets there.
 #pragma once

@@ -2,7 +2,7 @@
 // events of the virtual PMU as native events, "loft::NAME".
 //
 //   const Catalogue& all = catalogue();
-//   if (const auto code = all.find("PAPI_TOT_INS")) all.at(*code)->terms ...
+//   if (const Event* event = all.find("PAPI_TOT_INS")) use(event->terms);
 //
 // Whatever asks (query, add, enumerate, papi_avail) asks here, so all agree.
 #pragma once

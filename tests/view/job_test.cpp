@@ -43,7 +43,7 @@ TEST(JobText, SaysWhatTheJobIsAndOfHowManyRanks) {
   EXPECT_EQ(job_text(example(), {}),
             "results: 4 ranks on 1 node\n"
             "  ./app\n"
-            "  wall 2.000 s, imbalance 25.0 % (task-clock outside MPI, sampled)\n"
+            "  wall 2.00 s, imbalance 25.0 % (task-clock outside MPI, sampled)\n"
             "  MPI 10.0 % to 40.0 %, median 20.0 % (timed call by call)\n"
             "  all figures are of 3 of 4 ranks\n"
             "  no file of rank 3\n"
@@ -52,7 +52,7 @@ TEST(JobText, SaysWhatTheJobIsAndOfHowManyRanks) {
             "rank\n"
             "functions by what their imbalance costs\n"
             "        cost         mean         most in rank   ranks  function\n"
-            "      500 ms      1.500 s      2.000 s       1       3  solve\n"
+            "      500 ms       1.50 s       2.00 s       1       3  solve\n"
             "sums over ranks\n"
             "           5,000,000,000 ns task-clock  (3 of 4 ranks)\n"
             "               not known flops  (0 of 4 ranks)\n"

@@ -3,10 +3,10 @@
 // the processes that were forked from it.
 //
 //   LOFT_TRY(auto arena, Arena::create(thread, instruction, pid, {.functions = 1000}));
-//   LOFT_TRY(const auto context, arena->open_context());
-//   set_gs(tid, arena->address_of(context));
+//   const auto context = arena->open_context();             // nothing: there are as many as fit
+//   set_gs(tid, arena->address_of(*context));
 //   ...
-//   arena->close_context(context, 1000, now, statistics);   // when the thread has ended
+//   arena->close_context(*context, 1000, now, statistics);   // when the thread has ended
 //
 // What is in there is the program's word: every pointer and count is checked before it is used.
 #pragma once
