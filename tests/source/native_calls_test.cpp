@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -321,6 +325,45 @@ pid_t start_watcher(pid_t pid) {
   ::kill(watcher, SIGKILL);
   ::waitpid(watcher, nullptr, 0);
   return 0;
+}
+
+// A filter that ends a program which maps memory, as a sandbox has it.
+void forbid_mapping() {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) ::_exit(77);
+}
+
+TEST(NativeCalls, LeavesAProgramThatFiltersItsSystemCallsAlone) {
+  int ready[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    forbid_mapping();
+    if (::write(ready[1], "", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  ::close(ready[0]);
+  NativeCalls calls;
+  calls.request.patterns = {"*"};
+  calls.processes = {child};
+  calls.most = std::chrono::milliseconds(1);
+  const auto run = watch_calls(calls);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it was ended";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(run) << to_string(run.error());
+  EXPECT_THAT(run->notes, testing::Contains(HasSubstr("filters its system calls")));
 }
 
 TEST(NativeCalls, AProgramOutlivesTheOneThatWatchesIt) {

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include <probes/calls/wire.h>
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "source/calls/room.hpp"
 #include "symbols/elf_symbols.hpp"
 
@@ -41,6 +43,17 @@ bool is_unchanged(const std::vector<Patch>& patches, Bytes code, std::uint64_t s
   });
 }
 
+// How many filters on its system calls a process has.
+std::uint64_t filters_of(pid_t pid) {
+  const auto status = read_file(fmt::format("/proc/{}/status", pid));
+  if (!status) return 0;
+  constexpr std::string_view kCount = "Seccomp_filters:\t";  // since Linux 5.9
+  const std::size_t at = status->find(kCount);
+  if (at == std::string::npos) return status->find("Seccomp:\t0") == std::string::npos ? 1 : 0;
+  const std::size_t digits = at + kCount.size();
+  return parse_u64(status->substr(digits, status->find('\n', digits) - digits)).value_or(0);
+}
+
 }  // namespace
 
 Result<Image> Image::of(pid_t pid, PlanStore& plans, const ArenaOptions& options) {
@@ -69,6 +82,7 @@ Result<Image> Image::forked(pid_t child) const {
 }
 
 Result<void> Image::hook_loader(const Tracee& thread) {
+  if (is_filtered()) return {};  // watch_modules() tells
   const std::uint64_t base = auxiliary(pid_, AT_BASE);
   if (base == 0) return {};
   LOFT_TRY(const auto mappings, mappings_of(pid_));
@@ -135,11 +149,9 @@ Result<void> Image::make_arena(const Tracee& thread, std::uint32_t functions) {
   return {};
 }
 
-// A filter on system calls may end the program when it makes one for loft.
-bool Image::is_filtered() const {
-  const auto status = read_file(fmt::format("/proc/{}/status", pid_));
-  return status && status->find("Seccomp:\t0") == std::string::npos;
-}
+// A filter on system calls may end the program when it makes one for loft. Filters that loft has
+// as well, such as those of a container, let through what loft makes.
+bool Image::is_filtered() const { return filters_of(pid_) > filters_of(::getpid()); }
 
 Result<void> Image::watch_modules(const Tracee& thread) {
   if (is_filtered()) {
