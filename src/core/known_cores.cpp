@@ -141,6 +141,7 @@ CoreParameters intel(double width, double window, double scheduler, double loads
                {Unit::vector_load, loads},
                {Unit::vector_store, stores}});
   pipes(core, 4, 3);
+  op(core, Op::int_bits, Unit::int_mul, 3);
   op(core, Op::int_div, Unit::int_div, 26, 6);
   for (const Op which : {Op::fp_add, Op::fp_mul, Op::fp_fma, Op::fp_convert, Op::fp_compare})
     op(core, which, Unit::fp_mul, 4);  // additions and multiplications share two pipes

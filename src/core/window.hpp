@@ -28,7 +28,7 @@ enum class Op : std::uint8_t {
   none,  // nothing is executed: nop, a move that renaming does, a plain load or store
   int_alu,
   int_shift,
-  int_bits,  // popcnt, bsf, pdep, ...
+  int_bits,  // popcnt, lzcnt, bsf, ...
   int_mul,
   int_div,
   branch,

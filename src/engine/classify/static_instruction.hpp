@@ -38,7 +38,7 @@ enum class LatencyClass : std::uint8_t {
   move,
   int_simple,  // add, and, cmp, setcc, cmov, lea of two parts: one cycle
   int_shift,
-  int_bit,  // popcnt, lzcnt, crc32, pdep
+  int_bit,  // popcnt, lzcnt, tzcnt, bsf
   int_mul,
   int_div,
   lea_slow,  // of three parts

@@ -146,6 +146,15 @@ TEST(StaticInstruction, StringsRepeat) {
             general(kRcx) | general(kRdi) | general(kRax));
 }
 
+TEST(StaticInstruction, BitsAreCountedSlowerThanTheyAreCleared) {
+  EXPECT_EQ(of("f3480fb8c3").latency, L::int_bit);     // popcnt rax, rbx
+  EXPECT_EQ(of("f3480fbcc3").latency, L::int_bit);     // tzcnt rax, rbx
+  EXPECT_EQ(of("f2480f38f1c3").latency, L::int_mul);   // crc32 rax, rbx
+  EXPECT_EQ(of("c4e2e3f5c1").latency, L::int_mul);     // pdep rax, rbx, rcx
+  EXPECT_EQ(of("c4e2f8f3cb").latency, L::int_simple);  // blsr rax, rbx
+  EXPECT_EQ(of("480fbae003").latency, L::int_simple);  // bt rax, 3
+}
+
 TEST(StaticInstruction, LeaOfThreePartsIsSlow) {
   EXPECT_EQ(of("488d0418").latency, L::int_simple);  // lea rax, [rax + rbx]
   EXPECT_EQ(of("488d441808").latency, L::lea_slow);  // lea rax, [rax + rbx + 8]
