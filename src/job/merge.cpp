@@ -109,7 +109,8 @@ void Merge::take_head(const RankSummary& summary, Entry& entry) {
   const bool is_first = entry.rank.node.empty();
   if (is_first || summary.pass == "time") {
     entry.rank.node = summary.rank.node;
-    entry.rank.wall_seconds = static_cast<double>(summary.wall_ns) * 1e-9;
+    if (summary.state == State::ended)
+      entry.rank.wall_seconds = static_cast<double>(summary.wall_ns) * 1e-9;
     if (summary.cpu_ns) entry.rank.cpu_seconds = static_cast<double>(*summary.cpu_ns) * 1e-9;
     if (summary.mpi) entry.measured_share = share_of(*summary.mpi, summary.wall_ns);
   }

@@ -62,7 +62,7 @@ Result<model::RoofReport> roofline_of(const model::JobReport& job, const model::
   model::RoofReport report;
   report.label = job.folder;
   report.command = {job.command};
-  report.wall_seconds = job.wall_seconds;
+  report.wall_seconds = job.wall_seconds.value_or(busy);  // ranks that are drawn have ended
   report.cpu_seconds = busy;
   report.threads = subjects.size() - 1;
   report.counts_from = job.source;

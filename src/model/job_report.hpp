@@ -23,8 +23,8 @@ struct JobRank {
   std::uint32_t rank = 0;
   std::string node;
   RankState state = RankState::unfinished;
-  int exit_status = 0;
-  double wall_seconds = 0;
+  int exit_status = 0;                 // of one that has ended
+  std::optional<double> wall_seconds;  // likewise
   std::optional<double> cpu_seconds;
   std::optional<double> mpi_share;  // of its wall time; 0 to 1
   // Outside MPI, where it is known:
@@ -100,10 +100,10 @@ struct JobReport {
   std::string source;
   std::size_t step = 1;  // of so many
   std::size_t steps = 1;
-  std::size_t size = 0;      // ranks that the job had
-  std::size_t complete = 0;  // of them
-  std::size_t counted = 0;   // that the figures below are of
-  double wall_seconds = 0;   // of the slowest
+  std::size_t size = 0;                // ranks that the job had
+  std::size_t complete = 0;            // of them
+  std::size_t counted = 0;             // that the figures below are of
+  std::optional<double> wall_seconds;  // of the slowest that is counted
   // What is compared: the first column that says how much a rank had to do.
   std::string load;  // "task-clock"; empty: nothing does
   std::string load_unit;

@@ -62,7 +62,7 @@ ordered_json json_of(const JobReport& report) {
           {"step", report.step},
           {"ranks", report.size},
           {"counted", report.counted},
-          {"wall_s", report.wall_seconds},
+          {"wall_s", json_of(report.wall_seconds)},
           {"imbalance", json_of(report.imbalance)},
           {"mpi_median", json_of(mpi_of(report))}};
 }
@@ -75,7 +75,7 @@ std::string job_compare_text(const JobComparison& comparison) {
   std::string text = fmt::format("{} and {}\n", printable(before.folder), printable(after.folder));
   text += row("", "before", "after", "change");
   text += row("ranks counted", ranks_of(before), ranks_of(after), "");
-  text += row("wall", format_seconds(before.wall_seconds), format_seconds(after.wall_seconds),
+  text += row("wall", shown(before.wall_seconds, "s"), shown(after.wall_seconds, "s"),
               change(before.wall_seconds, after.wall_seconds));
   text += row("imbalance", percent(before.imbalance), percent(after.imbalance), "");
   text += row("MPI, median rank", percent(mpi_of(before)), percent(mpi_of(after)), "");

@@ -15,11 +15,12 @@ ordered_json or_null(const std::optional<T>& value) {
 }
 
 ordered_json rank_json(const model::JobRank& rank) {
+  const bool has_ended = rank.state != model::RankState::unfinished;
   return {{"rank", rank.rank},
           {"node", rank.node},
           {"state", to_string(rank.state)},
-          {"exit", rank.exit_status},
-          {"wall_s", rank.wall_seconds},
+          {"exit", has_ended ? ordered_json(rank.exit_status) : ordered_json(nullptr)},
+          {"wall_s", or_null(rank.wall_seconds)},
           {"cpu_s", or_null(rank.cpu_seconds)},
           {"mpi_share", or_null(rank.mpi_share)},
           {"load", or_null(rank.load)},
@@ -62,7 +63,7 @@ std::string job_json(const JobReport& report) {
       {"ranks", report.size},
       {"complete", report.complete},
       {"counted", report.counted},
-      {"wall_s", report.wall_seconds},
+      {"wall_s", or_null(report.wall_seconds)},
       {"load", report.load.empty() ? ordered_json(nullptr) : ordered_json(report.load)},
       {"load_unit", report.load_unit},
       {"load_kind", to_string(report.load_origin)},

@@ -50,7 +50,7 @@ void add_ranks(const JobReport& report, Families& out) {
     return std::optional<double>(rank.state == model::RankState::complete ? 1 : 0);
   });
   each("loft_rank_wall_seconds", "From the start of the rank to its end.",
-       [](const JobRank& rank) { return std::optional<double>(rank.wall_seconds); });
+       [](const JobRank& rank) { return rank.wall_seconds; });
   each("loft_rank_mpi_ratio", "Share of the rank's time in MPI.",
        [](const JobRank& rank) { return rank.mpi_share; });
   each("loft_rank_load", "What the rank had to do outside MPI.",

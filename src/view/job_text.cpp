@@ -63,7 +63,8 @@ std::string share_text(const JobReport& report) {
 }
 
 std::string figures_text(const JobReport& report) {
-  std::string text = "  wall " + format_seconds(report.wall_seconds);
+  std::string text =
+      "  wall " + (report.wall_seconds ? format_seconds(*report.wall_seconds) : "not known");
   if (report.source == "virtual") text += " under the virtual PMU";
   text += report.imbalance
               ? fmt::format(", imbalance {} ({} outside MPI, {})", percent(*report.imbalance),
