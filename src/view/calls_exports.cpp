@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "view/gzip.hpp"
+#include "view/perfetto_fields.hpp"
 #include "view/pprof_fields.hpp"
 
 namespace loft::view {
@@ -88,15 +89,9 @@ class PprofCalls {
   pprof::Strings strings_;
 };
 
-// Field numbers of Perfetto's trace packets.
-enum class Trace : pbf_tag_type { packet = 1 };
-enum class Packet : pbf_tag_type {
-  timestamp = 8,
-  sequence_id = 10,
-  track_event = 11,
-  sequence_flags = 13,
-  track_descriptor = 60
-};
+using namespace perfetto;
+
+// Field numbers of what stands in the packets of calls.
 enum class Track : pbf_tag_type { uuid = 1, thread = 4 };
 enum class TrackThread : pbf_tag_type { pid = 1, tid = 2, name = 5 };
 enum class Event : pbf_tag_type { annotation = 4, type = 9, track = 11, name = 23 };
@@ -127,7 +122,7 @@ class PerfettoCalls {
     const auto& task = run_.threads[thread];
     protozero::pbf_builder<Packet> packet(trace_, Trace::packet);
     packet.add_uint32(Packet::sequence_id, kSequence);
-    packet.add_uint32(Packet::sequence_flags, is_first_ ? 1 : 0);
+    packet.add_uint32(Packet::sequence_flags, is_first_ ? kStateCleared : 0);
     is_first_ = false;
     protozero::pbf_builder<Track> track(packet, Packet::track_descriptor);
     track.add_uint64(Track::uuid, thread + 1);

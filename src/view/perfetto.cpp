@@ -6,24 +6,15 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "view/perfetto_fields.hpp"
 #include "view/stacks.hpp"
 
 namespace loft::view {
 namespace {
 
 using protozero::pbf_tag_type;
+using namespace perfetto;
 
-// Field numbers of Perfetto's trace packets.
-enum class Trace : pbf_tag_type { packet = 1 };
-enum class Packet : pbf_tag_type {
-  process_tree = 2,
-  timestamp = 8,
-  sequence_id = 10,
-  interned_data = 12,
-  sequence_flags = 13,
-  defaults = 59,
-  perf_sample = 66
-};
 enum class Defaults : pbf_tag_type { perf_sample = 12 };
 enum class SampleDefaults : pbf_tag_type { timebase = 1 };
 enum class Timebase : pbf_tag_type { period = 1, frequency = 2, name = 10 };
@@ -52,8 +43,6 @@ enum class PerfSample : pbf_tag_type {
 
 constexpr std::uint32_t kTaskSequence = 1;
 constexpr std::uint32_t kFirstEventSequence = 2;
-constexpr std::uint32_t kStateCleared = 1;
-constexpr std::uint32_t kNeedsState = 2;
 
 // What was counted on its CPU up to each sample, in the order of the entries: a reader shows the
 // counter itself, not what one sample stands for.

@@ -1,5 +1,4 @@
-// Counts itself under the engine. `work(n)` is a loop of 4 instructions a round, one of which adds
-// two numbers of double precision.
+// Counts itself under the engine.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,20 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "counted_work.hpp"
 #include "loft/count.h"
-
-extern "C" void work(long rounds);
-asm(R"(
-  .text
-  .globl work
-  .type work, @function
-work: pxor %xmm0, %xmm0
-1: addsd %xmm0, %xmm0
-  nop
-  dec %rdi
-  jnz 1b
-  ret
-)");
 
 namespace {
 

@@ -11,6 +11,8 @@
 
 #include "papi/interface.h"
 
+#include "counted_work.hpp"
+
 extern "C" {
 int PAPI_library_init(int);
 int PAPI_is_initialized();
@@ -35,20 +37,7 @@ int PAPI_assign_eventset_component(int, int);
 int PAPI_num_hwctrs();
 int PAPI_set_domain(int);
 int PAPI_thread_init(unsigned long (*)());
-void work(long);
 }
-
-asm(R"(
-  .text
-  .globl work
-  .type work, @function
-work: pxor %xmm0, %xmm0
-1: addsd %xmm0, %xmm0
-  nop
-  dec %rdi
-  jnz 1b
-  ret
-)");
 
 namespace {
 

@@ -3,42 +3,16 @@
 #ifdef LOFT_HAS_ENGINE
 
 #include "source/calls/code_file.hpp"
+#include "symbols/encoded_pointer.hpp"
 
 namespace loft::source::calls {
 namespace {
 
-constexpr std::uint8_t kOmitted = 0xff;
+using symbols::kFormatMask;
+using symbols::kOmitted;
 
-// A value in one of the encodings of exception tables; those that need more than the place they
-// stand at fail the reader.
 std::uint64_t read_encoded(ByteReader& in, std::uint8_t encoding, std::uint64_t place) {
-  std::uint64_t value = 0;
-  switch (encoding & 0x0f) {
-    case 0x00:
-    case 0x04:
-    case 0x0c:
-      value = in.u64();
-      break;
-    case 0x01:
-      value = in.uleb();
-      break;
-    case 0x02:
-      value = in.u16();
-      break;
-    case 0x03:
-      value = in.u32();
-      break;
-    case 0x0a:
-      value = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int16_t>(in.u16())});
-      break;
-    case 0x0b:
-      value = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(in.u32())});
-      break;
-    default:
-      in.fail();
-  }
-  const bool is_relative = (encoding & 0x70) == 0x10;
-  return is_relative && value != 0 ? value + place : value;
+  return symbols::read_pointer(in, encoding, sizeof(std::uint64_t), place);
 }
 
 // Reads the table of each function that has one. Where a function and its table are, .eh_frame
@@ -93,7 +67,7 @@ class EntryReader {
       if (letter == 'L') common.table = in.u8();
       if (letter == 'P') {
         const std::uint8_t encoding = in.u8();
-        read_encoded(in, encoding & 0x0f, 0);
+        read_encoded(in, encoding & kFormatMask, 0);
       }
     }
     return in.ok() ? common : Common{};
@@ -103,7 +77,7 @@ class EntryReader {
     const Common common = common_at(common_position);
     if (common.table == kOmitted) return;
     const std::uint64_t start = read_encoded(in, common.code, address_ + in.position());
-    read_encoded(in, common.code & 0x0f, 0);
+    read_encoded(in, common.code & kFormatMask, 0);
     in.uleb();
     const std::uint64_t table = read_encoded(in, common.table, address_ + in.position());
     if (!in.ok() || table < tables_address_ || table - tables_address_ >= tables_.size()) return;
