@@ -1,10 +1,13 @@
-# loft_module(NAME [COLD] [HOT path...] [ONLY_ON processor...] [LINK library...])
+# loft_module(NAME [ONE_BY_ONE] [COLD] [HOT file...] [ONLY_ON processor...] [LINK library...])
 #   A module is a folder of src/ and one static library, loft_NAME. It links the modules that
 #   src/LAYERS lets its folders include, and the libraries given here. On processors other than those after
 #   ONLY_ON (x86_64, aarch64) there is no such library; modules above it tell by LOFT_HAS_NAME,
 #   which is defined where there is one. COLD: a second more or less of its code is never noticed, so a
-#   release compiles it with -O1, which takes a fifth less time than -O2; all but what stands after HOT
-#   (folders with a slash, files without their ending), which runs once for each sample, record or loop.
+#   release compiles it with -O1, which takes a fifth less time than -O2; all but the files after HOT
+#   (without their ending), which run once for each sample, record or loop.
+#   With LOFT_UNITY eight files are compiled as if they were one, which takes half the time from nothing; a
+#   name that two of them keep to themselves is an error then. ONE_BY_ONE: not in this module, whose
+#   files are alike on purpose.
 #
 # loft_module_tests(NAME [LINK library...])
 #   All *_test.cpp of tests/NAME as one program, each case known to CTest by its own name. Left out
@@ -29,19 +32,8 @@ endfunction()
 # Tests run once after each build: the optimizer would take longer than it saves.
 set(LOFT_TEST_OPTIONS -O0)
 
-function(loft_cold folder sources hot)
-  foreach(source IN LISTS sources)
-    file(RELATIVE_PATH path ${folder} ${source})
-    get_filename_component(inner ${path} DIRECTORY)
-    string(REGEX REPLACE "\\.[ch]pp$" "" path ${path})
-    if(NOT path IN_LIST hot AND NOT "${inner}/" IN_LIST hot)
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
-    endif()
-  endforeach()
-endfunction()
-
 function(loft_module name)
-  cmake_parse_arguments(arg "COLD" "" "HOT;ONLY_ON;LINK" ${ARGN})
+  cmake_parse_arguments(arg "ONE_BY_ONE;COLD" "" "HOT;ONLY_ON;LINK" ${ARGN})
   if(arg_ONLY_ON AND NOT CMAKE_SYSTEM_PROCESSOR IN_LIST arg_ONLY_ON)
     set_property(GLOBAL APPEND PROPERTY LOFT_LEFT_OUT loft_${name})
     return()
@@ -52,7 +44,13 @@ function(loft_module name)
   add_library(loft_${name} STATIC ${sources})
   target_precompile_headers(loft_${name} REUSE_FROM loft_module_headers)
   if(arg_COLD)
-    loft_cold(${CMAKE_CURRENT_SOURCE_DIR} "${sources}" "${arg_HOT}")
+    target_compile_options(loft_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    list(TRANSFORM arg_HOT APPEND .cpp)
+    set_source_files_properties(${arg_HOT} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+  endif()
+  if(LOFT_UNITY AND NOT arg_ONE_BY_ONE)
+    set_target_properties(loft_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    target_compile_options(loft_${name} PRIVATE -Wno-subobject-linkage) # takes the .cpp for headers
   endif()
   target_include_directories(loft_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_definitions(loft_${name} INTERFACE LOFT_HAS_${upper})

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 
 namespace loft {
@@ -13,6 +14,11 @@ inline Nanoseconds now(clockid_t clock = CLOCK_MONOTONIC) {
   timespec time{};
   ::clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
+// What the kernel counts without a sign.
+inline Nanoseconds nanoseconds(std::uint64_t count) {
+  return Nanoseconds(static_cast<Nanoseconds::rep>(count));
 }
 
 inline double to_seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }

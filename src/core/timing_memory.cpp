@@ -7,7 +7,6 @@
 namespace loft::core {
 namespace {
 
-constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kGranule = 8;  // bytes: forwarding is looked up by words
 
 // How many words of an access are looked up, or marked as stored: those of the widest registers.

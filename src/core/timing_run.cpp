@@ -8,7 +8,6 @@ namespace loft::core {
 namespace {
 
 constexpr Cycle kEndless = Cycle{1} << 40;
-constexpr std::uint64_t kLine = 64;
 constexpr Cycle kQueue = 8;  // cycles by which the front end runs ahead of issue
 
 Cycle whole(const Parameter& parameter) { return std::llround(parameter.value); }

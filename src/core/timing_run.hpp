@@ -9,6 +9,8 @@
 
 namespace loft::core {
 
+inline constexpr std::uint64_t kLine = 64;  // bytes
+
 class TimingRun {
  public:
   TimingRun(const Window& window, const CoreParameters& core);

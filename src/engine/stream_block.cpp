@@ -7,7 +7,6 @@
 namespace loft::engine {
 namespace {
 
-constexpr std::size_t kNumberBytes = 8;
 constexpr std::size_t kMostInstructions = 128;  // the engine's blocks have at most 64
 
 std::uint64_t word_at(const std::byte* record, std::uint16_t offset) {

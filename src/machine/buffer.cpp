@@ -18,7 +18,6 @@ namespace loft::machine {
 namespace {
 
 constexpr std::size_t kHugePage = 2u << 20;
-constexpr std::size_t kLine = 64;
 
 // The number of a "Name:   1234 kB" line, in bytes; 0 when there is none.
 std::size_t kilobytes_after(std::string_view text, std::string_view name) {

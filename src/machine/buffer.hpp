@@ -10,6 +10,8 @@
 
 namespace loft::machine {
 
+inline constexpr std::size_t kLine = 64;  // bytes of a cache line
+
 enum class Pages { huge, small };
 
 class Buffer {

@@ -12,11 +12,11 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "machine/buffer.hpp"
 
 namespace loft::machine {
 namespace {
 
-constexpr std::size_t kLine = 64;
 // Lines that are walked and bytes that are read in one look, out of all caches since the last.
 constexpr std::size_t kMemoryStride = 4096;
 constexpr std::size_t kMemoryNodes = 64;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "machine/buffer.hpp"
 #include "machine/core_probes.hpp"
 #include "machine/readings.hpp"
 
@@ -11,7 +12,6 @@ namespace loft::machine {
 namespace {
 
 constexpr const char* kNotHere = "no kernel for it could be made or run here";
-constexpr double kLine = 64;
 
 struct Named {
   const char* name;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/clock.hpp"
+#include "machine/buffer.hpp"
 #include "machine/readings.hpp"
 #include "machine/ticks.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int kLinks = 64;
 constexpr double kWindow = 0.0005;
-constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
 // More pages than any second-level TLB holds; their lines still fit a second-level cache.
 constexpr std::size_t kTlbPages = 8192;

@@ -1,13 +1,13 @@
 // The cost of pages, by their number.
 #include <algorithm>
 
+#include "machine/buffer.hpp"
 #include "machine/core_probes.hpp"
 
 namespace loft::machine {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kLine = 64;
 constexpr std::size_t kFewest = 16;
 constexpr std::size_t kMost = 8192;
 constexpr int kLinks = 64;

@@ -4,12 +4,12 @@
 #include <chrono>
 
 #include "base/clock.hpp"
+#include "machine/buffer.hpp"
 
 namespace loft::machine {
 namespace {
 
 constexpr std::uint64_t kSmallest = 4096;
-constexpr std::size_t kLine = 64;
 constexpr int kLinksPerTrip = 64;
 constexpr int kWindows = 6;
 constexpr double kWindow = 0.0003;

@@ -21,14 +21,14 @@ Failure cannot_fit(std::string why, std::string hint = {}) {
 
 // Rows of the data as a matrix: a column of ones for the base, then the predictors, each divided by
 // its largest value so that counts in billions and ratios can stand in one system.
-struct System {
+struct LinearSystem {
   Eigen::MatrixXd a;
   Eigen::VectorXd b;
   std::vector<double> scale;
 };
 
-System system_of(const PowerData& data) {
-  System system;
+LinearSystem system_of(const PowerData& data) {
+  LinearSystem system;
   const auto rows = static_cast<Index>(data.watts.size());
   system.a.resize(rows, static_cast<Index>(data.columns.size()) + 1);
   system.a.col(0).setOnes();
@@ -109,7 +109,7 @@ Result<Eigen::VectorXd> solve(const PowerData& data, const Eigen::MatrixXd& a,
 }
 
 // Every part is predicted by a fit on all the others.
-Result<HeldOut> hold_out(const PowerData& data, const System& system,
+Result<HeldOut> hold_out(const PowerData& data, const LinearSystem& system,
                          const std::vector<Part>& parts, FitMethod method) {
   HeldOut result;
   std::vector<double> errors;
@@ -167,7 +167,7 @@ Result<void> check(const PowerData& data) {
 Result<PowerFit> fit_power(const PowerData& data, const PowerOptions& options) {
   LOFT_CHECK(check(data));
   LOFT_TRY(const auto parts, parts_of(data, options.blocks));
-  const System system = system_of(data);
+  const LinearSystem system = system_of(data);
   LOFT_TRY(const auto x, solve(data, system.a, system.b, options.method));
   PowerFit fit;
   fit.base = x[0];

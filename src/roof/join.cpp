@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sample/repeat.hpp"
+
 namespace loft::roof {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr double kLeastSlice = 0.02;  // seconds
 constexpr std::size_t kMostSlices = 400;
 // Time without a running thread is noise below this share of the whole.
 constexpr double kIdleWorthSaying = 0.05;
-constexpr double kNormal95 = 1.96;
 
 class Join {
  public:
@@ -169,9 +170,8 @@ class Join {
       subject.seconds = sum.seconds;
       subject.share_of_time = all_seconds > 0 ? sum.seconds / all_seconds : 0;
       if (sum.seconds > 0) subject.concurrency = sum.cpu / sum.seconds;
-      const auto count = static_cast<double>(sum.samples);
-      subject.time_error =
-          kNormal95 * std::sqrt((1 - count / static_cast<double>(samples_)) / count);
+      subject.time_error = sample::share_error(
+          static_cast<double>(sum.samples) / static_cast<double>(samples_), sum.samples);
       joined_.subjects.push_back(std::move(subject));
       cpu_by_function_[key] = sum.cpu;
     }

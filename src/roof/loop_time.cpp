@@ -1,7 +1,8 @@
 #include "roof/loop_time.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "sample/repeat.hpp"
 
 namespace loft::roof {
 namespace {
@@ -10,7 +11,6 @@ using model::Scope;
 using model::Subject;
 
 constexpr double kWorthAPoint = 0.001;  // of the time, or of the instructions
-constexpr double kNormal95 = 1.96;
 
 sample::Weight sum_of(const std::map<std::uint64_t, sample::Weight>& addresses) {
   sample::Weight sum;
@@ -27,8 +27,7 @@ void set_time(const Subject& function, const sample::Weight& met, const sample::
   loop.share_of_time = function.share_of_time * share;
   loop.concurrency = function.concurrency;
   loop.origin = function.origin;
-  const double of_run = std::min(1.0, loop.share_of_time);
-  loop.time_error = kNormal95 * std::sqrt((1 - of_run) / static_cast<double>(met.samples));
+  loop.time_error = sample::share_error(std::min(1.0, loop.share_of_time), met.samples);
   if (loop.loop->iterations > 0)
     loop.loop->cycles = loop.seconds * loop.concurrency * frequency_hz / loop.loop->iterations;
 }

@@ -14,9 +14,9 @@ constexpr std::size_t kLeastInstructions = 1000;
 constexpr std::size_t kElsewhere = 0;  // code of no loop
 
 // The loops of one depth, by function: no two of them have code in common.
-class LoopFinder {
+class LoopOfBlock {
  public:
-  LoopFinder(const KeptWindows& kept, const std::vector<LoopWork>& loops, int depth)
+  LoopOfBlock(const KeptWindows& kept, const std::vector<LoopWork>& loops, int depth)
       : by_function_(kept.functions.size()) {
     std::map<FunctionKey, std::vector<Range>> known;
     for (std::size_t i = 0; i < loops.size(); ++i) {
@@ -57,7 +57,7 @@ class LoopFinder {
   std::vector<std::vector<Range>> by_function_;
 };
 
-std::vector<std::size_t> executed(const KeptWindows& kept, const LoopFinder& finder,
+std::vector<std::size_t> executed(const KeptWindows& kept, const LoopOfBlock& finder,
                                   std::size_t loops) {
   std::vector<std::size_t> counts(loops + 1);
   for (const KeptWindow& window : kept.windows) {
@@ -71,7 +71,7 @@ std::vector<std::size_t> executed(const KeptWindows& kept, const LoopFinder& fin
 }  // namespace
 
 WindowsByLoop by_loop(const KeptWindows& kept, const std::vector<LoopWork>& loops, int depth) {
-  const LoopFinder finder(kept, loops, depth);
+  const LoopOfBlock finder(kept, loops, depth);
   const auto counts = executed(kept, finder, loops.size());
   WindowsByLoop grouped;
   grouped.loops.emplace_back();

@@ -118,6 +118,11 @@ double student_quantile(std::size_t freedom) {
   return freedom <= kTable.size() ? kTable[freedom - 1] : 1.96 + 2.5 / static_cast<double>(freedom);
 }
 
+double share_error(double share, std::uint64_t samples) {
+  constexpr double kNormal95 = 1.96;
+  return kNormal95 * std::sqrt((1 - share) / static_cast<double>(samples));
+}
+
 Spread spread_of(std::span<const double> values) {
   Spread spread;
   spread.runs = values.size();

@@ -12,6 +12,9 @@ namespace loft::sample {
 // Two-sided 95 % quantile of Student's t for `freedom` degrees of freedom.
 [[nodiscard]] double student_quantile(std::size_t freedom);
 
+// Half the 95 % interval of a share that `samples` samples met, relative to the share.
+[[nodiscard]] double share_error(double share, std::uint64_t samples);
+
 // Mean, deviation and 95 % interval (Student's t) of at least one value.
 Spread spread_of(std::span<const double> values);
 

@@ -5,7 +5,7 @@
 namespace loft::symbols {
 namespace {
 
-using Kind = perf_data::RecordedBinary::Kind;
+using BinaryKind = perf_data::RecordedBinary::Kind;
 
 }  // namespace
 
@@ -29,8 +29,8 @@ void RecordedSymbols::fill(NameStyle style, SymbolTable::Parts& parts) const {
   const auto known = by_path_.find(parts.binary.path);
   if (known == by_path_.end()) return;
   const auto& binary = binaries_[known->second];
-  const bool is_kernel = binary.kind == Kind::kernel;
-  parts.is_absolute = is_kernel || binary.kind == Kind::symbol_map;
+  const bool is_kernel = binary.kind == BinaryKind::kernel;
+  parts.is_absolute = is_kernel || binary.kind == BinaryKind::symbol_map;
   const bool is_in_file_addresses =
       parts.is_absolute || parts.elf != nullptr || !binary.code_offset;
   fill_moved(known->first, is_in_file_addresses ? 0 : *binary.code_offset - binary.code_address,

@@ -36,10 +36,6 @@ std::optional<CpuLine> parse_cpu_line(std::string_view line) {
   return parsed;
 }
 
-Nanoseconds nanoseconds(std::uint64_t count) {
-  return Nanoseconds(static_cast<Nanoseconds::rep>(count));
-}
-
 Nanoseconds length_of_tick() {
   const long per_second = ::sysconf(_SC_CLK_TCK);
   return Nanoseconds(1'000'000'000 / std::max(per_second, 1L));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kName = "loft-top-";
 constexpr std::string_view kDone = "done";
-constexpr std::size_t kMostBytes = 16 << 10;
+constexpr std::size_t kMostMessageBytes = 16 << 10;
 constexpr int kMostMessages = 16;  // at once: the samples come first
 
 struct Address {
@@ -55,7 +55,7 @@ struct Message {
 // Nothing where none has come.
 std::optional<Message> receive(const Fd& fd) {
   Message message;
-  message.text.resize(kMostBytes);
+  message.text.resize(kMostMessageBytes);
   iovec part{message.text.data(), message.text.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
   msghdr header{};
@@ -153,7 +153,7 @@ Result<void> send_request(const ControlRequest& request, std::optional<pid_t> to
   const Address other = address_of(*to);
   const std::string message = to_message(request);
   const std::string what = fmt::format("send the change to process {}", *to);
-  if (message.size() > kMostBytes) return failure(ErrorKind::limit, what, "it is too long");
+  if (message.size() > kMostMessageBytes) return failure(ErrorKind::limit, what, "it is too long");
   if (::sendto(fd.get(), message.data(), message.size(), MSG_NOSIGNAL,
                reinterpret_cast<const sockaddr*>(&other.text), other.size) < 0)
     return errno == ECONNREFUSED

@@ -11,7 +11,7 @@ namespace loft::top {
 namespace {
 
 // A label's value, escaped.
-std::string quoted(std::string_view text) {
+std::string quoted_label(std::string_view text) {
   std::string out = "\"";
   for (const char c : printable(text)) {
     if (c == '"' || c == '\\') out += '\\';
@@ -76,8 +76,8 @@ void write_cores(Writer& out, const Frame& frame) {
     if (!core.is_read()) continue;
     for (const NamedValue& value : values_of(core))
       if (value.value && value.count == nullptr)
-        out.series(fmt::format("{},metric={},unit={}", cpu_label(core.cpu), quoted(value.name),
-                               quoted(value.unit)),
+        out.series(fmt::format("{},metric={},unit={}", cpu_label(core.cpu),
+                               quoted_label(value.name), quoted_label(value.unit)),
                    *value.value);
   }
 }
@@ -147,13 +147,13 @@ std::string Exposition::text(ExpositionFormat format) const {
   Writer out(format, most_series_);
   write_cost(out, last_.cost, samples_);
   out.family("loft_energy_joules", true, "Energy since monitoring began, by meter.");
-  for (const auto& [domain, joules] : joules_) out.series("domain=" + quoted(domain), joules);
+  for (const auto& [domain, joules] : joules_) out.series("domain=" + quoted_label(domain), joules);
   out.family("loft_power_watts", false, "Power in the last sample, by meter.");
   for (const EnergySample& energy : last_.energy)
-    if (energy.watts) out.series("domain=" + quoted(energy.domain), *energy.watts);
+    if (energy.watts) out.series("domain=" + quoted_label(energy.domain), *energy.watts);
   write_cores(out, last_);
   const auto label = [](const EventKey& key) {
-    return fmt::format("{},event={}", cpu_label(key.first), quoted(key.second));
+    return fmt::format("{},event={}", cpu_label(key.first), quoted_label(key.second));
   };
   out.family("loft_core_events", true, "What was counted on the core since it is counted there.");
   for (const auto& [key, sum] : events_)

@@ -116,12 +116,12 @@ std::string function_table(const CallRun& run, std::size_t rows) {
 std::string histogram(const CallRun& run, std::uint32_t function) {
   const CallDistribution& of = run.statistics[function].of[0];
   if (of.histogram.is_empty()) return {};
-  constexpr std::uint32_t kMostLines = 16;
+  constexpr std::uint32_t kMostBars = 16;
   const auto counts = of.histogram.counts();
   const std::uint32_t low = of.histogram.step_at(0);
   const auto high = static_cast<std::uint32_t>(counts.size());
   std::uint32_t together = 1;
-  while ((high - low) / together + 1 > kMostLines) together *= 2;
+  while ((high - low) / together + 1 > kMostBars) together *= 2;
   struct Line {
     std::uint32_t first;
     std::uint64_t calls;

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "view/csv.hpp"
+#include "view/short_name.hpp"
 
 namespace loft::view {
 namespace {
@@ -22,14 +23,6 @@ std::string with_unit(const CatalogueEntry& entry) {
   if (!entry.unit.empty()) text += " [" + printable(entry.unit) + "]";
   if (!entry.aliases.empty()) text += " (also " + printable(join(entry.aliases, ", ")) + ")";
   return text;
-}
-
-// Cuts at `width` bytes without leaving half a character.
-std::string shortened(std::string text, std::size_t width) {
-  if (text.size() <= width) return text;
-  std::size_t end = width - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
 }
 
 std::string config_of(const CatalogueEntry& entry) {

@@ -109,7 +109,7 @@ class Drawing {
 };
 
 // About; it depends on the font that the reader has.
-double width_of(std::string_view words) {
+double text_width(std::string_view words) {
   constexpr double kLetter = 7;
   return kLetter * static_cast<double>(std::ranges::count_if(
                        words, [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
@@ -255,13 +255,13 @@ void Drawing::ceilings() {
     text(right, words, name,
          fmt::format("text-anchor=\"end\" {} {}", top ? "font-weight=\"bold\"" : "fill=\"#555\"",
                      kHalo));
-    taken_.push_back({right - width_of(name), words - 11, right, words + 3});
+    taken_.push_back({right - text_width(name), words - 11, right, words + 3});
   }
 }
 
 // Beside the point, on the side and at the height that has room; right of it where none has.
 void Drawing::label(double at_x, double at_y, double radius, const std::string& name) {
-  const double width = width_of(name);
+  const double width = text_width(name);
   const double right = at_x + radius + 4;
   const double left = at_x - radius - 4 - width;
   const auto box_at = [&](double start, double lower) {

@@ -32,6 +32,11 @@ RunCounts run_with(Count count, int status = 0) {
   return run;
 }
 
+TEST(ShareError, IsThatOfTheBinomialDistribution) {
+  EXPECT_NEAR(share_error(0.5, 200), 1.96 * 0.05, 1e-12);  // 100 of 200: 50 % +- 4.9 points
+  EXPECT_EQ(share_error(1.0, 10), 0);
+}
+
 TEST(MergeRuns, OneMissingRunMakesTheEventMissing) {
   const RunCounts merged =
       merge_runs({run_with(Count::exact(5)), run_with(Count::missing("gone"))});

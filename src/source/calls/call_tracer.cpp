@@ -14,15 +14,6 @@
 #include "source/task_changes.hpp"
 
 namespace loft::source::calls {
-namespace {
-
-constexpr long kOptions =
-    PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
-
-void* as_data(long value) { return reinterpret_cast<void*>(value); }
-
-}  // namespace
-
 CallTracer::~CallTracer() {
   if (!children_.is_open()) return;
   note(detach());

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/types.h>
 
 #include <map>
@@ -58,6 +59,10 @@ class CallTracer {
   [[nodiscard]] Nanoseconds held() const { return held_; }
 
  private:
+  static constexpr long kOptions =
+      PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
+  static void* as_data(long value) { return reinterpret_cast<void*>(value); }  // of ptrace
+
   static constexpr std::uint32_t kNotBegun = ~std::uint32_t{0};
   struct Process {
     std::shared_ptr<Image> image;

@@ -16,11 +16,7 @@
 namespace loft::source::calls {
 namespace {
 
-constexpr long kOptions =
-    PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
 constexpr Nanoseconds kPatience = std::chrono::seconds(5);
-
-void* as_data(long value) { return reinterpret_cast<void*>(value); }
 
 }  // namespace
 

@@ -60,14 +60,14 @@ struct Counter {
   std::uint64_t running = 0;
 };
 
-Nanoseconds nanoseconds(std::uint64_t claimed) {
+Nanoseconds claimed_time(std::uint64_t claimed) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / 4);
   return Nanoseconds(static_cast<Nanoseconds::rep>(std::min(claimed, kMost)));
 }
 
 Count count_of(const Counter& counter) {
-  return Count::of_reading(counter.value, nanoseconds(counter.enabled),
-                           nanoseconds(counter.running));
+  return Count::of_reading(counter.value, claimed_time(counter.enabled),
+                           claimed_time(counter.running));
 }
 
 struct Periods {
@@ -171,7 +171,7 @@ void RecordingCounter::take_round(const RawRecord& record) {
   constexpr std::uint64_t kInterval = 0;
   const auto round = perf::read_stat_round(record);
   if (!round) return;
-  const Nanoseconds end = nanoseconds(round->time);
+  const Nanoseconds end = claimed_time(round->time);
   if (round->kind == kInterval) {
     intervals_.push_back({wall_, end, totals(last_round_)});
     last_round_ = counters_;
@@ -236,7 +236,7 @@ void RecordingCounter::set_times(sample::RunCounts& run) const {
   if (run.has_engine_time()) return;
   const auto range = recording_.time_range();
   if (!range || range->second <= range->first) return;
-  run.wall = nanoseconds(range->second - range->first);
+  run.wall = claimed_time(range->second - range->first);
   run.wall_origin = Origin::scaled;
 }
 

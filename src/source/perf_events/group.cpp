@@ -19,10 +19,6 @@ Result<void> read_words(const Fd& fd, std::span<std::uint64_t> words) {
   return {};
 }
 
-Nanoseconds nanoseconds(std::uint64_t count) {
-  return Nanoseconds(static_cast<Nanoseconds::rep>(count));
-}
-
 // A group that is read at once: number of members, enabled, running, then (value, id) for each.
 constexpr std::size_t words_of(std::size_t members) { return 3 + 2 * members; }
 

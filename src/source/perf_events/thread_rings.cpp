@@ -14,7 +14,7 @@ namespace loft::source::perf_events {
 namespace {
 
 constexpr std::size_t kPages = 16;
-constexpr std::uint32_t kWakeAt = kPages * 4096 / 4;
+constexpr std::uint32_t kWakeBytes = kPages * 4096 / 4;
 
 event::Event side_band_event() {
   event::Event event;
@@ -48,7 +48,7 @@ Result<void> ThreadRings::attach(const TaskPlace& place, const OpenGroups& group
   attr.sample_id_all = 1;
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   attr.watermark = 1;
-  attr.wakeup_watermark = kWakeAt;
+  attr.wakeup_watermark = kWakeBytes;
   LOFT_TRY(Fd side_band, open_event(attr, event, place.place));
   LOFT_TRY(RingBuffer ring, RingBuffer::map(side_band, kPages));
   for (const Group& group : groups)

@@ -21,10 +21,6 @@ std::optional<T> field(std::span<const std::byte> record, std::size_t offset) {
 // With sample_type TID|TIME every record ends in pid, tid, time.
 constexpr std::size_t kTrailer = 16;
 
-Nanoseconds nanoseconds(std::uint64_t count) {
-  return Nanoseconds(static_cast<Nanoseconds::rep>(count));
-}
-
 }  // namespace
 
 void ThreadTable::take(std::span<const std::byte> record) {

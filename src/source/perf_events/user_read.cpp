@@ -66,10 +66,6 @@ bool is_readable(std::uint32_t counter) {
 #endif
 }
 
-Nanoseconds nanoseconds(std::uint64_t count) {
-  return Nanoseconds(static_cast<Nanoseconds::rep>(count));
-}
-
 }  // namespace
 
 UserReader UserReader::map(const Fd& fd) {

@@ -15,7 +15,7 @@
 namespace loft::source::scheduler {
 namespace {
 
-constexpr int kMostRounds = 100;  // processes are born while others are moved
+constexpr int kMostSweeps = 100;  // processes are born while others are moved
 
 // These files take one write each, and tell by it whether they agree.
 Result<void> tell(const std::string& file, const std::string& value) {
@@ -84,7 +84,7 @@ Result<void> CpusetPartition::admit(pid_t process, const SystemRoot& root) {
 
 bool CpusetPartition::undo() {
   const std::string first_home = homes_.empty() ? "/" : homes_.begin()->second;
-  for (int round = 0; made_folder_ && round < kMostRounds; ++round) {
+  for (int round = 0; made_folder_ && round < kMostSweeps; ++round) {
     const auto members = read_file(folder_ + "/cgroup.procs");
     if (!members || trim(*members).empty()) break;
     for (const std::string_view member : split(trim(*members), '\n')) {
