@@ -29,6 +29,11 @@ const volatile __u8 set_of[LOFT_MAX_COUNTERS] = {};    /* counters of a set foll
 const volatile __u32 always_on = 1;                    /* sets that take no turns, one bit each */
 const volatile __u32 work_counter = LOFT_MAX_COUNTERS; /* which counts instructions */
 const volatile bool has_task_storage = 1;              /* since Linux 5.11 */
+/* Sets are added and chosen while it runs, one at a time. A slice is then of one set alone. */
+const volatile bool may_change = 0;
+
+/* The same as set_of, where sets are added while it runs. */
+__u8 added_set_of[LOFT_MAX_COUNTERS] = {};
 
 /* What one CPU does for us now. */
 struct cpu_state {
@@ -192,14 +197,19 @@ static __always_inline __u64 part_of(__u64 span, __u64 running, __u64 enabled) {
   return span / 1000 * (running / 1000) / (enabled / 1000 + 1) * 1000;
 }
 
+static __always_inline __u32 set_for(__u32 i) {
+  if (i >= LOFT_MAX_COUNTERS) return 0;
+  return (may_change ? added_set_of[i] : set_of[i]) & (LOFT_MAX_SETS - 1);
+}
+
 /* One counter of this CPU. The last one of a set is read with the times for which the set had
  * counters; the short read of the others lacks them, and costs less. */
 static __always_inline long read_counter(struct cpu_state* cpu, struct loft_task* task, __u32 i,
                                          __u64 span) {
   __u32 place = bpf_get_smp_processor_id() * counters_used + i;
-  __u32 set = set_of[i] & (LOFT_MAX_SETS - 1);
+  __u32 set = set_for(i);
   __u32 is_last = i + 1 >= counters_used || i + 1 >= LOFT_MAX_COUNTERS;
-  if (!is_last) is_last = set_of[i + 1] != set_of[i];
+  if (!is_last) is_last = set_for(i + 1) != set;
   if (set == 0 || !is_last) return (long)bpf_perf_event_read(&counters, place);
   struct bpf_perf_event_value value = {};
   long failed = bpf_perf_event_read_value(&counters, place, &value, sizeof value);
@@ -217,7 +227,7 @@ static __always_inline void measure(struct cpu_state* cpu, struct loft_task* tas
   __u32 turn = cpu->turn & (LOFT_MAX_SETS - 1);
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     if (i >= counters_used) break;
-    __u32 set = set_of[i] & (LOFT_MAX_SETS - 1);
+    __u32 set = set_for(i);
     if (set != turn && !(always_on >> set & 1)) continue;
     long value = read_counter(cpu, task, i, span);
     if (value < 0 && value > -4096) continue; /* an error */
@@ -277,6 +287,14 @@ static __always_inline void write_slice(struct loft_task* state, struct task_str
     state->counts[i] = 0;
   }
   submit(slice);
+}
+
+/* Where other events are counted than until now, the slice that has those ends here. */
+static __always_inline void follow_turn(struct loft_task* state, struct task_struct* task,
+                                        __u32 turn, __u64 now) {
+  if (!may_change || state->turn == turn) return;
+  if (wants_slices && state->run_ns > 0) write_slice(state, task, now, LOFT_END_CHANGE, 0);
+  state->turn = turn;
 }
 
 static __always_inline void write_exit(struct loft_task* state, __u64 now) {
@@ -355,6 +373,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* prev, struct task_stru
   if (in) {
     cpu->is_ours = 1;
     in->was_seen = 1;
+    follow_turn(in, next, cpu->turn, now);
   }
   __u64 state = state_of(prev);
   if (wants_switches) write_switch(prev, next, out, in, now, preempt || state == 0);
@@ -393,7 +412,7 @@ int on_slice(struct bpf_perf_event_data* context) {
 }
 
 /* Run on this CPU by whoever switches the sets: first with none, then, when the counters of the
- * next set run, with its number. What the task that runs has done until now is its own. Not 0 when
+ * next set run, with its number; where sets are changed by somebody's wish, at once with that. What the task that runs has done until now is its own. Not 0 when
  * it has to be tried again. */
 SEC("raw_tp")
 int on_turn(struct bpf_raw_tracepoint_args* context) {
@@ -404,12 +423,14 @@ int on_turn(struct bpf_raw_tracepoint_args* context) {
       has_task_storage ? bpf_get_current_task_btf() : (void*)bpf_get_current_task();
   struct loft_task* state = live(state_for(task));
   cpu->is_busy = 1;
-  account(cpu, state, bpf_ktime_get_ns());
+  __u64 now = bpf_ktime_get_ns();
+  account(cpu, state, now);
   __u32 turn = context->args[0] & (LOFT_MAX_SETS - 1);
+  if (state) follow_turn(state, task, turn, now);
   cpu->turn = turn;
   for (__u32 i = 0; i < LOFT_MAX_COUNTERS; i++) {
     if (i >= counters_used) break;
-    if (turn == 0 || set_of[i] != turn) continue;
+    if (turn == 0 || set_for(i) != turn) continue;
     long value = read_counter(cpu, 0, i, 0);
     if (value < 0 && value > -4096) continue;
     cpu->base[i] = value;

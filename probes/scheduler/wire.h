@@ -34,6 +34,7 @@ enum loft_slice_end {
   LOFT_END_EXEC = 3,
   LOFT_END_EXIT = 4,
   LOFT_END_RECORDING = 5,
+  LOFT_END_CHANGE = 6, /* other events are counted from here on */
 };
 
 /* A task that was marked from outside counts after its exec, or, if it has been running, after
@@ -98,7 +99,9 @@ struct loft_task {
   __u32 tid;
   __u32 cpu; /* where it last was */
   __u32 is_ending;
-  __u32 was_seen;   /* it got a CPU while it was followed */
+  __u32 was_seen; /* it got a CPU while it was followed */
+  __u32 turn;     /* the set that its slice has counted so far, where sets are changed */
+  __u32 reserved;
   __u64 delay_seen; /* of the kernel's own sum of waiting */
   __u64 run_ns;
   __u64 switches;

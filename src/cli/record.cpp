@@ -10,6 +10,7 @@
 #include "cli/job_flags.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
+#include "cli/record_control.hpp"
 #include "cli/recording_flags.hpp"
 #include "cli/report.hpp"
 #include "cli/source_flag.hpp"
@@ -43,6 +44,7 @@ struct RecordFlags {
   bool whole_machine = false;
   std::vector<std::string> command;
   std::string recorder;
+  std::string control;  // a file that says what is counted
   std::string output = "perf.data";
   std::string page;  // the report beside it, where one was asked for
   bool until_all_end = false;
@@ -89,6 +91,18 @@ Result<void> check_job(const RecordFlags& flags) {
   return {};
 }
 
+// One set of events is followed by another: none takes turns, none is sampled.
+Result<void> check_control(const RecordFlags& flags) {
+  if (flags.control.empty()) return {};
+  const RecordingFlags& what = flags.what;
+  const bool has_turns = join(what.events, ",").find(';') != std::string::npos;
+  const bool is_sampled = what.period > 0 || (what.frequency_hz > 0 && !what.events.empty());
+  if (!has_turns && !is_sampled && !flags.source.is_virtual() && !flags.job.is_given()) return {};
+  return failure(ErrorKind::invalid_input, "change events by a control file",
+                 "it is for counting one set of events after the other",
+                 "leave out -c, --source virtual, --job, ';' in -e, and -F with -e");
+}
+
 Result<void> check(const RecordFlags& flags) {
   const auto usage = [](std::string why, std::string hint) {
     return failure(ErrorKind::invalid_input, "record", std::move(why), std::move(hint));
@@ -103,6 +117,7 @@ Result<void> check(const RecordFlags& flags) {
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
     return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
   LOFT_CHECK(check_job(flags));
+  LOFT_CHECK(check_control(flags));
   return flags.source.is_virtual() ? check_virtual(flags) : Result<void>();
 }
 
@@ -115,29 +130,15 @@ source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
   return {has("pmu"), has("epc"), has("mig"), has("fork"), has("sched")};
 }
 
-// Events as they are named, and those that named metrics are computed from.
-Result<std::vector<event::Event>> events_of(const std::string& list, const MetricFlags& metrics,
-                                            event::Resolver& resolver, Terminal& terminal) {
-  metric::Request request;
-  if (metrics.files.empty()) {
-    LOFT_TRY(request, metric::read_request({list}, resolver,
-                                           [&] { return load_metrics(metrics, terminal); }));
-  } else {
-    LOFT_TRY(const auto library, load_metrics(metrics, terminal));
-    LOFT_TRY(request, metric::read_request({list}, resolver, library));
-  }
-  for (std::size_t p = 0; p < request.programs.size(); ++p)
-    for (std::size_t i = 0; i < request.operands[p].size(); ++i)
-      if (const auto& why = request.operands[p][i].why; !why.empty())
-        return failure(ErrorKind::unsupported, "record " + list,
-                       "it needs " + request.programs[p].inputs()[i] + ": " + why);
-  return std::move(request.events);
-}
-
 // "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
 Result<void> choose_events(const RecordFlags& flags, RecordRequest& request, Terminal& terminal) {
   event::Resolver resolver(known_names(flags.source.is_virtual()));
   request.events_may_be_missing = flags.what.events.empty();
+  if (!flags.control.empty())
+    return use_control_file(
+        flags.control,
+        flags.what.events.empty() ? std::string(kDefaultEvents) : join(flags.what.events, ","),
+        flags.metrics, request, terminal);
   const std::string defaults = flags.source.is_virtual()
                                    ? roof::work_and_engine_event_names() + ",flops"
                                    : std::string(kDefaultEvents);
@@ -360,6 +361,8 @@ void add_record(Command& app, Action& action) {
                    "the way to watch: bpf, perf, threads or proc (default: the best)")
       ->check(known_recorder);
   command->add_option("--by", flags->recorder, "")->check(known_recorder)->hide();
+  command->add_option("--control", flags->control,
+                      "a file that says what is counted; writing it changes the events");
   command->add_flag("--all", flags->until_all_end,
                     "go on until everything that the program started has ended");
   command->add_flag(

@@ -52,6 +52,7 @@ inline constexpr std::string_view kRecorder = "recorder";
 inline constexpr std::string_view kRecorderBefore = "rung";  // the same key in older recordings
 inline constexpr std::string_view kSliceNs = "slice_ns";
 inline constexpr std::string_view kTurns = "turns";
+inline constexpr std::string_view kChanges = "changes";  // of events, while it was recorded
 inline constexpr std::string_view kSeen = "seen";
 inline constexpr std::string_view kWritten = "written";
 inline constexpr std::string_view kLost = "lost";

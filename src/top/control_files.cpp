@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -27,10 +28,39 @@ Result<std::string> parse_control_file(std::string_view text) {
   return join(events, ",");
 }
 
-std::optional<ControlFiles::Stamp> ControlFiles::stamp_of(const std::string& path) {
+std::optional<ControlFile::Stamp> ControlFile::stamp_of(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return std::nullopt;
   return Stamp{found.st_mtim.tv_sec, found.st_mtim.tv_nsec, found.st_ino, found.st_size};
+}
+
+Result<ControlFile> ControlFile::open(std::string path, const std::string& events,
+                                      const std::string& who) {
+  ControlFile file(std::move(path));
+  if (file_exists(file.path_)) return file;
+  LOFT_CHECK(replace_file(
+      file.path_, fmt::format("# What {} counts; read again when it changes.\n{}\n", who, events)));
+  file.is_ours_ = true;
+  file.seen_ = stamp_of(file.path_);
+  return file;
+}
+
+ControlFile::ControlFile(ControlFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      seen_(other.seen_),
+      is_ours_(std::exchange(other.is_ours_, false)) {}
+
+ControlFile::~ControlFile() {
+  if (is_ours_) ::unlink(path_.c_str());
+}
+
+std::optional<Result<std::string>> ControlFile::changed() {
+  const auto stamp = stamp_of(path_);
+  if (!stamp || stamp == seen_) return std::nullopt;
+  seen_ = stamp;
+  const auto text = read_file(path_, kMostBytes);
+  if (!text) return Failure(text.error());
+  return parse_control_file(*text);
 }
 
 Result<ControlFiles> ControlFiles::open(std::string folder, const CpuList& cpus,
@@ -42,35 +72,22 @@ Result<ControlFiles> ControlFiles::open(std::string folder, const CpuList& cpus,
     return failure_of_errno(errno, "make the folder '" + folder + "'");
   files.folder_ = std::move(folder);
   for (const int cpu : cpus) {
-    Watched file{cpu, fmt::format("{}/cpu{}", files.folder_, cpu), std::nullopt, false};
-    if (!file_exists(file.path)) {
-      LOFT_CHECK(replace_file(
-          file.path,
-          fmt::format("# What CPU {} counts; read again when it changes.\n{}\n", cpu, events)));
-      file.is_ours = true;
-      file.seen = stamp_of(file.path);
-    }
-    files.files_.push_back(std::move(file));
+    LOFT_TRY(auto file, ControlFile::open(fmt::format("{}/cpu{}", files.folder_, cpu), events,
+                                          fmt::format("CPU {}", cpu)));
+    files.files_.push_back({cpu, std::move(file)});
   }
   return files;
 }
 
 ControlFiles::~ControlFiles() {
-  for (const Watched& file : files_)
-    if (file.is_ours) ::unlink(file.path.c_str());
+  files_.clear();
   if (made_folder_ && !folder_.empty()) ::rmdir(folder_.c_str());  // stays when it is not empty
 }
 
 std::vector<FileChange> ControlFiles::changed() {
   std::vector<FileChange> changes;
-  for (Watched& file : files_) {
-    const auto stamp = stamp_of(file.path);
-    if (!stamp || stamp == file.seen) continue;
-    file.seen = stamp;
-    const auto text = read_file(file.path, kMostBytes);
-    changes.push_back({file.cpu, text ? parse_control_file(*text)
-                                      : Result<std::string>(tl::make_unexpected(text.error()))});
-  }
+  for (Watched& watched : files_)
+    if (auto events = watched.file.changed()) changes.push_back({watched.cpu, *std::move(events)});
   return changes;
 }
 

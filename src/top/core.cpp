@@ -59,8 +59,6 @@ CoreSample Core::take(Nanoseconds origin) {
     return sample;
   }
   is_awaited_ = false;
-  reader_time_ = report->own_time - own_time_;
-  own_time_ = report->own_time;
   was_moved_ = report->cpu != cpu_;
   sample.end = report->at - origin;
   sample.wake_delay = report->at - report->asked;
@@ -97,7 +95,6 @@ void Core::stop() {
   next_.reset();
   asked_for_.reset();
   begin_.reset();
-  own_time_ = {};
   is_awaited_ = was_moved_ = false;
 }
 

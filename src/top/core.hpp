@@ -41,8 +41,6 @@ class Core {
   // What it counts, or will from the next boundary on.
   [[nodiscard]] const metric::Request* request() const;
 
-  // CPU time of the reader since the answer before, and of the last answer's lateness.
-  [[nodiscard]] Nanoseconds reader_time() const { return reader_time_; }
   [[nodiscard]] const Report* report() const;
 
  private:
@@ -54,8 +52,6 @@ class Core {
   std::optional<CoreReader> reader_;
   std::optional<Nanoseconds> begin_;  // of the readings that the next ones are compared with
   std::vector<RawReading> last_;
-  Nanoseconds own_time_{};
-  Nanoseconds reader_time_{};
   bool is_awaited_ = false;  // an answer that nobody has taken yet
   bool was_moved_ = false;
 };

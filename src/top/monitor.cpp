@@ -11,9 +11,6 @@
 namespace loft::top {
 namespace {
 
-// How often a core that is off is looked at.
-constexpr Nanoseconds kRetry = std::chrono::seconds(1);
-
 std::uint64_t resident_bytes() {
   const auto line = read_line("/proc/self/statm");  // pages: size, resident, ...
   if (!line) return 0;
@@ -90,10 +87,10 @@ Result<void> Monitor::set_pace() {
 void Monitor::revive(Watched& watched, Nanoseconds at) {
   if (watched.core.was_moved()) {
     watched.core.stop();
-    watched.next_try = at + kRetry;
+    watched.next_try = at + options_.retry;
   }
   if (watched.core.is_running() || at < watched.next_try) return;
-  watched.next_try = at + kRetry;
+  watched.next_try = at + options_.retry;
   if (watched.core.request() != nullptr) return;  // a set is waiting already
   const auto online = online_cpus(options_.root);
   if (online && !std::ranges::binary_search(*online, watched.core.cpu())) return;
@@ -126,10 +123,8 @@ Frame Monitor::collect() {
   frame.origin = origin_;
   frame.time = at - origin_;
   accounts_.read(at);
-  Nanoseconds readers{};
   for (Watched& watched : cores_) {
     CoreSample sample = watched.core.take(origin_);
-    if (watched.core.is_running()) readers += watched.core.reader_time();
     if (sample.end.count() != 0)
       frame.cost.lateness = std::max(frame.cost.lateness, sample.end + origin_ - due_);
     else if (watched.core.is_running())
@@ -139,7 +134,6 @@ Frame Monitor::collect() {
     sample.waiting = accounts_.waiting(sample.cpu);
     frame.cores.push_back(std::move(sample));
   }
-  frame.cost.reader_time = readers / static_cast<Nanoseconds::rep>(cores_.size());
   add_energy(frame, at);
   add_cost(frame, at);
   is_asked_ = false;
@@ -166,6 +160,9 @@ void Monitor::add_cost(Frame& frame, Nanoseconds at) {
   if (at > last_time_)
     frame.cost.cpu_share = to_seconds(used - last_used_) / to_seconds(at - last_time_);
   frame.cost.monitor_time = own - last_own_;
+  // All but the monitor is readers. Asking each for its own time would be a tenth of that time.
+  frame.cost.reader_time =
+      (used - last_used_ - frame.cost.monitor_time) / static_cast<Nanoseconds::rep>(cores_.size());
   frame.cost.resident_bytes = resident_bytes();
   frame.cost.late = late_;
   frame.cost.skipped = skipped_;

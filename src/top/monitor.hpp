@@ -23,7 +23,8 @@ struct MonitorOptions {
   CpuList cores;
   int cpu = -1;  // where the monitor itself runs; -1: on the last of the cores
   Nanoseconds interval = std::chrono::seconds(1);
-  Nanoseconds first{0};  // until the first sample; 0: an interval, too
+  Nanoseconds first{0};                         // until the first sample; 0: an interval, too
+  Nanoseconds retry = std::chrono::seconds(1);  // between looks at a core that is off
   OpenOnCore open = open_on_core;
   SystemRoot root;
 };

@@ -147,7 +147,6 @@ void CoreReader::serve(Shared& shared) {
     shared.count = shared.next_count;
   }
   shared.next = nullptr;
-  report.own_time = now(CLOCK_THREAD_CPUTIME_ID);
   shared.answered.store(request, std::memory_order_release);
   shared.gate->close_request();
 }

@@ -47,7 +47,6 @@ void ask_for_priority();
 struct Report {
   Nanoseconds asked{};               // when the request was made
   Nanoseconds at{};                  // when the counters were read
-  Nanoseconds own_time{};            // CPU time that the reader has used since it was started
   int cpu = -1;                      // where it ran: another one, when its own is off
   bool is_read = false;              // whether `readings` are of this request
   bool has_changed = false;          // the counters given to use() have been started at `at`

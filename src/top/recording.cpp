@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "event/recorder_names.hpp"
 #include "event/recording_schema.hpp"
 
 namespace loft::top {
@@ -89,6 +90,7 @@ Result<void> CoreRecording::create(const Frame& frame) {
 
 void CoreRecording::add_core(const CoreSample& core, Nanoseconds origin) {
   if (!core.is_read()) return;
+  has_ticks_ |= core.busy_origin != sample::Origin::counted;
   std::vector<std::uint64_t> counts(events_.size());
   std::vector<SetTime> sets(1 + events_.size() - always_);
   for (std::size_t i = 0; i < core.counts.size(); ++i) {
@@ -135,11 +137,12 @@ Result<void> CoreRecording::finish() {
   source::scheduler::RecordingFacts facts;
   facts.version = version_;
   facts.command_line = command_line_;
-  facts.loft = {{schema::fact::kRecorder, "top"},
-                {schema::fact::kSeen, std::to_string(file_->taken())},
-                {schema::fact::kWritten, std::to_string(file_->taken())},
-                {schema::fact::kLost, "0"},
-                {schema::fact::kWallNs, std::to_string(nanoseconds(last_ - first_))}};
+  facts.loft = {
+      {schema::fact::kRecorder, std::string(has_ticks_ ? schema::kTopByTicks : schema::kTop)},
+      {schema::fact::kSeen, std::to_string(file_->taken())},
+      {schema::fact::kWritten, std::to_string(file_->taken())},
+      {schema::fact::kLost, "0"},
+      {schema::fact::kWallNs, std::to_string(nanoseconds(last_ - first_))}};
   return file_->finish(facts);
 }
 

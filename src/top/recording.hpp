@@ -42,6 +42,7 @@ class CoreRecording {
   std::vector<std::string> events_;  // in the order of a slice's counts
   std::size_t always_ = 0;           // the first so many need no counter; each other is a set
   std::vector<double> remainders_;   // of a microjoule, by meter
+  bool has_ticks_ = false;           // run times are estimates
   Nanoseconds first_{};
   Nanoseconds last_{};
 };

@@ -1,11 +1,13 @@
 #include "top/session.hpp"
 
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/privileges.hpp"
 #include "top/frame_text.hpp"
 #include "top/live_page.hpp"
 
@@ -46,10 +48,22 @@ Result<void> Session::run() {
   LOFT_TRY(auto monitor, Monitor::start(options_.monitor, request));
   monitor_.emplace(std::move(monitor));
   LOFT_CHECK(open_doors());
+  drop_privileges();
   ask_for_priority();
   LOFT_CHECK(monitor_->run(run_options()));
   if (broken_) return Failure(*broken_);
   return options_.recording ? options_.recording->finish() : Result<void>();
+}
+
+// Who is reached from outside keeps what watching cores takes: counters that are opened anew, the
+// priority of readers, registers, and what threads of others sleep in. Readers start later, so that
+// they have no more. Folders that loft made for control files may be among those of another user.
+void Session::drop_privileges() const {
+  if (!server_) return;
+  if (files_)
+    keep_capabilities({CAP_PERFMON, CAP_SYS_NICE, CAP_SYS_RAWIO, CAP_SYS_PTRACE, CAP_DAC_OVERRIDE});
+  else
+    keep_capabilities({CAP_PERFMON, CAP_SYS_NICE, CAP_SYS_RAWIO, CAP_SYS_PTRACE});
 }
 
 Result<void> Session::open_doors() {

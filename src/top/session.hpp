@@ -47,6 +47,7 @@ class Session {
 
  private:
   [[nodiscard]] Result<void> open_doors();
+  void drop_privileges() const;
   // Events behind a '+' are counted beside those that the core counts.
   [[nodiscard]] Result<void> apply(const ControlRequest& request);
   void read_files();

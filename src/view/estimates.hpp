@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "event/recorder_names.hpp"
 #include "sample/task_table.hpp"
 #include "view/csv.hpp"
 #include "view/json_text.hpp"
@@ -20,6 +21,16 @@ inline std::string estimate_text(const sample::Estimate& estimate) {
   if (estimate.origin == sample::Origin::missing) return "-";
   return (estimate.origin == sample::Origin::scaled ? "~" : "") +
          with_separators(static_cast<std::uint64_t>(std::llround(estimate.value)));
+}
+
+// Run times of cores that the kernel tells in ticks: behind "~", with this line.
+inline bool estimates_run_time(const sample::TaskTable& table) {
+  return event::recording::estimates_run_time(table.watched_by);
+}
+inline constexpr std::string_view kTicksNote =
+    "~ run: an estimate, from the ticks in which the kernel counts how busy a CPU is\n";
+inline std::string run_kind_json(const sample::TaskTable& table) {
+  return estimates_run_time(table) ? ",\"run_kind\":\"scaled\"" : ",\"run_kind\":\"counted\"";
 }
 
 // Where a few turns hold most of what was counted, there may be as much that no turn met.

@@ -38,6 +38,11 @@ std::size_t width_of(const TaskTable& table, std::size_t counter) {
                       (has_errors ? kError.size() : 0));
 }
 
+std::string run_time(const TaskTable& table, const TaskRow& row) {
+  const bool is_estimate = estimates_run_time(table) && row.run_ns;
+  return (is_estimate ? "~" : "") + seconds(row.run_ns);
+}
+
 class Tree {
  public:
   explicit Tree(const TaskTable& table) : table_(table), children_(table.tasks.size()) {
@@ -115,7 +120,7 @@ class Tree {
         }));
     out_ += name;
     out_.append(columns < kNameColumns ? kNameColumns - columns : 1, ' ');
-    out_ += fmt::format("{:>12}{:>12}{:>10}{:>8}", seconds(row.run_ns), seconds(row.wait_ns),
+    out_ += fmt::format("{:>12}{:>12}{:>10}{:>8}", run_time(table_, row), seconds(row.wait_ns),
                         number(row.switches), number(row.migrations));
     for (std::size_t k = 0; k < table_.counters.size(); ++k)
       out_ +=
@@ -189,10 +194,11 @@ std::string threads_text(const TaskTable& table) {
                   format_seconds(static_cast<double>(table.last_time - table.first_time) * 1e-9));
   if (!table.watched_by.empty()) out += ", watched by " + printable(table.watched_by);
   out += table.lost > 0 ? fmt::format("; {} records were lost\n", table.lost) : "\n";
+  if (estimates_run_time(table)) out += kTicksNote;
   out += energy_text(table);
   out += Tree(table).text();
   const TaskRow sum = sum_of(table);
-  out += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "all", kNameColumns, seconds(sum.run_ns),
+  out += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "all", kNameColumns, run_time(table, sum),
                      seconds(sum.wait_ns), number(sum.switches), number(sum.migrations));
   for (std::size_t k = 0; k < table.counters.size(); ++k)
     out += fmt::format("{:>{}}", estimate_with_error(sample::estimate_of_all(table, k)),
@@ -229,7 +235,7 @@ std::string threads_csv(const TaskTable& table) {
 
 std::string threads_json(const TaskTable& table) {
   std::string out = "{\"schema\":\"loft.threads/1\",\"file\":" + json_text(table.path) +
-                    ",\"watched_by\":" + json_text(table.watched_by) +
+                    ",\"watched_by\":" + json_text(table.watched_by) + run_kind_json(table) +
                     fmt::format(",\"lost\":{},\"waiting\":\"{}\",\"energy\":[", table.lost,
                                 table.waiting_is_whole ? "whole" : "preempted");
   for (std::size_t i = 0; i < table.meters.size(); ++i)

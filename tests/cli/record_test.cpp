@@ -461,6 +461,64 @@ TEST_F(Record, WhereSetsTookTurnsASliceTellsWhatItKnows) {
   EXPECT_LT(unknown, slices["slices"].size());
 }
 
+// The program writes the control file itself. Its faults, which both sets have, are those that the
+// kernel counted, and all of them although sets changed meanwhile.
+TEST_F(Record, EventsAreChangedByAFileWhileTheProgramRuns) {
+  const std::string script =
+      "faults() { read -r a b c d e f g h i faults rest </proc/$$/stat; echo $faults; }\n"
+      "faults\n"
+      "until grep -q 'counts minor-faults,cpu-clock' notes; do\n"
+      "  [ \"$(cat control)\" = minor-faults,cpu-clock ] || echo minor-faults,cpu-clock >control\n"
+      "done\n"
+      "echo no-such-event >control\n"
+      "until grep -q \"not used.*no-such-event\" notes; do :; done\n"
+      "echo minor-faults >control\n"
+      "until grep -q 'counts minor-faults$' notes; do :; done\n"
+      "faults\n";
+  ASSERT_TRUE(replace_file(folder_ + "/script", script));
+  ASSERT_TRUE(replace_file(folder_ + "/control", "minor-faults # at first\n"));
+  const std::string line = "cd " + folder_ +
+                           " && " LOFT_PROGRAM
+                           " record --by bpf --control control -t 5 -o perf.data -- sh script "
+                           ">out 2>notes </dev/null";
+  const int status = std::system(line.c_str());
+  const std::string notes = read_file(folder_ + "/notes").value_or("");
+  if (WEXITSTATUS(status) == 125 && notes.find("the verifier says") == std::string::npos)
+    GTEST_SKIP() << notes;
+  ASSERT_EQ(status, 0) << notes;
+  const std::string out = read_file(folder_ + "/out").value_or("");
+  const auto lines = split(trim(out), '\n');
+  ASSERT_EQ(lines.size(), 2u);
+  const std::uint64_t first = parse_u64(lines[0]).value_or(0);
+  const std::uint64_t last = parse_u64(lines[1]).value_or(0);
+  const json threads = report("--threads");
+  const json& task = threads["tasks"][0];
+  const auto faults = task["counts"]["minor-faults"].get<std::uint64_t>();
+  EXPECT_FALSE(task["estimates"].contains("minor-faults")) << "it was counted all the time";
+  EXPECT_GE(faults, last - first) << notes;
+  EXPECT_LE(faults, last + 50) << "what it does after the last line is little";
+  EXPECT_EQ(task["estimates"]["cpu-clock"]["kind"], "scaled") << task.dump();
+  std::size_t counted = 0;
+  const json slices = report("--interval");
+  for (const json& slice : slices["slices"]) {
+    const auto kind =
+        slice["estimates"].value("cpu-clock", json::object()).value("kind", "counted");
+    EXPECT_NE(kind, "scaled") << "a slice is of one set: " << slice.dump();
+    counted += kind == "counted" ? 1 : 0;
+  }
+  EXPECT_GT(counted, 0u);
+  EXPECT_LT(counted, slices["slices"].size());
+  EXPECT_TRUE(file_exists(folder_ + "/control")) << "it was there before";
+}
+
+TEST_F(Record, AControlFileIsForOneSetAfterTheOther) {
+  EXPECT_THAT(record("--control " + folder_ + "/c -e 'cpu-clock;page-faults'", "true").notes,
+              HasSubstr("one set of events after the other"));
+  EXPECT_THAT(record("--by threads --control " + folder_ + "/c -e page-faults", "true").notes,
+              HasSubstr("it cannot change events while it counts"));
+  EXPECT_FALSE(file_exists(folder_ + "/c")) << "one that loft made goes with it";
+}
+
 TEST_F(Record, WhoCannotSwitchSetsSaysSo) {
   const Said said = record("--by perf -e 'cpu-clock;page-faults'", "/bin/true");
   EXPECT_EQ(said.status, 125);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -142,6 +143,23 @@ TEST(Top, ListensOnLoopbackAlone) {
   const Said said = run_loft("top --batch --format none -n 1 -i 20 --listen 127.0.0.1:0");
   EXPECT_EQ(said.status, 0) << said.notes;
   EXPECT_THAT(said.notes, HasSubstr("listening on http://127.0.0.1:"));
+}
+
+// Whoever broke in through a request would find little to use.
+TEST(Top, WhoListensKeepsFewCapabilities) {
+  if (::geteuid() != 0) GTEST_SKIP() << "this user has none anyway";
+  const Said said = run_script(
+      "$LOFT top --batch --format none -i 20 --listen 127.0.0.1:0 2>notes & pid=$!\n"
+      "until grep -q listening notes; do kill -0 $pid || exit 1; sleep 0.02; done\n"
+      "while [ $(ls /proc/$pid/task | wc -l) -lt 2 ]; do sleep 0.02; done\n"
+      "sed -n 's/^CapEff:\\t//p' /proc/$pid/task/*/status\n"
+      "kill $pid; wait $pid; exit 0\n");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  constexpr std::uint64_t kAllowed = (1ULL << 38) | (1ULL << 23) | (1ULL << 17) | (1ULL << 19);
+  const auto lines = split(trim(said.out), '\n');
+  EXPECT_GE(lines.size(), 2u) << "the monitor and its readers";
+  for (const std::string_view line : lines)
+    EXPECT_EQ(std::stoull(std::string(line), nullptr, 16) & ~kAllowed, 0u) << line;
 }
 
 TEST(Top, RegistersThatAreNotThereAreExplained) {

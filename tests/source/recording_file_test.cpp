@@ -15,6 +15,7 @@
 #include "format/perf/records.hpp"
 #include "source/file/recording.hpp"
 #include "source/file/tasks.hpp"
+#include "source/scheduler/event_places.hpp"
 
 namespace loft::source::scheduler {
 namespace {
@@ -330,6 +331,48 @@ TEST_F(TurnsTest, WithoutInstructionsTimeTellsHowMuchIsMissing) {
   ASSERT_EQ(table.slices.size(), 1u);
   EXPECT_DOUBLE_EQ(sample::estimate(table, table.slices[0].counted, 1).value, 40);
   EXPECT_DOUBLE_EQ(sample::estimate(table, table.slices[0].counted, 2).value, 20);
+}
+
+// Two sets follow each other; an event that both have keeps its place.
+TEST_F(RecordingFileTest, EventsMayComeWhileItIsWritten) {
+  EventSets counted;
+  counted.add_set({hardware("cycles", PERF_COUNT_HW_CPU_CYCLES)}, true);
+  EventPlaces places(counted);
+  RecordingPlan changing = plan();
+  changing.counters = places.in_recording();
+  changing.spare = 1;
+  auto file = RecordingFile::create(path_, changing);
+  ASSERT_TRUE(file);
+  places.set_behind(**file);
+  const std::uint64_t first[] = {70};
+  const SetTime first_times[] = {{}, {100, 100, 0}};
+  Slice part = slice(1000, 0, kParent, 100, first);
+  part.sets = first_times;
+  places.take(part);
+
+  counted.add_set({hardware("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
+                   hardware("cycles", PERF_COUNT_HW_CPU_CYCLES)},
+                  true);
+  ASSERT_TRUE(places.add_new(counted, **file));
+  const std::uint64_t second[] = {0, 9, 30};
+  const SetTime second_times[] = {{}, {100, 0, 0}, {100, 100, 0}};
+  part = slice(2000, 0, kParent, 100, second);
+  part.sets = second_times;
+  places.take(part);
+  EXPECT_FALSE((*file)->add_counter(hardware("misses", PERF_COUNT_HW_CACHE_MISSES)));
+  ASSERT_TRUE((*file)->finish({}));
+
+  const auto table = read_back();
+  ASSERT_EQ(table.counters, (std::vector<std::string>{"cycles", "branches"}));
+  const auto cycles = sample::estimate(table, table.tasks[0].counted, 0);
+  EXPECT_EQ(cycles.origin, sample::Origin::counted);
+  EXPECT_EQ(cycles.value, 100);
+  const auto branches = sample::estimate(table, table.tasks[0].counted, 1);
+  EXPECT_EQ(branches.origin, sample::Origin::scaled);
+  EXPECT_DOUBLE_EQ(branches.running, 0.5);
+  ASSERT_EQ(table.slices.size(), 2u);
+  EXPECT_EQ(sample::estimate(table, table.slices[0].counted, 1).origin, sample::Origin::missing);
+  EXPECT_EQ(sample::estimate(table, table.slices[1].counted, 1).origin, sample::Origin::counted);
 }
 
 TEST_F(RecordingFileTest, RunsAreWhatLiesBetweenSwitches) {

@@ -2,8 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.hpp"
 #include "top/fake_counters.hpp"
+#include "top/openmetrics.hpp"
+#include "top/screen.hpp"
 
 namespace loft::top {
 namespace {
@@ -87,6 +96,102 @@ TEST_F(MonitorTest, ChangeIsRefusedOrTakesEffect) {
   EXPECT_EQ(names.back(), "b");
   ASSERT_GE(names.size(), 5u);
   for (std::size_t i = 0; i + 1 < names.size(); ++i) EXPECT_EQ(names[i], "a");
+}
+
+// The threads of this process that may run on `cpu` alone: its readers.
+std::vector<pid_t> readers_on(int cpu) {
+  std::vector<pid_t> readers;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const auto tid = static_cast<pid_t>(std::stol(entry.path().filename().string()));
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (tid != ::getpid() && ::sched_getaffinity(tid, sizeof set, &set) == 0 &&
+        CPU_COUNT(&set) == 1 && CPU_ISSET(static_cast<std::size_t>(cpu), &set))
+      readers.push_back(tid);
+  }
+  return readers;
+}
+
+// The kernel moves the threads of a core that goes off to others. Here somebody else does.
+TEST_F(MonitorTest, CoreThatGoesOffIsWatchedAgainWhenItIsBack) {
+  if (before_.size() < 2) GTEST_SKIP() << "a single CPU cannot go off";
+  const int stays = before_.front();
+  const int goes = before_.back();
+  std::string root = "/tmp/loft-monitor-XXXXXX";
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  const std::string online = root + "/sys/devices/system/cpu/online";
+  std::filesystem::create_directories(root + "/sys/devices/system/cpu");
+  ASSERT_TRUE(replace_file(online, std::to_string(stays) + "\n"));
+  MonitorOptions options = options_for({stays, goes});
+  options.root = SystemRoot(root);
+  options.retry = std::chrono::milliseconds(1);
+  auto monitor = Monitor::start(std::move(options), {});
+  ASSERT_TRUE(monitor);
+  enum { kOn, kMoved, kOff, kBack } phase = kOn;
+  Nanoseconds off_since{};
+  ASSERT_TRUE(monitor->run({.samples = 100'000, .on_frame = [&](const Frame& frame) {
+                              const CoreSample& core = frame.cores[1];
+                              if (phase == kOn && core.is_read()) {
+                                for (const pid_t reader : readers_on(goes))
+                                  EXPECT_TRUE(set_allowed_cpus(reader, {stays}));
+                                phase = kMoved;
+                              } else if (phase == kMoved && !core.set) {
+                                EXPECT_THAT(core.why, HasSubstr("off"));
+                                EXPECT_TRUE(core.counts.empty());
+                                EXPECT_TRUE(readers_on(goes).empty()) << "it has no reader";
+                                off_since = frame.time;
+                                phase = kOff;
+                              } else if (phase == kOff) {
+                                const CpuList both{stays, goes};
+                                EXPECT_TRUE(replace_file(online, format_cpu_list(both) + "\n"));
+                                phase = kBack;
+                              } else if (phase == kBack && core.is_read()) {
+                                EXPECT_GE(core.start, off_since) << "nothing of before it was off";
+                                EXPECT_EQ(core.counts[0].raw, 10u);
+                                return false;
+                              }
+                              return true;
+                            }}));
+  EXPECT_EQ(phase, kBack);
+  std::filesystem::remove_all(root);
+}
+
+std::size_t bytes_in_use() { return ::mallinfo2().uordblks; }
+
+// A day at ten samples a second is 864,000: what a sample left behind would be seen after some
+// hundred. Each is due at a multiple of the interval, however late the one before was.
+TEST_F(MonitorTest, ManySamplesNeitherTakeMemoryNorDrift) {
+  std::string root = "/tmp/loft-monitor-XXXXXX";
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  std::filesystem::create_directories(root + "/proc");
+  ASSERT_TRUE(replace_file(root + "/proc/schedstat", "cpu0 0 0 0 0 0 0 1000 2000 3\n"));
+  MonitorOptions options = options_for({before_.front()});
+  options.root = SystemRoot(root);
+  options.interval = std::chrono::milliseconds(1);
+  auto monitor = Monitor::start(std::move(options), {});
+  ASSERT_TRUE(monitor);
+  constexpr std::uint64_t kEarly = 100;
+  constexpr std::uint64_t kLast = 500;
+  Screen screen({});
+  Exposition exposition;
+  std::size_t before = 0;
+  std::size_t after = 0;
+  ASSERT_TRUE(monitor->run({.samples = kLast, .on_frame = [&](const Frame& frame) {
+                              // Shown often enough that no window of history still fills up.
+                              for (int i = 0; i < 10; ++i) {
+                                screen.add(frame);
+                                exposition.add(frame);
+                              }
+                              if (frame.number == kEarly) before = bytes_in_use();
+                              if (frame.number == kLast) after = bytes_in_use();
+                              const auto number =
+                                  static_cast<Nanoseconds::rep>(frame.number + frame.cost.skipped);
+                              const Nanoseconds due = std::chrono::milliseconds(1) * number;
+                              EXPECT_GE(frame.time, due) << frame.number;
+                              return true;
+                            }}));
+  EXPECT_LE(after, before + 1024);
+  std::filesystem::remove_all(root);
 }
 
 TEST_F(MonitorTest, WithoutCoresThereIsNothingToWatch) {

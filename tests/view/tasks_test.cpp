@@ -64,6 +64,21 @@ TEST(Tasks, OfManyThatNeverRanOnlyTheNumberIsShown) {
   EXPECT_THAT(threads_csv(table), HasSubstr("idle")) << "for other programs all are there";
 }
 
+TEST(Tasks, RunTimesFromTicksAreEstimates) {
+  TaskTable table = two_tasks();
+  table.tasks[0].run_ns = 30 * kMs;
+  table.slices.push_back({.task = 0, .end = 140 * kMs, .run_ns = 30 * kMs});
+  table.watched_by = "top";
+  EXPECT_THAT(threads_text(table) + slices_text(table), Not(HasSubstr("~")));
+  EXPECT_EQ(nlohmann::json::parse(threads_json(table))["run_kind"], "counted");
+  table.watched_by = "top, run time by ticks";
+  EXPECT_THAT(threads_text(table), HasSubstr("~30.0 ms"));
+  EXPECT_THAT(threads_text(table), HasSubstr("~ run: an estimate"));
+  EXPECT_THAT(slices_text(table), HasSubstr("~30.0 ms"));
+  EXPECT_EQ(nlohmann::json::parse(threads_json(table))["run_kind"], "scaled");
+  EXPECT_EQ(nlohmann::json::parse(slices_json(table))["run_kind"], "scaled");
+}
+
 TEST(Schedule, AColumnBelongsToWhoeverHadMostOfIt) {
   TaskTable table = two_tasks();
   table.runs = {{0, 0, 100 * kMs, 100 * kMs + 400'000},

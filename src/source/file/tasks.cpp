@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "event/meaning.hpp"
+#include "event/recording_ids.hpp"
 #include "event/recording_schema.hpp"
 #include "event/virtual_names.hpp"
 #include "format/perf/records.hpp"
@@ -311,20 +312,33 @@ class TaskReader {
     part.enabled_ns = advance(~*leader, key, sample.reading->time_enabled.value_or(0));
     part.running_ns =
         advance(~*leader - (std::uint64_t{1} << 62), key, sample.reading->time_running.value_or(0));
-    add_part(part, counters, slice);
+    add_part(part, counters, !has_run && *leader >= schema::kFirstOwnId, slice);
     return has_run;
   }
 
   // The first sample of a group tells which events it has; they stay together.
   void add_part(const sample::SetPart& part, const std::vector<std::size_t>& counters,
-                sample::TaskSlice& slice) {
+                bool may_be_late, sample::TaskSlice& slice) {
     if (counters.empty()) return;
     auto& set = table_.set_of[counters.front()];
-    if (!set) set = sets_++;
+    if (!set) {
+      set = sets_++;
+      if (may_be_late) miss_until_now(*set);
+    }
     for (const std::size_t counter : counters)
       if (!table_.set_of[counter]) table_.set_of[counter] = set;
     slice.counted.sets.resize(std::max(slice.counted.sets.size(), sets_));
     slice.counted.sets[*set] += part;
+  }
+
+  // loft writes every set with every slice. One that comes later was not counted before: what tasks
+  // have done until then is unknown to it, and their sums are estimates.
+  void miss_until_now(std::size_t set) {
+    for (TaskRow& row : table_.tasks) {
+      if (!row.run_ns) continue;
+      row.counted.sets.resize(std::max(row.counted.sets.size(), set + 1));
+      row.counted.sets[set] += {.readings = 1, .enabled_ns = *row.run_ns};
+    }
   }
 
   void add_value(std::uint32_t event, std::uint64_t more, TaskRow& row, sample::TaskSlice& slice) {

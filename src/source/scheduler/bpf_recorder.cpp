@@ -17,13 +17,13 @@ namespace {
 
 // Which processes are ours, told by the forks and exits that pass by. A process that has ended
 // stays for one round, since what the kernel says of it is looked at after the round.
-class OurProcesses final : public TaskEvents {
+class OurProcesses final : public TaskEventsFilter {
  public:
   void add(pid_t pid, std::size_t threads) {
     threads_[static_cast<std::uint32_t>(pid)] = static_cast<int>(std::max<std::size_t>(1, threads));
   }
   void begin_round(TaskEvents& behind) {
-    behind_ = &behind;
+    set_behind(behind);
     for (const std::uint32_t pid : ended_)
       if (const auto found = threads_.find(pid); found != threads_.end() && found->second <= 0)
         threads_.erase(found);
@@ -36,13 +36,7 @@ class OurProcesses final : public TaskEvents {
     return pids;
   }
 
-  void take(const Slice& slice) override { behind_->take(slice); }
-  void take(const Switch& change) override { behind_->take(change); }
-  void take(const Migration& migration) override { behind_->take(migration); }
-  void take(const Name& name) override { behind_->take(name); }
-  void take(const CodeMapping& mapping) override { behind_->take(mapping); }
-  void take_raw(std::span<const std::byte> record) override { behind_->take_raw(record); }
-  void take_lost(std::uint64_t records) override { behind_->take_lost(records); }
+  using TaskEventsFilter::take;
   void take(const Fork& fork) override {
     ++threads_[fork.child.pid];
     behind_->take(fork);
@@ -55,7 +49,6 @@ class OurProcesses final : public TaskEvents {
  private:
   std::map<std::uint32_t, int> threads_;
   std::vector<std::uint32_t> ended_;
-  TaskEvents* behind_ = nullptr;
 };
 
 class BpfRecorder final : public Recorder {
@@ -66,6 +59,7 @@ class BpfRecorder final : public Recorder {
     options_.slices = plan.slices;
     options_.switches = plan.switches;
     options_.migrations = plan.migrations;
+    options_.may_change = plan.may_change;
     if (plan.ring_bytes > 0)
       options_.ring_bytes = std::bit_ceil(std::max<std::size_t>(plan.ring_bytes, kLeastRing));
     LOFT_TRY(probe_, Probe::load(options_));
@@ -73,7 +67,7 @@ class BpfRecorder final : public Recorder {
     const std::size_t pages =
         plan.ring_bytes > 0 ? perf_events::ring_pages(plan.ring_bytes) : kSideBandPages;
     LOFT_TRY(side_band_, SideBand::of_machine(cpus, pages));
-    if (options_.sets.take_turns())
+    if (options_.sets.take_turns() && !plan.may_change)
       LOFT_CHECK(turns_.emplace().start_uneven(std::max(kTurn, kTurnPerCpu * cpus.size())));
     if (plan.program) {
       LOFT_CHECK(probe_->follow_program(*plan.program));
@@ -98,7 +92,10 @@ class BpfRecorder final : public Recorder {
 
   std::string name() const override { return "bpf"; }
   std::string description() const override { return "BPF on the scheduler's tracepoints"; }
-  const EventSets& counters() const override { return options_.sets; }
+  const EventSets& counters() const override { return probe_->sets(); }
+  Result<void> change(const std::vector<event::Event>& events) override {
+    return probe_->change(events);
+  }
   std::size_t basics() const override { return kSliceEvents.size(); }
   std::vector<KernelEvent> kernel_events() const override { return {side_band_->event()}; }
   std::vector<int> wake_fds() const override {

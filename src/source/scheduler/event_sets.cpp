@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "base/text.hpp"
 #include "event/grammar.hpp"
@@ -215,6 +216,19 @@ std::size_t EventSets::set_of(std::size_t event) const {
 void EventSets::add_set(std::vector<event::Event> members, bool takes_turns) {
   sets.push_back({events.size(), members.size(), takes_turns});
   for (event::Event& member : members) events.push_back(std::move(member));
+}
+
+void EventSets::drop_last_set() {
+  events.resize(sets.back().first);
+  sets.pop_back();
+}
+
+std::optional<std::size_t> EventSets::find_set(const std::vector<event::Event>& members) const {
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const auto own = std::span(events).subspan(sets[s].first, sets[s].size);
+    if (std::ranges::equal(own, members, {}, &event::Event::name, &event::Event::name)) return s;
+  }
+  return std::nullopt;
 }
 
 EventSets EventSets::in_user_mode() const {

@@ -33,6 +33,9 @@ struct EventSets {
   [[nodiscard]] bool take_turns() const;
   [[nodiscard]] std::size_t set_of(std::size_t event) const;
   void add_set(std::vector<event::Event> members, bool takes_turns);
+  void drop_last_set();
+  // The set that consists of these events, by their names.
+  [[nodiscard]] std::optional<std::size_t> find_set(const std::vector<event::Event>& members) const;
   // As a user counts who may not look into the kernel: in user mode, without what happens
   // elsewhere.
   [[nodiscard]] EventSets in_user_mode() const;

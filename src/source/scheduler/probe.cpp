@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdarg>
 #include <cstring>
 #include <map>
 
@@ -24,6 +23,7 @@
 #include "source/perf_events/attr.hpp"
 #include "source/perf_events/open.hpp"
 #include "source/scheduler/probe_records.hpp"
+#include "source/scheduler/probe_refusal.hpp"
 
 namespace loft::source::scheduler {
 namespace {
@@ -43,53 +43,6 @@ struct CloseLink {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
 
-// What libbpf knows of why a program was refused: the verifier's last word, else its own.
-std::string& last_warning() {
-  static std::string text;
-  return text;
-}
-
-// The verifier tells every step; behind the last one stand only its statistics.
-std::string_view last_word(std::string_view log) {
-  std::string_view word;
-  for (const std::string_view line : split(log, '\n')) {
-    if (line.starts_with("verification time") || line.starts_with("processed ") ||
-        line.starts_with("stack depth"))
-      break;
-    if (!trim(line).empty()) word = trim(line);
-  }
-  return word;
-}
-
-int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level != LIBBPF_WARN) return 0;
-  va_list again;
-  va_copy(again, arguments);
-  const int size = std::vsnprintf(nullptr, 0, format, again);
-  va_end(again);
-  std::string text(static_cast<std::size_t>(std::max(size, 0)) + 1, '\0');
-  std::vsnprintf(text.data(), text.size(), format, arguments);
-  text.pop_back();
-  constexpr std::string_view kVerifier = "the verifier says: ";
-  if (text.find("-- BEGIN PROG LOAD LOG --") != std::string::npos)
-    last_warning() = std::string(kVerifier) + printable(last_word(text));
-  else if (!last_warning().starts_with(kVerifier))  // what comes after it tells less
-    last_warning() = printable(trim(text));
-  return size;
-}
-
-Failure refused(int number, std::string what) {
-  // Who may load programs gets EACCES from the verifier alone.
-  if (number == EPERM || (number == EACCES && ::geteuid() != 0))
-    return failure(ErrorKind::permission, std::move(what), describe_errno(number),
-                   "grant the capabilities: sudo setcap cap_bpf,cap_perfmon+ep "
-                   "\"$(command -v loft)\"");
-  std::string why = describe_errno(number);
-  if (!last_warning().empty()) why += ", " + last_warning();
-  return failure(number == ENOMEM ? ErrorKind::limit : ErrorKind::unsupported, std::move(what),
-                 std::move(why), "'loft doctor' tells what this kernel allows");
-}
-
 // The namespace in which loft's own pids are, where it is not the machine's first.
 std::uint32_t own_namespace() {
   constexpr ino_t kFirst = 0xEFFFFFFC;  // PROC_PID_INIT_INO
@@ -101,8 +54,7 @@ std::uint32_t own_namespace() {
 class LoadedProbe final : public Probe {
  public:
   Result<void> load(const ProbeOptions& options) {
-    libbpf_set_print(keep_warning);
-    last_warning().clear();
+    keep_warnings();
     options_ = options;
     skeleton_.reset(scheduler_bpf__open());
     if (!skeleton_) return refused(errno, "open the scheduler probe");
@@ -119,6 +71,7 @@ class LoadedProbe final : public Probe {
     settings->wants_migrations = options.migrations;
     const auto slots =
         static_cast<std::uint32_t>(possible) * std::max<std::uint32_t>(1, settings->counters_used);
+    slots_per_cpu_ = settings->counters_used;
     LOFT_CHECK(choose_storage());
     bpf_map__set_max_entries(skeleton_->maps.counters, slots);
     bpf_map__set_max_entries(skeleton_->maps.ring, static_cast<std::uint32_t>(options.ring_bytes));
@@ -126,7 +79,7 @@ class LoadedProbe final : public Probe {
       return refused(-result, "load the scheduler probe");
     cpus_ = online;
     for (const int cpu : online) {
-      LOFT_CHECK(open_counters(cpu));
+      for (std::size_t s = 0; s < options_.sets.sets.size(); ++s) LOFT_CHECK(open_set(s, cpu));
       LOFT_CHECK(drive_slices(cpu));
     }
     if (!turns_.empty()) {
@@ -155,6 +108,23 @@ class LoadedProbe final : public Probe {
         if (task.tid == task.pid && mark(task.pid, LOFT_ATTACHED, BPF_NOEXIST)) has_more = true;
       LOFT_CHECK(adopt_threads());
     }
+    return {};
+  }
+
+  const EventSets& sets() const override { return options_.sets; }
+
+  // The counters of the next set run before those of the old one stop: where there are enough for
+  // both, none misses anything.
+  Result<void> change(const std::vector<event::Event>& events) override {
+    LOFT_TRY(const std::size_t next, find_or_add(events));
+    const std::size_t old = turns_[turn_];
+    if (next == old) return {};
+    for (const int cpu : cpus_) {
+      switch_set(cpu, next, PERF_EVENT_IOC_ENABLE);
+      const bool has_begun = begin_turn(cpu, next).has_value();
+      switch_set(cpu, has_begun ? old : next, PERF_EVENT_IOC_DISABLE);
+    }
+    turn_ = static_cast<std::size_t>(std::ranges::find(turns_, next) - turns_.begin());
     return {};
   }
 
@@ -217,30 +187,64 @@ class LoadedProbe final : public Probe {
   void describe_sets() {
     auto* settings = skeleton_->rodata;
     const EventSets& sets = options_.sets;
-    settings->counters_used = static_cast<std::uint32_t>(sets.events.size());
-    for (std::size_t i = 0; i < sets.events.size(); ++i)
-      settings->set_of[i] = static_cast<std::uint8_t>(sets.set_of(i));
+    settings->may_change = options_.may_change;
+    settings->counters_used =
+        static_cast<std::uint32_t>(options_.may_change ? kMostCounters : sets.events.size());
     settings->always_on = 0;
     for (std::size_t s = 0; s < sets.sets.size(); ++s) {
+      describe_set(s);
       if (sets.sets[s].takes_turns)
         turns_.push_back(s);
       else
         settings->always_on |= 1u << s;
     }
+    if (options_.may_change) settings->always_on = 0;
     settings->work_counter = static_cast<std::uint32_t>(sets.work.value_or(kMostCounters));
+  }
+
+  void describe_set(std::size_t s) {
+    const EventSet& set = options_.sets.sets[s];
+    for (std::size_t i = set.first; i < set.first + set.size; ++i)
+      (options_.may_change ? skeleton_->bss->added_set_of[i] : skeleton_->rodata->set_of[i]) =
+          static_cast<std::uint8_t>(s);
+  }
+
+  // Where it cannot be opened on every CPU it is none, and its slots are free again.
+  Result<std::size_t> find_or_add(const std::vector<event::Event>& events) {
+    EventSets& sets = options_.sets;
+    if (const auto known = sets.find_set(events)) return *known;
+    const auto refuse = [](std::string why) {
+      return failure(ErrorKind::limit, "change events", std::move(why),
+                     "sets that were counted before may come again");
+    };
+    if (sets.sets.size() >= kMostSets)
+      return refuse(fmt::format("a recording has at most {} sets of events", kMostSets - 1));
+    if (sets.events.size() + events.size() > kMostCounters)
+      return refuse(fmt::format("its sets have at most {} events together", kMostCounters));
+    const std::size_t counters = counters_.size();
+    sets.add_set(events, true);
+    const std::size_t added = sets.sets.size() - 1;
+    for (const int cpu : cpus_)
+      if (auto opened = open_set(added, cpu); !opened) {
+        counters_.resize(counters);
+        std::erase_if(switches_, [&](const auto& entry) { return entry.first.first == added; });
+        sets.drop_last_set();
+        return Failure(std::move(opened).error());
+      }
+    describe_set(added);
+    turns_.push_back(added);
+    return added;
   }
 
   // For everybody on this CPU: the probe takes differences. Events of a set are one group, so that
   // they run at the same time or not at all.
-  Result<void> open_counters(int cpu) {
-    for (std::size_t s = 0; s < options_.sets.sets.size(); ++s) {
-      const EventSet& set = options_.sets.sets[s];
-      const bool waits = set.takes_turns && s != turns_.front();
-      int leader = -1;
-      for (std::size_t i = set.first; i < set.first + set.size; ++i) {
-        LOFT_TRY(const int raw, open_counter(i, cpu, s == 0 ? -1 : leader, waits));
-        if (leader < 0) leader = raw;
-      }
+  Result<void> open_set(std::size_t s, int cpu) {
+    const EventSet& set = options_.sets.sets[s];
+    const bool waits = set.takes_turns && s != turns_.front();
+    int leader = -1;
+    for (std::size_t i = set.first; i < set.first + set.size; ++i) {
+      LOFT_TRY(const int raw, open_counter(i, cpu, s == 0 ? -1 : leader, waits));
+      if (leader < 0) leader = raw;
     }
     return {};
   }
@@ -258,8 +262,7 @@ class LoadedProbe final : public Probe {
     if (raw < 0) return Failure(perf_events::explain_open_failure(-raw, event, {-1, cpu}, false));
     counters_.emplace_back(raw);
     if (is_alone) switches_[{options_.sets.set_of(i), cpu}].push_back(raw);
-    const auto key =
-        static_cast<std::uint32_t>(static_cast<std::size_t>(cpu) * options_.sets.events.size() + i);
+    const auto key = static_cast<std::uint32_t>(static_cast<std::size_t>(cpu) * slots_per_cpu_ + i);
     if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.counters), &key, &raw, 0) != 0)
       return refused(errno, "give counter '" + event.name + "' to the scheduler probe");
     return raw;
@@ -364,6 +367,7 @@ class LoadedProbe final : public Probe {
   ProbeOptions options_;
   bool has_task_storage_ = true;
   CpuList cpus_;
+  std::size_t slots_per_cpu_ = 0;
   std::vector<Fd> counters_;
   std::map<std::pair<std::size_t, int>, std::vector<int>> switches_;  // by set and CPU: its leaders
   std::vector<std::size_t> turns_;                                    // the sets that take turns

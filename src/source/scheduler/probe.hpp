@@ -25,6 +25,7 @@ struct ProbeOptions {
   bool switches = true;
   bool slices = true;
   bool migrations = true;
+  bool may_change = false;  // sets may be added; those that there are take turns by change() alone
   std::size_t ring_bytes = 8u << 20;  // a power of two
 };
 
@@ -48,6 +49,10 @@ class Probe {
   [[nodiscard]] virtual Result<void> follow_process(pid_t pid) = 0;
   // Every process of the machine that is not followed yet, likewise.
   [[nodiscard]] virtual Result<void> follow_machine() = 0;
+
+  [[nodiscard]] virtual const EventSets& sets() const = 0;
+  // With `may_change`: these get the counters of every CPU, as a set that there was or a new one.
+  [[nodiscard]] virtual Result<void> change(const std::vector<event::Event>& events) = 0;
 
   // The next of the sets that take turns gets the counters of every CPU.
   virtual void next_turn() = 0;

@@ -2,23 +2,23 @@
 
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/child_process.hpp"
 #include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "source/living_tasks.hpp"
-#include "source/perf_events/attr.hpp"
-#include "source/perf_events/layout.hpp"
-#include "source/perf_events/open.hpp"
 #include "source/scheduler/energy_sampler.hpp"
+#include "source/scheduler/event_places.hpp"
 #include "source/scheduler/poll_clock.hpp"
+#include "source/scheduler/probe.hpp"
 #include "source/scheduler/recorder.hpp"
 #include "source/scheduler/recording_file.hpp"
 #include "source/scheduler/side_band.hpp"
+#include "source/scheduler/wanted_events.hpp"
 #include "source/supervisor.hpp"
 
 namespace loft::source::scheduler {
@@ -27,21 +27,15 @@ namespace {
 // Well below the second that a killed recorder may lose.
 constexpr Nanoseconds kRound = std::chrono::milliseconds(200);
 
-// Every slice has these already.
-bool is_in_every_slice(const event::Event& event) {
-  return event.encoding.type == PERF_TYPE_SOFTWARE &&
-         (event.encoding.config == PERF_COUNT_SW_TASK_CLOCK ||
-          event.encoding.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-          event.encoding.config == PERF_COUNT_SW_CPU_MIGRATIONS);
-}
-
-// Capabilities of the file are for opening; what follows needs none. Root stays root: the kernel
-// would let it back in anyway.
-void drop_capabilities() {
+// Capabilities of the file are for opening; what follows needs none, but where sets of events
+// change: before Linux 5.19 who may not load programs may not run one either, which each turn does.
+// Root is left as it is: it looks into processes of others, and undoes what it changed for them.
+void drop_capabilities(bool sets_change) {
   if (::geteuid() == 0) return;
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2] = {};
-  ::syscall(SYS_capset, &header, none);
+  if (sets_change)
+    keep_capabilities({CAP_BPF, CAP_PERFMON});
+  else
+    keep_capabilities({});
 }
 
 class RecordedRun {
@@ -52,14 +46,14 @@ class RecordedRun {
     if (!request_.command.empty()) {
       LOFT_TRY(child_, ChildProcess::prepare(request_.command, streams_of(request_)));
     }
-    LOFT_CHECK(choose_events());
+    LOFT_TRY(plan_.sets, choose_sets(request_));
+    plan_.may_change = !!request_.next_events;
     LOFT_CHECK(isolate());
     LOFT_CHECK(open_recorder());
     LOFT_CHECK(open_samplers());
     LOFT_CHECK(create_file());
     LOFT_CHECK(watch_machine());
-    // Before Linux 5.19 who may not load programs may not run one either, which each turn does.
-    if (!plan_.sets.take_turns()) drop_capabilities();
+    drop_capabilities(plan_.sets.take_turns());
     std::function<void(int)> pass_on;
     if (child_) pass_on = [this](int signal) { child_->signal(signal); };
     LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
@@ -71,31 +65,6 @@ class RecordedRun {
   }
 
  private:
-  Result<void> choose_events() {
-    LOFT_TRY(const auto events, wanted(request_.events));
-    std::vector<std::vector<event::Event>> turns;
-    for (const auto& set : request_.turns) {
-      LOFT_TRY(turns.emplace_back(), wanted(set));
-    }
-    LOFT_TRY(plan_.sets, plan_sets(events, turns, {perf_events::fit_together, exists}));
-    return {};
-  }
-
-  [[nodiscard]] Result<std::vector<event::Event>> wanted(
-      const std::vector<event::Event>& events) const {
-    std::vector<event::Event> some;
-    for (const event::Event& event : events) {
-      if (is_in_every_slice(event)) continue;
-      if (!event.cpus.empty())
-        return failure(ErrorKind::invalid_input, "record '" + event.name + "'",
-                       "it counts the whole machine, not a task",
-                       "leave it to 'loft stat', or record energy with --types epc");
-      if (request_.events_may_be_missing && !exists(event)) continue;
-      some.push_back(event);
-    }
-    return some;
-  }
-
   // Before anything is open that its guardian would keep open.
   Result<void> isolate() {
     if (!request_.isolation) return {};
@@ -103,12 +72,6 @@ class RecordedRun {
     LOFT_TRY(isolation_, Isolation::begin(program, *request_.isolation));
     result_.isolation = isolation_->report();
     return {};
-  }
-
-  static bool exists(event::Event event) {
-    event.modifiers.kernel = event.modifiers.hypervisor = false;  // permission is not the question
-    perf_event_attr attr = perf_events::make_attr(event, {});
-    return Fd(std::max(-1, perf_events::open_raw(attr, {0, -1}, -1))).is_open();
   }
 
   // From the best down. A recorder that was asked for by name is the only one that is tried.
@@ -127,6 +90,7 @@ class RecordedRun {
       if (!request_.recorder.empty() && request_.recorder != kind.name) continue;
       if (request_.recorder.empty() && !kind.can_count && !request_.events_may_be_missing) continue;
       if (request_.recorder.empty() && request_.whole_machine && !kind.sees_machine) continue;
+      if (request_.recorder.empty() && plan_.may_change && !kind.can_change) continue;
       auto recorder = open(kind);
       if (recorder) {
         recorder_ = *std::move(recorder);
@@ -145,6 +109,9 @@ class RecordedRun {
     const auto what = fmt::format("record by '{}'", kind.name);
     if (request_.until_all_end && !kind.outlives_program)
       return failure(ErrorKind::unsupported, what, "it ends with the program", "leave --all out");
+    if (plan_.may_change && !kind.can_change)
+      return failure(ErrorKind::unsupported, what, "it cannot change events while it counts",
+                     "leave --control out");
     if (request_.whole_machine && !kind.sees_machine)
       return failure(ErrorKind::unsupported, what,
                      "it follows programs, not all that runs on the machine",
@@ -215,6 +182,11 @@ class RecordedRun {
     RecordingPlan plan;
     plan.basics = recorder_->basics();
     plan.counters = recorder_->counters();
+    if (plan_.may_change) {
+      places_.emplace(recorder_->counters());
+      plan.counters = places_->in_recording();
+      plan.spare = kMostCounters - plan.counters.events.size();
+    }
     plan.slice_ns = plan_.slice_ns;
     plan.migrations = request_.types.mig && recorder_->basics() == kSliceEvents.size();
     plan.kernel_events = recorder_->kernel_events();
@@ -224,8 +196,10 @@ class RecordedRun {
     LOFT_TRY(const CpuList cpus, online_cpus());
     plan.cpus = static_cast<std::uint32_t>(cpus.empty() ? 1 : cpus.back() + 1);
     for (const event::Event& event : plan.counters.events) result_.events.push_back(event.name);
-    for (const EventSet& set : plan.counters.sets) result_.turns += set.takes_turns ? 1 : 0;
+    if (!places_)
+      for (const EventSet& set : plan.counters.sets) result_.turns += set.takes_turns ? 1 : 0;
     LOFT_TRY(file_, RecordingFile::create(request_.output, std::move(plan)));
+    if (places_) places_->set_behind(*file_);
     auto described = describe_beginning();
     if (!described) file_->discard();
     return described;
@@ -310,13 +284,32 @@ class RecordedRun {
     last_round_ = now();
     if (result_.broken) return;
     drain_all();
+    look_for_change();
     if (const auto written = file_->end_round(); !written) give_up(written.error());
   }
+
+  void look_for_change() {
+    if (!request_.next_events || supervisor_->is_over()) return;
+    const auto events = request_.next_events();
+    if (!events) return;
+    const Result<void> changed = change_to(*events);
+    result_.changes += changed ? 1 : 0;
+    request_.on_change(changed);
+  }
+
+  // The recording gets to know of events before slices have them.
+  Result<void> change_to(const std::vector<event::Event>& asked) {
+    LOFT_TRY(const auto events, choose_at_once(asked));
+    LOFT_CHECK(recorder_->change(events));
+    return places_->add_new(recorder_->counters(), *file_);
+  }
+
+  [[nodiscard]] TaskEvents& sink() { return places_ ? static_cast<TaskEvents&>(*places_) : *file_; }
 
   void drain_all() {
     if (stacks_)
       stacks_->drain([this](std::span<const std::byte> record) { file_->take_raw(record); });
-    recorder_->drain(*file_);
+    recorder_->drain(sink());
     if (energy_) energy_->sample(*file_, now());
   }
 
@@ -324,7 +317,7 @@ class RecordedRun {
     result_.broken = error;
     if (request_.on_broken) request_.on_broken(error);
     supervisor_->stop_reading();
-    recorder_->stop(*file_);
+    recorder_->stop(sink());
   }
 
   Result<RecordResult> collect() {
@@ -337,7 +330,7 @@ class RecordedRun {
       for (const std::string& line : isolation_->end()) result_.isolation.push_back(line);
     if (!result_.broken) {
       drain_all();
-      recorder_->stop(*file_);
+      recorder_->stop(sink());
       if (const auto written = file_->end_round(); !written) give_up(written.error());
     }
     LOFT_TRY(result_.tally, recorder_->tally());
@@ -365,6 +358,7 @@ class RecordedRun {
     facts.loft = {{fact::kRecorder, result_.recorder},
                   {fact::kSliceNs, number(plan_.slice_ns)},
                   {fact::kTurns, number(result_.turns)},
+                  {fact::kChanges, number(result_.changes)},
                   {fact::kSeen, number(result_.tally.seen + result_.lost - result_.tally.lost)},
                   {fact::kWritten, number(result_.written)},
                   {fact::kLost, number(result_.lost)},
@@ -389,6 +383,7 @@ class RecordedRun {
   std::optional<EnergySampler> energy_;
   PollClock energy_clock_;  // at the length of a slice
   std::unique_ptr<RecordingFile> file_;
+  std::optional<EventPlaces> places_;  // where events may change
   std::uint64_t first_tasks_ = 0;
   Nanoseconds start_{};
   std::optional<Supervisor> supervisor_;

@@ -57,6 +57,10 @@ struct RecordRequest {
   std::vector<std::string> command_line;  // of loft, for the file
   // Asked for once, at the end: what else is known of this run, by keys of event::recording::fact.
   std::function<std::vector<std::pair<std::string_view, std::string>>()> more_facts;
+  // Asked five times a second: other events to count from now on, where somebody wants them.
+  std::function<std::optional<std::vector<event::Event>>()> next_events;
+  // Told what came of that.
+  std::function<void(const Result<void>&)> on_change;
   // Told at once when the file cannot be written any more; the program goes on.
   std::function<void(const Error&)> on_broken;
 };
@@ -69,7 +73,8 @@ struct RecordResult {
   std::vector<std::string> notes;
   std::vector<std::string> isolation;  // what was done to keep others away, and what could not be
   std::vector<std::string> events;
-  std::size_t turns = 0;  // sets of events that took turns
+  std::size_t turns = 0;    // sets of events that took turns
+  std::size_t changes = 0;  // of events, while it was recorded
   Tally tally;
   std::uint64_t written = 0;
   std::uint64_t lost = 0;  // as the file says: by the recorder, and by the kernel in its rings

@@ -25,6 +25,7 @@ struct WatchPlan {
   bool slices = true;            // type pmu
   bool switches = true;          // type sched
   bool migrations = true;        // type mig
+  bool may_change = false;       // the one set of events may be followed by others; see change()
   std::size_t ring_bytes = 0;    // of each ring, rounded up to a power of two; 0: as is usual
   std::optional<pid_t> program;  // held before its exec
   std::vector<pid_t> processes;  // that run already
@@ -49,6 +50,13 @@ class Recorder {
 
   // The events as they are counted.
   [[nodiscard]] virtual const EventSets& counters() const = 0;
+  // Counts these instead of the set before. Every slice is of one set alone; what ran is counted by
+  // the one or by the other. A set that is new is the last of counters() from then on. An error
+  // leaves everything as it is. Only where the plan said that this may come.
+  [[nodiscard]] virtual Result<void> change(const std::vector<event::Event>& events) {
+    (void)events;
+    return failure(ErrorKind::unsupported, "change events", "this recorder cannot");
+  }
   // How many of kSliceEvents its slices have.
   [[nodiscard]] virtual std::size_t basics() const = 0;
   [[nodiscard]] virtual std::vector<KernelEvent> kernel_events() const = 0;
@@ -87,6 +95,7 @@ struct RecorderKind {
   bool can_count;  // events; one that cannot is no substitute where they were asked for
   bool outlives_program = true;  // follows also what goes on after the program's end
   bool sees_machine = false;     // can follow everything that runs
+  bool can_change = false;       // what is counted, while it counts
 };
 
 // All of them, the best first.

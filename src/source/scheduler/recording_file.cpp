@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
-#include "source/perf_events/attr.hpp"
+#include "event/recording_ids.hpp"
 
 namespace loft::source::scheduler {
 namespace {
@@ -17,40 +17,8 @@ using format::ByteBuilder;
 using format::perf::Feature;
 using format::perf::RecordType;
 
-// Ids of our own: above all that a kernel will ever have given, and not those of a real event.
-constexpr std::uint64_t kFirstId = std::uint64_t{1} << 40;
 constexpr std::uint64_t kIdsPerEvent = 1u << 16;
 constexpr std::size_t kWriteAt = 1u << 20;
-constexpr std::uint64_t kTailType =
-    PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-constexpr std::uint64_t kSampleType = kTailType | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
-constexpr std::uint64_t kReadFormat = PERF_FORMAT_TOTAL_TIME_ENABLED |
-                                      PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
-                                      PERF_FORMAT_GROUP;
-
-perf_event_attr software(std::uint64_t config) {
-  perf_event_attr attr;
-  std::memset(&attr, 0, sizeof attr);
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = config;
-  return attr;
-}
-
-void finish_attr(perf_event_attr& attr, std::uint64_t sample_type) {
-  attr.sample_type = sample_type;
-  attr.sample_id_all = 1;
-  attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;
-  attr.disabled = 0;
-}
-
-std::vector<std::byte> bytes_of(const perf_event_attr& attr) {
-  std::vector<std::byte> bytes(sizeof attr);
-  std::memcpy(bytes.data(), &attr, sizeof attr);
-  return bytes;
-}
-
 template <class T>
 void append(std::vector<std::byte>& to, const T& value) {
   const auto* first = reinterpret_cast<const std::byte*>(&value);
@@ -88,6 +56,11 @@ struct TaskRecord {
   RecordTail tail;
 };
 
+RecordingPlan with_spare(RecordingPlan plan) {
+  for (std::size_t i = 0; i < plan.spare; ++i) plan.counters.add_set({event::Event()}, true);
+  return plan;
+}
+
 // How many records the kernel says that it had no room for.
 std::uint64_t lost_in(std::span<const std::byte> record) {
   std::array<std::uint64_t, 2> id_and_count{};
@@ -121,65 +94,20 @@ Result<std::unique_ptr<RecordingFile>> RecordingFile::start(Result<RecordingOutp
 
 RecordingFile::RecordingFile(RecordingOutput output, RecordingPlan plan)
     : output_(std::move(output)),
-      plan_(std::move(plan)),
+      plan_(with_spare(std::move(plan))),
       sums_(plan_.basics, plan_.counters, plan_.cpus),
       newest_(plan_.cpus),
       migration_event_(sums_.events()),
       first_meter_(sums_.events() + (plan_.migrations ? 1 : 0)) {}
 
 std::uint64_t RecordingFile::id_of(std::size_t event, std::uint32_t cpu) const {
-  return kFirstId + event * kIdsPerEvent + std::min<std::uint32_t>(cpu, plan_.cpus - 1);
+  return schema::kFirstOwnId + event * kIdsPerEvent + std::min<std::uint32_t>(cpu, plan_.cpus - 1);
 }
 
 std::uint64_t RecordingFile::tail_id(std::uint32_t cpu) const {
   const bool has_own = first_meter_ + plan_.meters.size() > 0;
   if (has_own || plan_.kernel_events.empty()) return id_of(0, cpu);
   return plan_.kernel_events.front().ids.front();
-}
-
-std::vector<format::perf::WrittenEvent> RecordingFile::describe_events() const {
-  std::vector<format::perf::WrittenEvent> events;
-  const auto add = [&](std::string name, perf_event_attr attr, std::uint64_t sample_type) {
-    finish_attr(attr, sample_type);
-    format::perf::WrittenEvent event{bytes_of(attr), {}, std::move(name)};
-    for (std::uint32_t cpu = 0; cpu < plan_.cpus; ++cpu)
-      event.ids.push_back(id_of(events.size(), cpu));
-    events.push_back(std::move(event));
-  };
-  const std::uint64_t configs[] = {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_DUMMY,
-                                   PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS};
-  for (std::size_t i = 0; i < plan_.basics; ++i) {
-    perf_event_attr attr = software(configs[i]);
-    attr.read_format = kReadFormat;
-    attr.sample_period = i == 0 ? plan_.slice_ns : 0;
-    attr.context_switch = i == 0;
-    add(std::string(kSliceEvents[i]), attr, kSampleType | PERF_SAMPLE_READ);
-  }
-  for (const event::Event& counter : plan_.counters.events) {
-    perf_event_attr attr = perf_events::make_attr(counter, {});
-    attr.read_format = kReadFormat;
-    add(counter.name, attr, kSampleType | PERF_SAMPLE_READ);
-  }
-  for (std::size_t s = 0; s < sums_.work_events().size(); ++s) {
-    if (sums_.work_events()[s] == 0) continue;
-    perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
-    attr.read_format = kReadFormat;
-    add(std::string(schema::kSetWorkPrefix) + std::to_string(s), attr,
-        kSampleType | PERF_SAMPLE_READ);
-  }
-  if (plan_.migrations) {
-    perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
-    attr.sample_period = 1;
-    add(std::string(schema::kMigration), attr, kSampleType);
-  }
-  for (const std::string& meter : plan_.meters) {
-    perf_event_attr attr = software(PERF_COUNT_SW_DUMMY);
-    attr.sample_period = 1;
-    add(meter, attr, kSampleType);
-  }
-  for (const KernelEvent& event : plan_.kernel_events)
-    events.push_back({bytes_of(event.attr), event.ids, event.name});
-  return events;
 }
 
 Result<void> RecordingFile::write_start() {
@@ -194,24 +122,6 @@ Result<void> RecordingFile::write_start() {
   return end_round();
 }
 
-// The names once more, as records: a file that was never finished has no features.
-void RecordingFile::name_events() {
-  constexpr std::uint64_t kIsUnit = 0;
-  constexpr std::uint64_t kIsName = 2;
-  const auto update = [this](std::uint64_t kind, std::uint64_t id, const std::string& text) {
-    ByteBuilder body;
-    body.u64(kind).u64(id).text_padded(text, 8);
-    const auto record = format::perf::make_record(RecordType::event_update, 0, body.view());
-    if (record) buffer_.insert(buffer_.end(), record->begin(), record->end());
-  };
-  const auto events = describe_events();
-  for (std::size_t i = 0; i < events.size(); ++i)
-    if (!events[i].ids.empty()) update(kIsName, events[i].ids.front(), events[i].name);
-  if (plan_.basics > 1) update(kIsUnit, id_of(1, 0), "ns");
-  for (std::size_t i = 0; i < plan_.meters.size(); ++i)
-    update(kIsUnit, id_of(first_meter_ + i, 0), "uJ");
-}
-
 void RecordingFile::make_room(std::size_t bytes) {
   if (buffer_.size() + bytes <= kWriteAt) return;
   if (const auto done = write_out(); !done && !broken_) broken_ = done.error();
@@ -224,7 +134,10 @@ void RecordingFile::take(const Slice& slice) {
   sums_.add(slice, cpu);
   // Readers take differences in order of time: a slice that comes late must not seem early.
   newest_[cpu] = std::max(newest_[cpu], slice.end.time);
-  for (std::size_t s = 1; s < sums_.groups().size(); ++s) put_group(slice, s);
+  for (std::size_t s = 1; s < sums_.groups().size(); ++s)
+    if (const EventSet& set = plan_.counters.sets[s];
+        !plan_.counters.events[set.first].name.empty())
+      put_group(slice, s);
   put_group(slice, 0);
 }
 

@@ -38,6 +38,7 @@ using perf_events::KernelEvent;
 struct RecordingPlan {
   std::size_t basics = kSliceEvents.size();  // the first so many of kSliceEvents are known
   EventSets counters;
+  std::size_t spare = 0;  // further counters, each a set of its own, that add_counter() names
   std::uint64_t slice_ns = 0;
   bool migrations = false;
   std::vector<std::string> meters;  // energy, in microjoules
@@ -71,6 +72,9 @@ class RecordingFile final : public TaskEvents {
   void take(const CodeMapping& mapping) override;
   void take_raw(std::span<const std::byte> record) override;
   void take_lost(std::uint64_t records) override;
+
+  // The next of the spare counters is this event; returns its place among the counts of slices.
+  [[nodiscard]] Result<std::size_t> add_counter(const event::Event& event);
 
   void take_energy(std::size_t meter, Moment at, std::uint64_t microjoules);
 
@@ -116,6 +120,11 @@ class RecordingFile final : public TaskEvents {
                                                                     RecordingPlan plan);
   [[nodiscard]] Result<void> write_start();
   [[nodiscard]] std::vector<format::perf::WrittenEvent> describe_events() const;
+  [[nodiscard]] format::perf::WrittenEvent describe(std::size_t number, std::string name,
+                                                    perf_event_attr attr,
+                                                    std::uint64_t sample_type) const;
+  [[nodiscard]] format::perf::WrittenEvent describe_counter(std::size_t counter) const;
+  void put_update(std::uint64_t kind, std::uint64_t id, const std::string& text);
   [[nodiscard]] std::uint64_t id_of(std::size_t event, std::uint32_t cpu) const;
   // Of records that belong to no event: the first's.
   [[nodiscard]] std::uint64_t tail_id(std::uint32_t cpu) const;

@@ -109,6 +109,25 @@ class TaskEvents {
   virtual void take_lost(std::uint64_t records) = 0;
 };
 
+// Hands everything on as it is: for whoever looks at some of it in passing.
+class TaskEventsFilter : public TaskEvents {
+ public:
+  void set_behind(TaskEvents& behind) { behind_ = &behind; }
+
+  void take(const Slice& slice) override { behind_->take(slice); }
+  void take(const Switch& change) override { behind_->take(change); }
+  void take(const Fork& fork) override { behind_->take(fork); }
+  void take(const Exit& exit) override { behind_->take(exit); }
+  void take(const Migration& migration) override { behind_->take(migration); }
+  void take(const Name& name) override { behind_->take(name); }
+  void take(const CodeMapping& mapping) override { behind_->take(mapping); }
+  void take_raw(std::span<const std::byte> record) override { behind_->take_raw(record); }
+  void take_lost(std::uint64_t records) override { behind_->take_lost(records); }
+
+ protected:
+  TaskEvents* behind_ = nullptr;
+};
+
 // Whether a record of the kernel is one of those that a Tally counts. Names and mappings are not:
 // they are told as often as somebody has to know them.
 [[nodiscard]] inline bool tells_of_tasks(std::uint32_t type) {
