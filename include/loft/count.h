@@ -66,6 +66,22 @@ LOFT_API int loft_counters_stop(loft_counters* counters);
 /* 0 on success. Counts begin at 0 again; what is started stays so. */
 LOFT_API int loft_counters_reset(loft_counters* counters);
 
+/* Called by the thread itself between two instructions of the program, in a signal handler: only
+ * what a handler may do is allowed there. `count` is what the event has come to since the handle
+ * was opened or reset, `address` where the program goes on. */
+typedef void (*loft_on_threshold)(loft_counters* counters, size_t index, unsigned long long count,
+                                  void* address, void* data);
+
+/* 0 on success: while the counters run, `callback` is called whenever the event's count comes to a
+ * multiple of `every`, behind the very instruction that brings it there; 0 ends that. (An
+ * instruction may count several at once and so pass it.) What the callback does counts, too;
+ * multiples that it passes itself are left out. Events that the virtual PMU counts have thresholds,
+ * but for outcomes of branches; -1 for all others. The signal is SIGRTMAX - 5: -1 when the program
+ * uses that itself. While the program blocks it, callbacks wait. */
+LOFT_API int loft_counters_threshold(loft_counters* counters, size_t index,
+                                     unsigned long long every, loft_on_threshold callback,
+                                     void* data);
+
 /* 0 on success: the counts of this moment, of all events that the handle counts, those that only a
  * metric needs behind the named ones; metrics are left alone. `count` must not be less than their
  * number. -1 when one of them is missing. The quickest way to read. */

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@
 #include "event/resolver.hpp"
 #include "metric/run_counts.hpp"
 
+// Whom to call when an event comes to a multiple of a number.
+struct Threshold {
+  loft_counters* counters;
+  size_t index;
+  loft_on_threshold callback;
+  void* data;
+};
+
 struct loft_counters {
   loft::api::OwnThread counters;
   loft::metric::Request request;  // the caller sees the events that it named, and the metrics
@@ -19,6 +28,7 @@ struct loft_counters {
   std::vector<loft::metric::Value> values;  // of the metrics
   loft::Nanoseconds counted{};              // time between starts and stops so far
   std::optional<loft::Nanoseconds> started;
+  std::map<size_t, Threshold> thresholds;
 };
 
 namespace {
@@ -38,8 +48,13 @@ Result<loft_counters*> open_counters(const char* names) {
   std::vector<Count> none(counters.events().size(), Count::missing("not read yet"));
   std::vector<loft::metric::Value> values(request.programs.size());
   for (auto& value : values) value.why = "not read yet";
-  return new loft_counters{std::move(counters), std::move(request),  std::move(none),
-                           std::move(values),   loft::Nanoseconds{}, {}};
+  return new loft_counters{std::move(counters),
+                           std::move(request),
+                           std::move(none),
+                           std::move(values),
+                           loft::Nanoseconds{},
+                           {},
+                           {}};
 }
 
 void tell(const std::string& text, char* error, size_t size) {
@@ -139,6 +154,20 @@ int loft_counters_reset(loft_counters* counters) {
   counters->counted = loft::Nanoseconds{};
   if (counters->started) counters->started = loft::now();
   return 0;
+}
+
+int loft_counters_threshold(loft_counters* counters, size_t index, unsigned long long every,
+                            loft_on_threshold callback, void* data) {
+  if (event_at(counters, index) == nullptr || (every != 0 && callback == nullptr)) return -1;
+  const auto call = [](void* known, std::size_t, std::uint64_t count, void* address) {
+    const auto& threshold = *static_cast<const Threshold*>(known);
+    threshold.callback(threshold.counters, threshold.index, count, address, threshold.data);
+  };
+  // No callback comes while it changes.
+  if (!counters->counters.set_threshold(index, 0, nullptr, nullptr)) return -1;
+  Threshold& threshold = counters->thresholds[index];
+  threshold = {counters, index, callback, data};
+  return counters->counters.set_threshold(index, every, call, &threshold) ? 0 : -1;
 }
 
 int loft_counters_values(loft_counters* counters, unsigned long long* values, size_t count) {

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "source/groups.hpp"
 #include "source/virtual/event_names.hpp"
 
@@ -133,6 +135,18 @@ Result<std::vector<sample::Count>> OwnThread::read_all() {
 Result<std::vector<sample::Count>> OwnThread::read() {
   LOFT_CHECK(check_owner());
   return read_all();
+}
+
+Result<void> OwnThread::set_threshold(std::size_t event, std::uint64_t every,
+                                      OwnCounters::OnThreshold callback, void* data) {
+  LOFT_CHECK(check_owner());
+  const auto place = std::ranges::find(of_engine_, event);
+  if (place == of_engine_.end())
+    return failure(ErrorKind::unsupported, "watch the count of an event",
+                   "only counts of the virtual PMU have thresholds",
+                   "run the program with 'loft stat --source virtual'");
+  return engine_->set_threshold(static_cast<std::size_t>(place - of_engine_.begin()), every,
+                                callback, data);
 }
 
 bool OwnThread::read_plain(std::span<std::uint64_t> counts) {

@@ -35,6 +35,10 @@ class OwnThread {
   // The same as plain numbers, without the heap where the engine counts all events. False when one
   // is missing, or in another thread.
   [[nodiscard]] bool read_plain(std::span<std::uint64_t> counts);
+  // Of an event that the engine counts; see OwnCounters.
+  [[nodiscard]] Result<void> set_threshold(std::size_t event, std::uint64_t every,
+                                           source::virtual_pmu::OwnCounters::OnThreshold callback,
+                                           void* data);
 
  private:
   OwnThread();

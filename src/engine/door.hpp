@@ -18,9 +18,22 @@ namespace loft::engine::door {
 
 enum class Request : std::uint32_t {
   hello = 1,
-  open,  // address of EventRules, how many: the number of a set, or 0
-  read,  // number of a set, address of the counts: what the calling thread has counted so far; 1
-  close  // number of a set
+  open,   // address of EventRules, how many: the number of a set, or 0
+  read,   // number of a set, address of the counts: what the calling thread has counted so far; 1
+  close,  // number of a set
+  arm,    // address of an AlarmRequest: the number of an alarm, or 0
+  disarm  // number of an alarm
+};
+
+// The calling thread gets a signal, with `value`, behind the instruction with which its count of
+// the event (as `read` tells it) comes to `target`; once. Then it may be armed again, with its
+// number.
+struct AlarmRequest {
+  EventRule rule;
+  std::uint32_t signal = 0;
+  std::uint32_t number = 0;  // 0: a new one
+  std::uint64_t target = 0;
+  std::uint64_t value = 0;
 };
 
 inline constexpr std::uint64_t kVersion = kSharedMagic;

@@ -73,6 +73,71 @@ void check_owner() {
   loft_counters_close(counters);
 }
 
+// Many reads: the engine makes the code anew meanwhile, and no count is lost or doubled.
+void check_many_reads() {
+  loft_counters* counters = open("flops,instructions,loads,stores");
+  loft_counters_start(counters);
+  unsigned long long before[4] = {}, after[4] = {};
+  unsigned long long overhead = 0;
+  for (int i = 0; i < 300; ++i) {
+    const long n = 1 + i % 7;
+    check(loft_counters_values(counters, before, 4) == 0, "read");
+    work(n);
+    check(loft_counters_values(counters, after, 4) == 0, "read");
+    check(after[0] - before[0] == static_cast<unsigned long long>(n), "operations between reads",
+          static_cast<double>(after[0] - before[0]));
+    const unsigned long long around = after[1] - before[1] - 4 * static_cast<unsigned long long>(n);
+    if (i == 10) overhead = around;
+    if (i > 10)
+      check(around == overhead, "instructions between reads", static_cast<double>(around));
+  }
+  loft_counters_close(counters);
+}
+
+struct Seen {
+  int calls = 0;
+  bool is_exact = true;
+  unsigned long long last = 0;
+  void* address = nullptr;
+  loft_counters* counters = nullptr;
+};
+
+void on_threshold(loft_counters*, size_t, unsigned long long count, void* address, void* data) {
+  auto& seen = *static_cast<Seen*>(data);
+  unsigned long long now[2] = {};
+  seen.is_exact = seen.is_exact && loft_counters_values(seen.counters, now, 2) == 0 &&
+                  now[0] == count && count == seen.last + 1000;
+  seen.last = count;
+  seen.address = address;
+  ++seen.calls;
+}
+
+// The callback comes at exactly that count: operations are in the program's loop alone.
+void check_thresholds() {
+  loft_counters* counters = open("flops,branches_taken");
+  Seen seen;
+  seen.counters = counters;
+  check(loft_counters_threshold(counters, 0, 1000, on_threshold, &seen) == 0, "threshold");
+  check(loft_counters_threshold(counters, 1, 10, on_threshold, &seen) == -1,
+        "outcomes of branches");
+  check(loft_counters_threshold(counters, 2, 10, on_threshold, &seen) == -1, "no such event");
+  loft_counters_start(counters);
+  work(999);
+  check(seen.calls == 0, "a call before the threshold", seen.calls);
+  work(1);
+  check(seen.calls == 1, "a call at the threshold", seen.calls);
+  work(24000);
+  loft_counters_stop(counters);
+  check(seen.calls == 25, "calls", seen.calls);
+  check(seen.is_exact, "counts at the thresholds", static_cast<double>(seen.last));
+  check(loft_counters_threshold(counters, 0, 0, nullptr, nullptr) == 0, "no threshold any more");
+  loft_counters_start(counters);
+  work(5000);
+  loft_counters_stop(counters);
+  check(seen.calls == 25, "calls without a threshold", seen.calls);
+  loft_counters_close(counters);
+}
+
 // A set of the engine's events and the kernel's.
 void check_mixed() {
   loft_counters* counters = open("flops,task-clock,page-faults");
@@ -91,8 +156,12 @@ void check_mixed() {
 
 int main() {
   check_thread();
+  check_many_reads();
+  check_thresholds();
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back(check_thread);
+  for (int i = 0; i < 4; ++i) threads.emplace_back(check_many_reads);
+  for (int i = 0; i < 2; ++i) threads.emplace_back(check_thresholds);
   for (auto& thread : threads) thread.join();
   check_owner();
   check_mixed();

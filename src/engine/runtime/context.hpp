@@ -42,7 +42,11 @@ enum Register : std::uint8_t {
 };
 
 // Which code a thread runs: each has traces, links and a branch table of its own.
-enum class Version : std::uint8_t { counting, streaming };
+enum class Version : std::uint8_t {
+  counting,
+  streaming,  // also writes the address stream
+  stepping    // one instruction a trace, then the dispatcher (alarms.hpp)
+};
 
 enum ContextState : std::uint32_t { kFree, kRunning, kEnding };
 
@@ -131,6 +135,10 @@ struct Context {
   void* exec_memory;    // arguments of an exec that has not failed yet
   std::uint64_t exec_bytes;
   Context* next;  // all contexts of this process
+  // Kept as long as the memory is: for a program that reads its counts, see event_sets.hpp.
+  struct Reader* reader;    // of a thread's first context
+  std::uint64_t* seen;      // the counters as they were last looked at
+  std::uint64_t seen_slot;  // 1 + the slot that they are of; 0: none
 
   Mark mark;  // the last: it stays when the thread changes to another context
 

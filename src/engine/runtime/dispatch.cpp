@@ -1,4 +1,5 @@
 // What happens when the program leaves the code cache: find or make the code to go on with.
+#include "engine/runtime/alarms.hpp"
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/door.hpp"
 #include "engine/runtime/kernel.hpp"
@@ -17,8 +18,7 @@
 namespace loft::engine::runtime {
 namespace {
 
-void go_to(Context* context, std::uint64_t pc, bool indirect) {
-  context->next_pc = pc;
+void go_to_trace(Context* context, std::uint64_t pc, bool indirect) {
   const Holding holding(cache_lock());
   while (is_vsyscall(pc) && find_region(pc) != nullptr)
     context->next_pc = pc = run_vsyscall(context, pc);
@@ -32,6 +32,12 @@ void go_to(Context* context, std::uint64_t pc, bool indirect) {
   context->resume = word(trace->code);
 }
 
+void go_to(Context* context, std::uint64_t pc, bool indirect) {
+  context->next_pc = pc;
+  if (context->version == Version::stepping) follow_alarms(context);
+  go_to_trace(context, pc, indirect && context->version != Version::stepping);
+}
+
 void follow_link(Context* context) {
   std::uint64_t pc = 0;
   {
@@ -43,6 +49,7 @@ void follow_link(Context* context) {
              .add_place(pc & ~kBehindUnknown));
   go_to(context, pc, false);
   const Holding holding(cache_lock());
+  if (link_number(static_cast<std::uint32_t>(context->exit_link)).is_fixed) return;
   if (const Trace* trace = find_trace(pc, context->version))
     connect(link_number(static_cast<std::uint32_t>(context->exit_link)), *trace);
 }
@@ -74,6 +81,11 @@ extern "C" void engine_dispatch_c(Context* context) {
       break;
     }
     case REASON_THRESHOLD:
+      if (is_alarm()) {
+        serve_alarm(context, static_cast<std::uint32_t>(context->exit_link));
+        go_to_trace(context, context->next_pc, false);
+        break;
+      }
       await_distance(context, static_cast<std::uint32_t>(context->exit_link));
       context->at_threshold = 1;
       break;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "engine/runtime/alarms.hpp"
 #include "engine/runtime/context.hpp"
 #include "engine/runtime/event_sets.hpp"
 #include "engine/runtime/mark.hpp"
@@ -34,6 +35,10 @@ std::uint64_t answer(Context* context) {
     case door::Request::close:
       close_events(a);
       return 1;
+    case door::Request::arm:
+      return arm(context, a);
+    case door::Request::disarm:
+      return disarm(context, a);
   }
   return 0;
 }

@@ -2,9 +2,7 @@
 // nothing that is not: the program's vector registers are live.
 #include "engine/runtime/door.hpp"
 #include "engine/runtime/event_sets.hpp"
-#include "engine/runtime/kernel.hpp"
 #include "engine/runtime/mark.hpp"
-#include "engine/runtime/record.hpp"
 #include "engine/runtime/same_name.hpp"
 #include "engine/runtime/take_over.hpp"
 
@@ -32,42 +30,14 @@ bool end(Context* context, const char* name, std::uint64_t length, std::uint32_t
 
 // When there is nothing new to learn, the counts are told at once.
 bool read(Context* context, std::uint64_t number, std::uint64_t to) {
-  const EventSets& all = event_sets();
   if (number == 0 || number > door::kMaxSets) return false;
-  const EventSet& set = all.sets[number - 1];
-  if (__atomic_load_n(&set.count, __ATOMIC_ACQUIRE) == 0 || all.pending != 0 ||
-      __atomic_load_n(&all.learnt, __ATOMIC_ACQUIRE) != shared_header()->blocks.load())
-    return false;
+  const EventSet& set = event_sets().sets[number - 1];
+  if (__atomic_load_n(&set.count, __ATOMIC_ACQUIRE) == 0 || !can_sum(context)) return false;
+  sum_counters(context, *first_of_thread(context)->reader);
   return tell_events(context, set, to);
 }
 
 }  // namespace
-
-namespace {
-
-void add_counts(const EventSet& set, const std::uint64_t* counters, std::uint64_t* sums) {
-  for (std::uint32_t i = 0; i < set.count; ++i) {
-    const BlockWeights& weights = event_sets().rules[set.rules[i]];
-    std::uint64_t sum = 0;
-    for (std::uint32_t block = kFirstBlock; block < weights.end; ++block)
-      sum += counters[block] *
-             static_cast<std::uint64_t>(static_cast<std::int64_t>(weights.of_block[block]));
-    sums[i] += sum;
-  }
-}
-
-}  // namespace
-
-// The thread may have several contexts: for marked regions, or inside and outside of a function.
-bool tell_events(Context* context, const EventSet& set, std::uint64_t to) {
-  std::uint64_t sums[door::kMaxRulesOfSet];
-  for (std::uint32_t i = 0; i < set.count; ++i) sums[i] = 0;
-  for (Context* own = home_of(context); own != nullptr; own = own->mark.next)
-    if (!own->mark.is_closed) add_counts(set, own->counters(), sums);
-  if (context->region_other != nullptr) add_counts(set, context->region_other->counters(), sums);
-  const auto bytes = static_cast<long>(set.count * sizeof sums[0]);
-  return engine_safe_copy(reinterpret_cast<void*>(to), sums, bytes) == bytes;
-}
 
 // 1: done, with the program's answer in rax, which is 1, too. 0: take the long way.
 extern "C" std::uint32_t engine_door_c(const char* name, std::uint64_t length, std::uint64_t third,

@@ -69,11 +69,11 @@ std::uint8_t* Translation::way_to(std::uint64_t target, std::uint8_t* displaceme
   // Every loop of direct branches has one that does not lead forward.
   const bool polls = target <= at_pc_;
   const Trace* known = target == trace_->pc ? trace_ : find_trace(target, trace_->version);
-  if (known != nullptr) {
+  if (known != nullptr && !is_stepping_) {
     std::uint8_t* entry = polls ? entry_with_poll(*known) : known->code;
     if (fits_32(entry - displacement)) return entry;
   }
-  const std::uint32_t number = add_link({target, displacement, trace_->arena, polls});
+  const std::uint32_t number = add_link({target, displacement, trace_->arena, polls, is_stepping_});
   std::uint8_t* stub = take_cold(*trace_->arena, 24);
   Emitter cold(stub);
   cold.store_context_value(CTX_EXIT_LINK, number);
@@ -253,6 +253,7 @@ void Translation::emit_exit() {
 // rax: the target. Jumps to the first entry code for its low 16 bits, which checks the rest.
 void Translation::emit_lookup() {
   point(Point::ours);
+  if (is_stepping_) return emit_.jump(trace_->arena->miss);
   emit_.put(0x0F, 0xB7, 0xC8);  // movzx ecx, ax
   emit_.put(0xFF, 0x24, 0xCD);  // jmp [rcx * 8 + table]
   emit_.put_32(indirect_table(trace_->version));

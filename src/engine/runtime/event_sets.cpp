@@ -1,5 +1,7 @@
 #include "engine/runtime/event_sets.hpp"
 
+#include <sys/mman.h>
+
 #include <cstring>
 
 #include "engine/runtime/instruction.hpp"
@@ -50,9 +52,17 @@ void note_taken(std::uint32_t number, const BlockEntry& taken) {
   g_taken_before[taken.next_fall] = number;
 }
 
+// Sums that were made with other weights hold no longer.
+void renew(BlockWeights& weights) {
+  static std::uint32_t epochs = 0;
+  weights.epoch = ++epochs;
+}
+
 void add_to_counter(BlockWeights& weights, std::uint32_t counter, std::int32_t amount) {
+  if (amount == 0) return;
   weights.of_block[counter] += amount;
-  if (amount != 0 && counter >= weights.end) weights.end = counter + 1;
+  if (counter < g_sets.learnt) renew(weights);
+  if (counter >= weights.end) weights.end = counter + 1;
 }
 
 // A block ran as often as its counter says; one behind a branch that counts when it is taken, as
@@ -133,6 +143,8 @@ void learn_blocks() {
   __atomic_store_n(&g_sets.learnt, number, __ATOMIC_RELEASE);
 }
 
+}  // namespace
+
 bool is_same(const EventRule& a, const EventRule& b) {
   if (a.measure != b.measure || a.condition_count != b.condition_count) return false;
   for (std::uint8_t i = 0; i < a.condition_count; ++i)
@@ -149,6 +161,8 @@ bool is_valid(const EventRule& rule) {
     if (rule.conditions[i].attribute >= Attribute::count_) return false;
   return true;
 }
+
+namespace {
 
 // A place for a rule: a new one, or that of one that no set has any more; kMaxRules when all are in
 // use.
@@ -176,6 +190,7 @@ std::uint32_t rule_number(const EventRule& rule) {
   if (place == door::kMaxRules) return place;
   BlockWeights& weights = g_sets.rules[place];
   weights.rule = rule;
+  renew(weights);
   const auto is_pending = [](std::uint32_t number) {
     for (std::uint32_t i = 0; i < g_sets.pending; ++i)
       if (g_pending[i] == number) return true;
@@ -187,8 +202,20 @@ std::uint32_t rule_number(const EventRule& rule) {
   return place;
 }
 
+}  // namespace
+
+std::uint32_t take_rule(const EventRule& rule) {
+  const std::uint32_t number = rule_number(rule);
+  if (number != door::kMaxRules && g_sets.rules[number].users++ == 0) renew(g_sets.rules[number]);
+  return number;
+}
+
+void release_rule(std::uint32_t rule) { --g_sets.rules[rule].users; }
+
+namespace {
+
 void let_go(const EventSet& set, std::uint32_t count) {
-  for (std::uint32_t i = 0; i < count; ++i) --g_sets.rules[set.rules[i]].users;
+  for (std::uint32_t i = 0; i < count; ++i) release_rule(set.rules[i]);
 }
 
 }  // namespace
@@ -206,12 +233,11 @@ std::uint64_t open_events(std::uint64_t rules, std::uint64_t count) {
   if (number == door::kMaxSets) return 0;
   EventSet& set = g_sets.sets[number];
   for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t rule = is_valid(wanted[i]) ? rule_number(wanted[i]) : door::kMaxRules;
+    const std::uint32_t rule = is_valid(wanted[i]) ? take_rule(wanted[i]) : door::kMaxRules;
     if (rule == door::kMaxRules) {
       let_go(set, i);
       return 0;
     }
-    ++g_sets.rules[rule].users;
     set.rules[i] = static_cast<std::uint16_t>(rule);
   }
   learn_blocks();
@@ -219,10 +245,68 @@ std::uint64_t open_events(std::uint64_t rules, std::uint64_t count) {
   return number + 1;
 }
 
+namespace {
+
+// Counters that nothing was seen of yet: of a new context, or of a child of fork.
+void start_seeing(Context& context) {
+  constexpr std::uint64_t kBytes = std::uint64_t{kMaxBlocks} * sizeof(std::uint64_t);
+  const std::uint64_t slot = std::uint64_t{context.slot} + 1;
+  if (context.seen_slot == slot) return;
+  if (context.seen == nullptr)
+    context.seen = static_cast<std::uint64_t*>(reserve(kBytes));
+  else
+    kernel(SYS_madvise, word(context.seen), kBytes, MADV_DONTNEED);
+  context.seen_slot = slot;
+}
+
+Reader& reader_of(Context* context) {
+  Context* first = first_of_thread(context);
+  if (first->reader == nullptr) first->reader = static_cast<Reader*>(allocate(sizeof(Reader)));
+  Reader& reader = *first->reader;
+  if (const std::uint64_t slot = std::uint64_t{first->slot} + 1; reader.slot != slot) {
+    std::memset(static_cast<void*>(&reader), 0, sizeof reader);
+    reader.slot = slot;
+    reader.floor = kFirstBlock;
+  }
+  return reader;
+}
+
+}  // namespace
+
+void renew_code() {
+  learn_blocks();
+  renew_traces();
+  g_sets.floor = g_sets.learnt;
+  __atomic_store_n(&g_sets.generation, g_sets.generation + 1, __ATOMIC_RELEASE);
+}
+
+void follow_generation(Reader& reader) {
+  if (reader.generation == g_sets.generation) return;
+  reader.generation = g_sets.generation;
+  reader.floor = g_sets.floor;
+  reader.reads = 0;
+}
+
+Reader& update_reader(Context* context) {
+  learn_blocks();
+  Reader& reader = reader_of(context);
+  for_each_counting(context, [](Context& own) { start_seeing(own); });
+  sum_counters(context, reader);
+  return reader;
+}
+
 std::uint64_t read_events(Context* context, std::uint64_t set, std::uint64_t to) {
+  constexpr std::uint32_t kFirstReads = 64;
+  constexpr std::uint32_t kMostReads = 1u << 30;
   if (set == 0 || set > door::kMaxSets || g_sets.sets[set - 1].count == 0) return 0;
   const Holding holding(cache_lock());
-  learn_blocks();
+  Reader& reader = update_reader(context);
+  if (g_sets.reads_until_next == 0) g_sets.reads_until_next = kFirstReads;
+  if (reader.generation == g_sets.generation && reader.reads >= g_sets.reads_until_next) {
+    renew_code();
+    if (g_sets.reads_until_next < kMostReads) g_sets.reads_until_next *= 2;
+  }
+  follow_generation(reader);
   return tell_events(context, g_sets.sets[set - 1], to) ? 1 : 0;
 }
 

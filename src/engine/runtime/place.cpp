@@ -108,6 +108,17 @@ void take_back_call(Context* context, ucontext_t* user) {
   leave_stream(context, user, *call.trace, before, call.offset, part);
 }
 
+std::uint64_t leave_block(Context* context, std::uint32_t threshold) {
+  const Trace& trace = *find_trace_at(context->resume);
+  const auto offset = static_cast<std::uint32_t>(context->resume - word(trace.code));
+  const MapPoint& point = *find_point(trace, offset);
+  const bool is_at_start = point.block == 0 && point.index == 0;
+  if (is_at_start && trace.entered != 0) interrupt_entry(context);
+  uncount_rest(context, trace, offset, point);
+  context->next_pc = trace.pc + point.pc;
+  return recorded_weight(recorded_block(trace.block[point.block].number), threshold);
+}
+
 Place locate(Context* context, ucontext_t* user, bool fault) {
   const std::uint64_t rip = reg(user, REG_RIP);
   if (rip >= word(&engine_syscall) && rip < word(&engine_syscall_end))

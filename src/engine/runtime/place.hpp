@@ -26,6 +26,11 @@ struct Place {
 // failed.
 Place locate(Context* context, ucontext_t* user, bool fault);
 
+// The thread stopped at a threshold, in the middle of a block that goes on at `resume`. What of it
+// is still to run is taken back, and next_pc is set to where it starts. Gives what the whole block
+// adds to the threshold. Not for threads that write the stream.
+std::uint64_t leave_block(Context* context, std::uint32_t threshold);
+
 // A signal comes before the system call that the context was about to make: it is not counted yet.
 void take_back_call(Context* context, ucontext_t* user);
 

@@ -1,5 +1,6 @@
 // Compiled for general registers alone and called with the program's fs: nothing here may call a
 // library, not even memcpy.
+#include "engine/runtime/alarms.hpp"
 #include "engine/runtime/calls.hpp"
 #include "engine/runtime/region.hpp"
 
@@ -27,6 +28,9 @@ Context* other_side(Context* from) {
   const std::uint32_t window = to->window;
   const std::uint32_t slot = to->slot;
   Context* const next = to->next;
+  Reader* const reader = to->reader;
+  std::uint64_t* const seen = to->seen;
+  const std::uint64_t seen_slot = to->seen_slot;
   copy(to, from);
   copy(&call_state(to), &call_state(from));
   to->self = to;
@@ -39,6 +43,10 @@ Context* other_side(Context* from) {
   to->window_bytes = window_bytes;
   to->slot = slot;
   to->next = next;
+  to->reader = reader;
+  to->seen = seen;
+  to->seen_slot = seen_slot;
+  carry_distances(to, from);
   asm volatile("wrgsbase %0" : : "r"(to) : "memory");
   if (from->pending != 0) {  // a signal that came until now was held there
     copy(&to->held, &from->held);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "engine/runtime/alarms.hpp"
 #include "engine/runtime/context.hpp"
 
 namespace loft::engine::runtime {
@@ -38,6 +39,9 @@ inline void take_over(Context* to, Context* from) {
   const std::uint64_t window_bytes = to->window_bytes;
   const std::uint32_t slot = to->slot;
   Context* const next = to->next;
+  Reader* const reader = to->reader;
+  std::uint64_t* const seen = to->seen;
+  const std::uint64_t seen_slot = to->seen_slot;
   // A signal that is held, and the tiles of one instruction, are not of both.
   copy_fields(to, from, 0, offsetof(Context, tiles));
   copy_fields(to, from, offsetof(Context, call), offsetof(Context, held));
@@ -52,6 +56,10 @@ inline void take_over(Context* to, Context* from) {
   to->window_bytes = window_bytes;
   to->slot = slot;
   to->next = next;
+  to->reader = reader;
+  to->seen = seen;
+  to->seen_slot = seen_slot;
+  carry_distances(to, from);
   asm volatile("wrgsbase %0" : : "r"(to) : "memory");
   if (from->pending == 0) return;
   // A signal that came until now was held there.

@@ -65,10 +65,14 @@ Context* take_context() {
   if (context == nullptr) context = map_context();
   Context* const next = context->next;
   const std::uint64_t stream_base = context->stream_base;
+  Reader* const reader = context->reader;
+  std::uint64_t* const seen = context->seen;
   std::memset(static_cast<void*>(context), 0, sizeof *context);
   const std::uint64_t base = word(context);
   context->next = next;
   context->stream_base = stream_base;
+  context->reader = reader;
+  context->seen = seen;
   context->self = context;
   context->dispatch = word(&engine_dispatch);
   context->syscall = word(&engine_syscall);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/runtime/alarms.hpp"
 #include "engine/runtime/arena.hpp"
 #include "engine/runtime/descriptors.hpp"
 #include "engine/runtime/kernel.hpp"
@@ -15,7 +16,15 @@
 namespace loft::engine::runtime {
 namespace {
 
-const EventRule& rule_of(std::uint32_t threshold) { return shared_header()->threshold[threshold]; }
+// Those that loft watches; the program's own (alarms.hpp) are there only when there are none.
+std::uint32_t count_of_loft() {
+  const std::uint32_t count = shared_header()->thresholds.load(std::memory_order_relaxed);
+  return count < kMaxThresholds ? count : kMaxThresholds;
+}
+
+const EventRule& rule_of(std::uint32_t threshold) {
+  return count_of_loft() != 0 ? shared_header()->threshold[threshold] : alarm_rule(threshold);
+}
 
 std::uint32_t distance_offset(std::uint32_t threshold) {
   return counter_offset(kFirstDistance + threshold);
@@ -56,10 +65,9 @@ std::int32_t weight_of_unit(const Instruction& instruction, std::uint32_t unit,
   return 0;
 }
 
-std::uint32_t threshold_count() {
-  const std::uint32_t count = shared_header()->thresholds.load(std::memory_order_relaxed);
-  return count < kMaxThresholds ? count : kMaxThresholds;
-}
+std::uint32_t threshold_count() { return count_of_loft() != 0 ? count_of_loft() : g_alarm_count; }
+
+bool is_alarm() { return count_of_loft() == 0; }
 
 namespace {
 
@@ -102,6 +110,17 @@ void correct_distances(Context* context, const BlockEntry& block, std::uint32_t 
     if (counted) distances[i] -= left[i];
     if (!counted) distances[i] += ran[i];
   }
+}
+
+std::uint64_t recorded_weight(const BlockEntry& block, std::uint32_t threshold) {
+  std::uint32_t weights[kMaxThresholds] = {};
+  const std::uint8_t* bytes = recorded_code(block);
+  InstructionFacts facts;
+  for (std::uint32_t size = block.size; size != 0; size -= facts.length, bytes += facts.length) {
+    if (!describe_instruction(bytes, size, facts)) break;
+    weigh(facts, weights);
+  }
+  return weights[threshold];
 }
 
 std::uint32_t unit_weight(const Instruction& instruction, std::uint32_t unit,
@@ -168,6 +187,7 @@ void Translation::emit_thresholds(std::uint32_t position) {
       emit_.load_context(kRcx, CTX_SPILL2);
     }
   }
+  if (is_stepping_) return;  // the dispatcher looks behind the instruction
   for (std::uint32_t i = 0; i < threshold_count(); ++i) {
     if (weights_[i] == 0) continue;
     if (may_change_flags)
@@ -222,7 +242,7 @@ void Translation::emit_unit_thresholds(const Instruction& instruction) {
   for (std::uint32_t i = 0; i < threshold_count() && is_repeated; ++i)
     if (weights[i] != 0) emit_iterations(distance_offset(i), weights[i]);
   for (std::uint32_t i = 0; i < threshold_count(); ++i)
-    if (weights[i] != 0) emit_distance_check(i);
+    if (weights[i] != 0 && !is_stepping_) emit_distance_check(i);
   --index_;
   at_pc_ = instruction.pc;
 }

@@ -26,9 +26,14 @@ std::int32_t weight_of_unit(const Instruction& instruction, std::uint32_t unit,
 
 // How many thresholds there are.
 std::uint32_t threshold_count();
+// Whether they are the program's own (alarms.hpp), not loft's.
+bool is_alarm();
 
 // What a block adds to the distance of each threshold before it runs; true when it adds anything.
 bool weigh_block(const Block& block, std::uint32_t* weights);
+
+// The same of a block that was recorded, for one threshold.
+std::uint64_t recorded_weight(const BlockEntry& block, std::uint32_t threshold);
 
 // What each of an instruction's units adds to the distance of a threshold.
 std::uint32_t unit_weight(const Instruction& instruction, std::uint32_t unit,

@@ -27,7 +27,7 @@ struct Index {
   std::uint64_t capacity;
   std::uint64_t used;
 };
-Index g_index[2];
+Index g_index[3];
 bool g_has_windows = false;
 
 Index& index_of(Version version) { return g_index[static_cast<int>(version)]; }
@@ -100,7 +100,7 @@ std::uint32_t make_landing(const Trace& trace) {
   constexpr std::uint32_t kBytes = 40;
   Emitter emit(take_cold(*trace.arena, kBytes));
   emit.align_patch(1);
-  const std::uint32_t number = add_link({trace.pc, emit.at() + 1, trace.arena, false});
+  const std::uint32_t number = add_link({trace.pc, emit.at() + 1, trace.arena, false, false});
   emit.put(0xE9);
   emit.put_32(0);
   emit.store_context_value(CTX_EXIT_LINK, number);
@@ -253,6 +253,13 @@ void open_indirect(Trace& trace) {
   if (trace.indirect_entry != nullptr) return;
   emit_indirect_entry(trace, take_cold(*trace.arena, 64), false);
   enter_in_table(trace);
+}
+
+void renew_traces() {
+  for (const Index& index : g_index)
+    for (std::uint64_t i = 0; i < index.capacity; ++i) index.slots[i].trace = nullptr;
+  for (std::uint64_t i = 0; i < entries_of_tables(); ++i)
+    __atomic_store_n(&g_table[i], word(&engine_indirect_miss), __ATOMIC_RELEASE);
 }
 
 void forget_trace(Trace& trace) {

@@ -65,7 +65,8 @@ struct Link {
   std::uint64_t target;
   std::uint8_t* displacement;  // 4 bytes to patch when it is
   Arena* arena;
-  bool polls;  // a way back: looks for windows
+  bool polls;     // a way back: looks for windows
+  bool is_fixed;  // always leads to the dispatcher
 };
 
 // All below is guarded by cache_lock(), but for find_trace_at().
@@ -93,6 +94,9 @@ std::uint8_t* emit_indirect_entry(Trace& trace, std::uint8_t* at, bool falls_int
 void enter_in_table(Trace& trace);
 
 void forget_trace(Trace& trace);
+// All code is made anew, with new blocks, from here on. Threads that are in the old code stay there
+// until they come to a branch that was never taken, or an indirect one: it is as right as before.
+void renew_traces();
 
 void open_cache();
 // The address that `jmp [rcx * 8 + table]` uses, and all that lies with it.

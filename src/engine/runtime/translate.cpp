@@ -29,6 +29,7 @@ Translation::Translation(std::uint64_t pc, Version version, bool indirect, const
       has_calls_(has_calls()),
       skips_blocks_(has_calls_ && g_call_order.skips_blocks != 0),
       has_stream_(version == Version::streaming),
+      is_stepping_(version == Version::stepping),
       stream_(emit_) {
   trace_ = static_cast<Trace*>(allocate(sizeof(Trace)));
   trace_->pc = pc;
@@ -83,8 +84,9 @@ void Translation::point(Point kind, std::uint8_t reg) {
 }
 
 bool Translation::add_block() {
-  const bool is_last = blocks_ + 1 == kMaxBlocksOfTrace || next_pc_ - trace_->pc > 8192 ||
-                       emit_.at() - trace_->code > kLongCode || is_checked_;
+  const bool is_last = is_stepping_ || blocks_ + 1 == kMaxBlocksOfTrace ||
+                       next_pc_ - trace_->pc > 8192 || emit_.at() - trace_->code > kLongCode ||
+                       is_checked_;
   if (blocks_ != 0 && (is_last || next_pc_ >= region_.end || is_entry(next_pc_))) {
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -93,6 +95,7 @@ bool Translation::add_block() {
   read_block(block_, next_pc_, region_.end, end_of_code(next_pc_));
   if (has_region_ || has_calls_) end_before_entry();
   if (has_stream_) cut_block(block_, instructions_for_stream(block_));
+  if (is_stepping_) cut_block(block_, 1);
   is_checked_ = is_checked(next_pc_, next_pc_ + block_.size);
   if (is_checked_) end_behind_store();
   has_weights_ = weigh_block(block_, weights_);
@@ -211,8 +214,9 @@ std::uint32_t Translation::place_of_counter() const {
 // The whole trace so far is one block that jumps back to itself.
 bool Translation::is_short_loop() const {
   const Instruction& last = block_.instructions[block_.count - 1];
-  if (has_stream_ || has_weights_ || is_checked_ || blocks_ != 1 || trace_->entered != 0 ||
-      last.flow != Flow::conditional || last.target != trace_->pc || block_.count > 24)
+  if (has_stream_ || is_stepping_ || has_weights_ || is_checked_ || blocks_ != 1 ||
+      trace_->entered != 0 || last.flow != Flow::conditional || last.target != trace_->pc ||
+      block_.count > 24)
     return false;
   for (std::uint32_t i = 0; i < block_.count; ++i)
     if (block_.instructions[i].unit_count != 0 || (has_calls_ && loads_stack(block_, i)))

@@ -118,6 +118,7 @@ class Translation {
   bool skips_blocks_;
   std::int32_t totals_[kMaxCallEvents];  // what the block adds to each
   bool has_stream_;
+  bool is_stepping_;
   bool has_weights_ = false;  // the block counts something that a threshold is on
   std::uint32_t weights_[kMaxThresholds];
   struct Exit {

@@ -12,7 +12,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -37,20 +39,39 @@ class OwnCounters {
   void start();
   void stop();
   void reset();
+  // Called by the thread itself, in a signal handler, between two instructions of the program:
+  // `count` is what the event has come to, `address` where the program goes on.
+  using OnThreshold = void (*)(void* data, std::size_t event, std::uint64_t count, void* address);
+  // While it runs, whenever the event's count comes to a multiple of `every`; 0 ends that. What the
+  // callback does counts, too; multiples that it passes itself are left out.
+  [[nodiscard]] Result<void> set_threshold(std::size_t event, std::uint64_t every,
+                                           OnThreshold callback, void* data);
+
   // False when the engine does not answer; then the counts are those of before.
   [[nodiscard]] bool read(std::span<std::uint64_t> counts);
   [[nodiscard]] std::size_t size() const { return base_.size(); }
 
  private:
-  explicit OwnCounters(std::uint64_t set, std::size_t size)
-      : set_(set), base_(size), now_(size), sum_(size) {}
+  struct Threshold;
+  struct ThresholdDeleter {
+    void operator()(Threshold* threshold) const;
+  };
+  explicit OwnCounters(std::uint64_t set, std::vector<std::uint32_t> events)
+      : set_(set),
+        events_(std::move(events)),
+        base_(events_.size()),
+        now_(events_.size()),
+        sum_(events_.size()) {}
+  void set_alarms();
   [[nodiscard]] bool ask();
 
   std::uint64_t set_ = 0;
+  std::vector<std::uint32_t> events_;  // of engine::event_table()
   bool is_running_ = false;
   std::vector<std::uint64_t> base_;  // the thread's counts at the last start
   std::vector<std::uint64_t> now_;
   std::vector<std::uint64_t> sum_;  // of what was counted until the last stop
+  std::vector<std::unique_ptr<Threshold, ThresholdDeleter>> thresholds_;
 };
 
 }  // namespace loft::source::virtual_pmu
