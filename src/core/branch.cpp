@@ -17,10 +17,6 @@ Result<void> check(const BranchGeometry& geometry) {
                  "tables take 4 to 24 bits, the return stack 1 to 1024 entries");
 }
 
-std::uint64_t BranchCounts::all_executed() const {
-  return std::accumulate(executed.begin(), executed.end(), std::uint64_t{0});
-}
-
 std::uint64_t BranchCounts::all_mispredicted() const {
   return std::accumulate(mispredicted.begin(), mispredicted.end(), std::uint64_t{0});
 }

@@ -55,7 +55,6 @@ struct BranchCounts {
   std::array<std::uint64_t, kBranchKinds> executed{};
   std::array<std::uint64_t, kBranchKinds> mispredicted{};
 
-  [[nodiscard]] std::uint64_t all_executed() const;
   [[nodiscard]] std::uint64_t all_mispredicted() const;
 };
 

@@ -27,8 +27,9 @@ struct MachineGeometry {
   BranchGeometry branches;
 };
 
-// Machines that are known by name: zen3, zen4, skylake, icelake, cachegrind. Sizes and ways are the
-// makers' figures, replacement and prefetchers are assumptions. Sliced caches are taken as one.
+// Machines that are known by name: zen3, zen4, skylake, icelake, golden_cove, cachegrind. Sizes and
+// ways are the makers' figures, replacement and prefetchers are assumptions. Sliced caches are
+// taken as one.
 [[nodiscard]] std::span<const MachineGeometry> known_machines();
 [[nodiscard]] Result<MachineGeometry> find_machine(std::string_view name);
 

@@ -63,6 +63,9 @@ CoreParameters zen(double window, double vector_width) {
   core.reorder_window = told(window);
   core.front_width = told(8);
   core.taken_per_cycle = told(1);
+  // An entry of the op cache has instructions of one line: a loop of four instructions that lies in
+  // two lines takes two cycles on Zen 4.
+  core.code_lines = told(1);
   core.integer_scheduler = told(96);
   // Two of 32 entries; what depends on each other waits in one of them: chains of 32 and 64 FMAs
   // run side by side on Zen 4 as with 32 entries in all.
@@ -114,6 +117,12 @@ CoreParameters zen(double window, double vector_width) {
   return core;
 }
 
+CoreParameters zen4() {
+  CoreParameters core = zen(320, 256);
+  core.renames = told(2);
+  return core;
+}
+
 CoreParameters intel(double width, double window, double scheduler, double loads, double stores) {
   CoreParameters core;
   common(core);
@@ -123,6 +132,7 @@ CoreParameters intel(double width, double window, double scheduler, double loads
   core.reorder_window = told(window);
   core.front_width = told(6);
   core.taken_per_cycle = told(1);
+  core.code_lines = told(2);
   core.integer_scheduler = core.vector_scheduler = told(scheduler);  // one for both
   units(core, {{Unit::int_alu, 4},
                {Unit::int_shift, 2},
@@ -172,15 +182,50 @@ CoreParameters intel(double width, double window, double scheduler, double loads
   return core;
 }
 
+// Sapphire and Emerald Rapids, and the large cores of Alder Lake and its successors: Intel's
+// optimization manual, and measurements of latencies and ports that others published.
+CoreParameters golden_cove() {
+  CoreParameters core = intel(6, 512, 97, 3, 2);
+  core.front_width = told(8);
+  core.taken_per_cycle = told(1);
+  pipes(core, 5, 3);
+  units(
+      core,
+      {{Unit::int_alu, 5}, {Unit::vector_shuffle, 2}, {Unit::fp_add, 2}, {Unit::vector_store, 2}});
+  op(core, Op::int_div, Unit::int_div, 14, 6);
+  // Additions have two pipes of their own. They take three cycles, and two from one to the next.
+  for (const Op which : {Op::fp_add, Op::fp_compare}) op(core, which, Unit::fp_add, 2);
+  core.fp_add_elsewhere = told(1);
+  op(core, Op::fp_div_single, Unit::fp_div, 11, 3);
+  op(core, Op::fp_div_double, Unit::fp_div, 14, 4);
+  op(core, Op::fp_sqrt_single, Unit::fp_div, 12, 3);
+  op(core, Op::fp_sqrt_double, Unit::fp_div, 18, 6);
+  core.vector_width = told(512);
+  core.l2_latency = told(15);
+  core.l1_load_bandwidth = told(128);
+  core.l1_store_bandwidth = told(64);
+  core.l3_latency = guess(75);
+  core.fill_buffers = told(16);
+  core.store_buffer = told(112);
+  // A load that renaming cannot join to its store waits for five cycles.
+  core.forward_general = told(5);
+  core.forward_renamed = told(0);
+  core.renames = told(1);
+  core.walkers = told(4);
+  return core;
+}
+
 }  // namespace
 
 Result<CoreParameters> core_parameters(std::string_view name) {
   if (name == "zen3") return zen(256, 256);
-  if (name == "zen4") return zen(320, 256);
+  if (name == "zen4") return zen4();
   if (name == "skylake") return intel(4, 224, 97, 2, 1);
   if (name == "icelake") return intel(5, 352, 97, 2, 2);
+  if (name == "golden_cove") return golden_cove();
   return failure(ErrorKind::not_found, fmt::format("find the core '{}'", printable(name)),
-                 "its parameters are not known", "known are zen3, zen4, skylake, icelake");
+                 "its parameters are not known",
+                 "known are zen3, zen4, skylake, icelake, golden_cove");
 }
 
 }  // namespace loft::core

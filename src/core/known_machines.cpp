@@ -61,6 +61,16 @@ std::vector<MachineGeometry> all() {
                   .prefetch = intel},
        .tlb = {.itlb = {128, 8}, .dtlb = {64, 4}, .second = second_level(2048, 16)},
        .branches = {.predictor = Predictor::tage, .table_bits = 14, .indirect_bits = 12}});
+  machines.push_back(
+      {.name = "golden_cove",  // the server
+       .caches = {.l1i = cache(32 * kKiB, 8),
+                  .l1d = cache(48 * kKiB, 12),
+                  .l2 = cache(2048 * kKiB, 16),
+                  .l3 = cache(60 * kMiB, 15),
+                  .l3_inclusion = Inclusion::non_inclusive,
+                  .prefetch = intel},
+       .tlb = {.itlb = {256, 8}, .dtlb = {96, 6}, .second = second_level(2048, 16)},
+       .branches = {.predictor = Predictor::tage, .table_bits = 15, .indirect_bits = 12}});
   // What cachegrind simulates where its own look at the machine is overridden: two levels, LRU.
   machines.push_back({.name = "cachegrind",
                       .caches = {.l1i = cache(32 * kKiB, 8),

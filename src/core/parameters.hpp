@@ -71,6 +71,7 @@ struct CoreParameters {
   Parameter nop_width;        // nops that pass in a cycle: several may share a slot
   Parameter front_width;      // instructions that the front end delivers in a cycle
   Parameter taken_per_cycle;  // taken branches it follows in a cycle
+  Parameter code_lines{1};    // lines of code that it delivers from in a cycle
   Parameter fetch_lines;      // lines of code that it has asked a cache for at a time
   Parameter mispredict_penalty;
   // Operations that wait for what they need; those behind them do not start before one leaves.
@@ -81,6 +82,9 @@ struct CoreParameters {
   std::array<Parameter, kClusters> cluster_count;
   std::array<OpParameters, kOps> ops;
   Parameter vector_width;  // bits that a vector unit handles in a cycle
+  // What an addition takes longer where no addition uses its result: some cores hand it on earlier
+  // among the units that add.
+  Parameter fp_add_elsewhere;
   // Memory.
   Parameter l1_latency, vector_load_extra, l2_latency, l3_latency, dram_latency;
   Parameter l1_load_bandwidth, l1_store_bandwidth;       // bytes a cycle
@@ -90,9 +94,12 @@ struct CoreParameters {
   Parameter write_back_cost{1};
   Parameter fill_buffers;  // L1 misses under way
   Parameter store_buffer;
-  // From a store's data to the result of a load: in general; where both form the address of the
-  // same registers; of vector registers; where the load wants more than the store has.
+  // From a store's data to the result of a load: in general; where renaming knows that both have
+  // the same address; of vector registers; where the load wants more than the store has.
   Parameter forward_general, forward_renamed, forward_vector, forward_blocked;
+  // Which loads renaming joins to the last execution of a store: 0, those whose address is made of
+  // the same registers; 1, those without an index; 2, any.
+  Parameter renames;
   Parameter second_tlb_latency, walk_latency, walkers;
   Parameter transfer_latency;  // of a line that another core holds modified
   Parameter atomic_latency;
@@ -108,8 +115,8 @@ struct CoreParameters {
   bool operator==(const CoreParameters&) const = default;
 };
 
-// Cores that are known: zen3, zen4, skylake, icelake. Memory is that of a server with 2.6 GHz and
-// wants to be measured.
+// Cores that are known: zen3, zen4, skylake, icelake, golden_cove. Memory is that of a server with
+// 2.6 GHz and wants to be measured.
 [[nodiscard]] Result<CoreParameters> core_parameters(std::string_view name);
 
 // Every value is one that timing can work with.

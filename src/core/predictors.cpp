@@ -93,21 +93,24 @@ class Perceptron final : public DirectionPredictor {
 // for each table.
 using Lanes [[gnu::vector_size(16)]] = std::uint32_t;
 
+// Folded to a prime number of bits: outcomes that come at a fixed distance, such as every second
+// one beside a loop's own branch, still reach all of them. To as many as a table's index has, they
+// would meet in a few, and most of the table would stay unused.
 class Folded {
  public:
-  Folded(const std::array<int, 4>& lengths, int bits) : bits_(bits) {
-    for (int i = 0; i < 4; ++i) back_[i] = 1u << (lengths[static_cast<std::size_t>(i)] % bits);
+  explicit Folded(const std::array<int, 4>& lengths) {
+    for (int i = 0; i < 4; ++i) back_[i] = 1u << (lengths[static_cast<std::size_t>(i)] % kBits);
   }
   // `newest` is 0 or 1, `oldest` all zeros or all ones.
   void push(Lanes newest, Lanes oldest) {
     Lanes value = (value_ << 1 | newest) ^ (oldest & back_);
-    value ^= value >> bits_;
-    value_ = value & ((1u << bits_) - 1);
+    value ^= value >> kBits;
+    value_ = value & ((1u << kBits) - 1);
   }
   [[nodiscard]] Lanes values() const { return value_; }
 
  private:
-  int bits_;
+  static constexpr int kBits = 31;
   Lanes back_{};
   Lanes value_{};
 };
@@ -118,9 +121,7 @@ class Tage final : public DirectionPredictor {
       : base_(bits),
         index_bits_(std::max(4, bits - 3)),
         entries_(kTables << index_bits_),
-        index_(kLengths, index_bits_),
-        tag_(kLengths, kTagBits),
-        tag2_(kLengths, kTagBits - 1) {}
+        history_bits_(kLengths) {}
 
   bool predict_and_learn(std::uint64_t address, bool is_taken) override {
     const Found found = find(address);
@@ -147,6 +148,7 @@ class Tage final : public DirectionPredictor {
   static constexpr int kTables = 4;
   static constexpr int kTagBits = 9;
   static constexpr std::array<int, 4> kLengths = {5, 15, 44, 130};
+  static constexpr Lanes kSalts = {0x2545f491u, 0x5bd1e995u, 0x27d4eb2fu, 0x165667b1u};
   struct Entry {
     std::uint16_t tag = 0;
     std::int8_t counter = 0;  // -4 to 3; taken from 0 on
@@ -167,14 +169,15 @@ class Tage final : public DirectionPredictor {
   Found find(std::uint64_t address) {
     Found found;
     const auto hash = static_cast<std::uint32_t>(hash_of(address));
-    found.tags = (hash ^ tag_.values() ^ tag2_.values() << 1) & ((1u << kTagBits) - 1);
-    const Lanes folded = index_.values();
-    const std::uint64_t mask = (std::uint64_t{1} << index_bits_) - 1;
+    // Fibonacci hashing: the upper bits of the product depend on all of both.
+    Lanes mixed = (history_bits_.values() ^ hash * kSalts) * 0x9e3779b1u;
+    mixed ^= mixed >> 15;
+    found.tags = mixed & ((1u << kTagBits) - 1);
+    const Lanes slots = mixed * 0x85ebca6bu >> (32 - index_bits_);
     std::uint32_t knowing = 0;  // a bit for each table
 #pragma GCC unroll 4
     for (int i = 0; i < kTables; ++i) {
-      const std::uint64_t slot = (address ^ address >> (index_bits_ - i) ^ folded[i]) & mask;
-      Entry& entry = entries_[(static_cast<std::uint64_t>(i) << index_bits_) + slot];
+      Entry& entry = entries_[(static_cast<std::uint64_t>(i) << index_bits_) + slots[i]];
       found.entries[static_cast<std::size_t>(i)] = &entry;
       knowing |= std::uint32_t{entry.tag == found.tags[i]} << i;
     }
@@ -205,16 +208,14 @@ class Tage final : public DirectionPredictor {
     };
     const Lanes oldest = {ago(kLengths[0]), ago(kLengths[1]), ago(kLengths[2]), ago(kLengths[3])};
     const Lanes newest = Lanes{} + std::uint32_t{is_taken};
-    index_.push(newest, oldest);
-    tag_.push(newest, oldest);
-    tag2_.push(newest, oldest);
+    history_bits_.push(newest, oldest);
     history_[now_++ % history_.size()] = 0 - std::uint32_t{is_taken};
   }
 
   Counters base_;
   int index_bits_;
   std::vector<Entry> entries_;  // of all tables, one after the other
-  Folded index_, tag_, tag2_;
+  Folded history_bits_;
   std::array<std::uint32_t, 256> history_{};  // all ones for each of the last that was taken
   std::size_t now_ = 0;                       // branches so far
   int prefers_alternate_ = 0;

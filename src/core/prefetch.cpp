@@ -25,19 +25,30 @@ std::span<const Prefetch> Prefetchers::train(std::uint64_t line, std::uint64_t i
   return {wanted_.data(), count_};
 }
 
-void Prefetchers::follow_stream(std::uint64_t line) {
+std::size_t Prefetchers::stream_of(std::uint64_t line) {
   const std::uint64_t page = line >> page_shift_;
-  if (pages_[last_stream_] != page) {
-    const auto found = std::find(pages_.begin(), pages_.end(), page);
-    last_stream_ = static_cast<std::size_t>(found - pages_.begin()) % kStreams;
-    if (found == pages_.end()) {
-      last_stream_ = next_stream_;
-      pages_[next_stream_] = page;
-      streams_[next_stream_] = {.last = line, .ahead = line};
-      next_stream_ = (next_stream_ + 1) % kStreams;
-      return;
-    }
+  if (pages_[last_stream_] == page) return last_stream_;
+  std::size_t from = kStreams;  // a page beside it, whose stream comes here
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    const std::uint64_t apart = pages_[i] - page + 1;
+    if (apart > 2) continue;
+    if (apart == 1) return i;
+    const auto step = static_cast<std::int64_t>(line - streams_[i].last);
+    if (streams_[i].confidence >= kSure && step <= kNear && step >= -kNear) from = i;
   }
+  if (from != kStreams) {
+    pages_[from] = page;
+    return from;
+  }
+  const std::size_t fresh = next_stream_;
+  pages_[fresh] = page;
+  streams_[fresh] = {.last = line, .ahead = line};
+  next_stream_ = (next_stream_ + 1) % kStreams;
+  return fresh;
+}
+
+void Prefetchers::follow_stream(std::uint64_t line) {
+  last_stream_ = stream_of(line);
   Stream& stream = streams_[last_stream_];
   const auto step = static_cast<std::int64_t>(line - stream.last);
   if (step == 0) return;
@@ -55,10 +66,8 @@ void Prefetchers::follow_stream(std::uint64_t line) {
   if (ahead < 0) stream.ahead = line;
   const std::uint64_t end = line + static_cast<std::uint64_t>(direction * geometry_.stream_lines);
   while (stream.ahead != end) {
-    const std::uint64_t next = stream.ahead + static_cast<std::uint64_t>(std::int64_t{direction});
-    if (!in_page(next, line)) return;
-    stream.ahead = next;
-    add(next, PrefetchKind::stream);
+    stream.ahead += static_cast<std::uint64_t>(std::int64_t{direction});
+    add(stream.ahead, PrefetchKind::stream);
   }
 }
 

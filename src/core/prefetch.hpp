@@ -4,7 +4,9 @@
 //   for (const Prefetch& next : prefetchers.train(line, ip)) bring(next.line, next.into());
 //
 // They are trained by demand misses of L1D and by the first use of lines they brought, so that a
-// stream keeps running ahead. None crosses a page of 4 KiB, since the next page may lie elsewhere.
+// stream keeps running ahead. Streams go on in the next page of 4 KiB: walks over pages in order
+// are nearly as fast as walks within large pages, and several times as fast as over pages in random
+// order. The others stay in theirs.
 #pragma once
 
 #include <array>
@@ -62,6 +64,8 @@ class Prefetchers {
   [[nodiscard]] bool in_page(std::uint64_t line, std::uint64_t other) const {
     return line >> page_shift_ == other >> page_shift_;
   }
+  // Which stream the page has; begins one where there is none.
+  [[nodiscard]] std::size_t stream_of(std::uint64_t line);
   void follow_stream(std::uint64_t line);
   void follow_stride(std::uint64_t line, std::uint64_t ip);
 

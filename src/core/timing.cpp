@@ -62,15 +62,4 @@ Result<WhatIf> what_if(const Window& window, const CoreParameters& core) {
   return result;
 }
 
-Result<std::vector<Pair>> what_if_pairs(const Window& window, const CoreParameters& core,
-                                        std::span<const Cause> causes) {
-  LOFT_CHECK(check_both(window, core));
-  Timer timer(window, core);
-  std::vector<Pair> pairs;
-  for (std::size_t i = 0; i < causes.size(); ++i)
-    for (std::size_t j = i + 1; j < causes.size(); ++j)
-      pairs.push_back({causes[i], causes[j], timer.run({.without = causes[i] | causes[j]})});
-  return pairs;
-}
-
 }  // namespace loft::core

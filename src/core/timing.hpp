@@ -61,15 +61,6 @@ struct WhatIf {
 };
 [[nodiscard]] Result<WhatIf> what_if(const Window& window, const CoreParameters& core);
 
-// Two limits that coincide show nothing when one is taken away.
-struct Pair {
-  Cause first, second;
-  Timing without;
-};
-[[nodiscard]] Result<std::vector<Pair>> what_if_pairs(const Window& window,
-                                                      const CoreParameters& core,
-                                                      std::span<const Cause> causes);
-
 // Keeps its memory from one scenario to the next; what the functions above are made of.
 class TimingRun;
 class Timer {

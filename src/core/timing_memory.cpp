@@ -1,5 +1,6 @@
 // The memory side of a timing run: ports, translation, store buffer, misses, bandwidths.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/timing_run.hpp"
@@ -72,8 +73,16 @@ Cycle TimingRun::forward(const Instruction& instruction, const WindowAccess& acc
   const bool covers = from.address <= access.address && access.address + access.size <= from.end;
   if (!covers) return from.data + forward_blocked_.next();
   if (instruction.vector_bits != 0) return from.data + forward_vector_.next();
-  const bool is_renamed = instruction.address_registers == from.registers;
-  return from.data + (is_renamed ? forward_renamed_ : forward_general_).next();
+  const bool renamed = is_renamed(instruction, from);
+  return from.data + (renamed ? forward_renamed_ : forward_general_).next();
+}
+
+bool TimingRun::is_renamed(const Instruction& load, const StoreRecord& from) const {
+  const std::uint64_t last = last_stores_[from.instruction];
+  if (&stores_[(last - 1) % kStores] != &from) return false;
+  const auto has_index = [](Registers registers) { return std::popcount(registers) > 1; };
+  if (renames_ == 0) return load.address_registers == from.registers;
+  return renames_ == 2 || !(has_index(load.address_registers) || has_index(from.registers));
 }
 
 Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
@@ -145,19 +154,25 @@ Cycle TimingRun::store(const Instruction& instruction, const WindowAccess& acces
 
 void TimingRun::keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
                            Cycle line) {
-  // Stores reach the cache in order, as many in a cycle as are stored, after their instruction has
-  // left.
+  // Stores reach the cache in order after their instruction has left: as many in a cycle as are
+  // stored, if they are of one line.
   Cycle commit = std::max({last_leave_, line, last_commit_});
+  const std::uint64_t to = access.address / kLine;
+  const bool is_other_line = to != committed_line_ && commit_width_ < kEndless;
   if (commit > last_commit_) committed_in_cycle_ = 0;
-  if (committed_in_cycle_ >= commit_width_) {
+  if (committed_in_cycle_ >= commit_width_ || (committed_in_cycle_ > 0 && is_other_line)) {
     ++commit;
     committed_in_cycle_ = 0;
   }
+  committed_line_ = to;
   ++committed_in_cycle_;
   last_commit_ = commit;
   commits_[stored_ % commits_.size()] = commit;
-  stores_[stored_ % kStores] = {access.address, access.address + access.size,
-                                instruction.address_registers, data, commit};
+  const auto number = static_cast<std::uint32_t>(&instruction - window_.instructions.data());
+  stores_[stored_ % kStores] = {
+      access.address, access.address + access.size, instruction.address_registers, number, data,
+      commit};
+  last_stores_[number] = stored_ + 1;
   const std::uint64_t first = access.address / kGranule;
   const std::uint64_t last = (access.address + std::max(1u, access.size) - 1) / kGranule;
   for (std::uint64_t i = first; i <= last && i < first + kMostGranules; ++i)

@@ -7,7 +7,6 @@
 namespace loft::core {
 namespace {
 
-constexpr Cycle kEndless = Cycle{1} << 40;
 constexpr Cycle kQueue = 8;  // cycles by which the front end runs ahead of issue
 
 Cycle whole(const Parameter& parameter) { return std::llround(parameter.value); }
@@ -24,6 +23,7 @@ TimingRun::TimingRun(const Window& window, const CoreParameters& core)
       leaves_(static_cast<std::size_t>(whole(core.reorder_window))),
       commits_(static_cast<std::size_t>(whole(core.store_buffer))),
       stores_(kStores),
+      last_stores_(window.instructions.size()),
       granules_(kGranules),
       filled_(kFilled) {}
 
@@ -59,6 +59,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   retire_width_ = is_wide ? kEndless : whole(core_.retire_width);
   front_width_ = is_wide ? kEndless : whole(core_.front_width);
   taken_per_cycle_ = whole(core_.taken_per_cycle);
+  code_lines_ = whole(core_.code_lines);
   nops_a_slot_ = std::max<Cycle>(1, whole(core_.nop_width) / whole(core_.issue_width));
   vector_load_extra_ = without(Cause::l1_latency) ? 0 : whole(core_.vector_load_extra);
   mispredict_penalty_ = whole(core_.mispredict_penalty);
@@ -79,6 +80,8 @@ void TimingRun::prepare(const Scenario& scenario) {
   forward_renamed_.set(forwards * core_.forward_renamed.value);
   forward_vector_.set(forwards * core_.forward_vector.value);
   forward_blocked_.set(forwards * core_.forward_blocked.value);
+  renames_ = whole(core_.renames);
+  add_elsewhere_ = without(Cause::fp_latency) ? 0 : whole(core_.fp_add_elsewhere);
   vector_width_ = static_cast<int>(whole(core_.vector_width));
   has_mispredictions_ = !without(Cause::mispredictions);
   has_front_end_ = !without(Cause::front_end);
@@ -87,17 +90,21 @@ void TimingRun::prepare(const Scenario& scenario) {
 
   nops_in_slot_ = 0;
   now_ = issued_in_cycle_ = front_ = delivered_ = taken_ = restart_ = 0;
+  lines_in_cycle_ = 0;
   code_line_ = ~std::uint64_t{0};
   lines_.fill(0);
   fetched_ = 0;
   next_fetch_ = 0;
   last_leave_ = left_in_cycle_ = last_commit_ = committed_in_cycle_ = 0;
+  committed_line_ = ~std::uint64_t{0};
   last_load_ = load_barrier_ = 0;
+  added_ = 0;
   executed_ = stored_ = 0;
   restarting_block_ = -1;
   registers_.fill(0);
   std::fill(leaves_.begin(), leaves_.end(), 0);
   std::fill(commits_.begin(), commits_.end(), 0);
+  std::fill(last_stores_.begin(), last_stores_.end(), 0);
   std::fill(granules_.begin(), granules_.end(), Granule{});
   std::fill(filled_.begin(), filled_.end(), Filled{});
   timing_.by_block.assign(window_.blocks.size(), 0);
@@ -111,15 +118,16 @@ void TimingRun::prepare_ops() {
     const bool has_latency = !(is_int(op) && without(Cause::int_latency)) &&
                              !(is_vector(op) && without(Cause::fp_latency));
     const bool divides = from.unit == Unit::int_div || from.unit == Unit::fp_div;
-    // What a divider does is done where multiplications are, one after the other.
+    // In the place of a division there is a multiplication: that is how programs avoid them.
     const bool multiplies = divides && without(Cause::divider);
-    ops_[i].unit = !multiplies                  ? from.unit
-                   : from.unit == Unit::int_div ? Unit::int_mul
-                                                : Unit::fp_mul;
+    const Op multiplication = from.unit == Unit::int_div ? Op::int_mul : Op::fp_mul;
+    const OpParameters& timed = multiplies ? core_[multiplication] : from;
+    ops_[i].unit = timed.unit;
+    ops_[i].is_one = multiplies;
     ops_[i].cluster = cluster_of(ops_[i].unit);
     ops_[i].is_wide = is_vector(op);
-    ops_[i].latency.set(has_latency ? from.latency.value : 0);
-    ops_[i].occupancy.set(multiplies ? 1 : from.occupancy.value);
+    ops_[i].latency.set(has_latency ? timed.latency.value : 0);
+    ops_[i].occupancy.set(timed.occupancy.value);
   }
 }
 
@@ -174,7 +182,7 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
     if (!access.is_store) loaded = std::max(loaded, load(instruction, access, addressed));
   last_load_ = std::max(last_load_, loaded);
 
-  Cycle finish = operate(instruction, ready(instruction.sources, loaded));
+  Cycle finish = operate(instruction, operands_ready(instruction, loaded));
   // The latency of an atomic is that of all it does: load, operation and store.
   if (is_atomic) {
     finish = std::max(finish, addressed + atomic_);
@@ -184,6 +192,8 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
     load_barrier_ = finish = std::max({finish, last_commit_, last_load_});
   for (Registers left = instruction.destinations; left != 0; left &= left - 1)
     registers_[static_cast<std::size_t>(std::countr_zero(left))] = finish;
+  added_ &= ~instruction.destinations;
+  if (instruction.op == Op::fp_add) added_ |= instruction.destinations;
 
   if (!has_store) {
     leave(instruction, finish);
@@ -228,8 +238,10 @@ Cycle TimingRun::deliver(const Instruction& instruction, const Execution& execut
   if (is_new) at = std::max(at, fetch_code(execution));
   code_line_ = line;
   const bool is_full = delivered_ >= front_width_ && !shares_slot_;
-  if (at == front_ && (is_full || taken_ >= taken_per_cycle_)) ++at;
-  if (at > front_) delivered_ = taken_ = 0;
+  const bool is_line_too_many = is_new && lines_in_cycle_ >= code_lines_;
+  if (at == front_ && (is_full || is_line_too_many || taken_ >= taken_per_cycle_)) ++at;
+  if (at > front_) delivered_ = taken_ = lines_in_cycle_ = 0;
+  lines_in_cycle_ += is_new || lines_in_cycle_ == 0;
   delivered_ += !shares_slot_;
   taken_ += execution.is_taken;
   if (is_new) lines_[fetched_++ % kLinesAhead] = at;
@@ -265,13 +277,20 @@ void TimingRun::issue(const Instruction& instruction, const Execution& execution
     next_cycle();
     issued_in_cycle_ -= issue_width_;
   }
-  issued_in_cycle_ += instruction.uops;
+  issued_in_cycle_ += ops_[static_cast<std::size_t>(instruction.op)].is_one ? 1 : instruction.uops;
 }
 
 Cycle TimingRun::ready(Registers registers, Cycle at) const {
   for (; registers != 0; registers &= registers - 1)
     at = std::max(at, registers_[static_cast<std::size_t>(std::countr_zero(registers))]);
   return at;
+}
+
+Cycle TimingRun::operands_ready(const Instruction& instruction, Cycle at) const {
+  at = ready(instruction.sources, at);
+  if (add_elsewhere_ == 0 || instruction.op == Op::fp_add) return at;
+  const Registers late = instruction.sources & added_;
+  return late == 0 ? at : std::max(at, ready(late, 0) + add_elsewhere_);
 }
 
 Cycle TimingRun::start_on(Unit unit, Cluster cluster, Cycle at, int cycles) {

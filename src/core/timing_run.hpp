@@ -36,13 +36,15 @@ class TimingRun {
     Unit unit = Unit::none;
     Cluster cluster = Cluster::none;
     bool is_wide = false;  // takes more cycles for vectors wider than the units
+    bool is_one = false;   // takes one slot of the front end, however many the instruction takes
     Duration latency, occupancy;
   };
   struct StoreRecord {
     std::uint64_t address = 0, end = 0;
     Registers registers = 0;  // that its address was made of
-    Cycle data = 0;           // when its data are there
-    Cycle commit = 0;         // when it reaches the cache
+    std::uint32_t instruction = 0;
+    Cycle data = 0;    // when its data are there
+    Cycle commit = 0;  // when it reaches the cache
   };
   struct Granule {
     std::uint64_t number = ~std::uint64_t{0};
@@ -65,6 +67,8 @@ class TimingRun {
   // When the line of code is there that the instruction begins in.
   Cycle fetch_code(const Execution& execution);
   [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
+  // The same for what the instruction computes with.
+  [[nodiscard]] Cycle operands_ready(const Instruction& instruction, Cycle at) const;
   Cycle start_on(Unit unit, Cluster cluster, Cycle at, int cycles);
   Cycle operate(const Instruction& instruction, Cycle at);
   void leave(const Instruction& instruction, Cycle finish);
@@ -78,6 +82,8 @@ class TimingRun {
                   Cycle line);
   Cycle forward(const Instruction& instruction, const WindowAccess& access,
                 const StoreRecord& from);
+  // Whether renaming has joined the load to the store. It knows each store's last execution.
+  [[nodiscard]] bool is_renamed(const Instruction& load, const StoreRecord& from) const;
   [[nodiscard]] const StoreRecord* last_store_to(const WindowAccess& access) const;
   Cycle translate(const WindowAccess& access, Cycle at);
   [[nodiscard]] Level level_of(const Access& access) const;
@@ -93,6 +99,7 @@ class TimingRun {
   Cycle pass(Level from, Level to, Cycle at, std::uint32_t bytes);
   Filled& filled(std::uint64_t line) { return filled_[line % kFilled]; }
 
+  static constexpr Cycle kEndless = Cycle{1} << 40;
   static constexpr std::size_t kStores = 1024;
   static constexpr std::size_t kGranules = 4096;
   static constexpr std::size_t kFilled = 4096;
@@ -110,6 +117,7 @@ class TimingRun {
   std::array<bool, 4> is_bandwidth_limited_{};
   std::array<bool, 4> is_near_{};  // what the level serves is in L1
   Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
+  Cycle code_lines_ = 1;
   Cycle nops_a_slot_ = 1;
   Cycle vector_load_extra_ = 0, mispredict_penalty_ = 0;
   // Cycles from one line of code to the next while the front end waits for a level.
@@ -117,6 +125,8 @@ class TimingRun {
   std::array<Cycle, 4> walk_beyond_{};  // of walks whose entry lies beyond L2
   Cycle commit_width_ = 2;              // stores that reach the cache in a cycle
   Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0, barrier_ahead_ = 0;
+  Cycle add_elsewhere_ = 0;
+  Cycle renames_ = 0;
   Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
   int vector_width_ = 256;
   Turns turns_;
@@ -134,6 +144,7 @@ class TimingRun {
   Cycle nops_in_slot_ = 0;    // that the slot taken last holds
   bool shares_slot_ = false;  // of the instruction at hand
   Cycle front_ = 0, delivered_ = 0, taken_ = 0;
+  Cycle lines_in_cycle_ = 0;              // of code, that the front end delivered from
   std::uint64_t code_line_ = 0;           // that the front end is in
   std::array<Cycle, kLinesAhead> lines_;  // when it had the last lines of code
   std::uint64_t fetched_ = 0;             // lines so far
@@ -141,11 +152,14 @@ class TimingRun {
   Cycle restart_ = 0;
   Cycle last_leave_ = 0, left_in_cycle_ = 0;
   Cycle last_commit_ = 0, committed_in_cycle_ = 0;
+  std::uint64_t committed_line_ = 0;  // of the last store that reached the cache
   Cycle last_load_ = 0, load_barrier_ = 0;
   std::uint64_t executed_ = 0, stored_ = 0;
   std::array<Cycle, 64> registers_{};
+  Registers added_ = 0;  // that an addition of floating point wrote last
   std::vector<Cycle> leaves_, commits_;
   std::vector<StoreRecord> stores_;
+  std::vector<std::uint64_t> last_stores_;  // by instruction: what stored_ was after its last
   std::vector<Granule> granules_;
   std::vector<Filled> filled_;
   std::int64_t restarting_block_ = -1;

@@ -55,11 +55,11 @@ core::MachineGeometry geometry_of(const model::Machine& machine) {
   set_entries(machine, "dtlb_entries", geometry.tlb.dtlb);
   set_entries(machine, "dtlb_second_entries", geometry.tlb.second);
   // Tables in which the model's predictor remembers as long a pattern as the machine's does. With
-  // 2^14 entries it is 10,500 branches, and 1.2 bits more are twice as many.
+  // 2^14 entries it is 5,500 branches of a loop, and one bit more is twice as many.
   const model::Constant* pattern = model::find_core_parameter(machine, "branch_pattern_branches");
   if (pattern != nullptr && pattern->verdict != model::Verdict::unavailable)
     geometry.branches.table_bits = static_cast<std::uint8_t>(
-        std::clamp(std::round(14 + 1.2 * std::log2(pattern->value / 10'500)), 10.0, 18.0));
+        std::clamp(std::round(14 + std::log2(pattern->value / 5'500)), 10.0, 18.0));
   return geometry;
 }
 

@@ -209,14 +209,4 @@ std::optional<double> Loop::trips() const {
 
 std::vector<Loop> find_loops(const FlowGraph& graph) { return LoopFinder(graph).find(); }
 
-std::vector<std::optional<std::size_t>> innermost_loops(const FlowGraph& graph,
-                                                        const std::vector<Loop>& loops) {
-  std::vector<std::optional<std::size_t>> innermost(graph.blocks.size());
-  // Inner loops stand behind outer ones, and so have the last word.
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    for (const std::size_t block : loops[i].blocks) innermost[block] = i;
-  }
-  return innermost;
-}
-
 }  // namespace loft::roof

@@ -52,8 +52,4 @@ struct Loop {
 // Outer loops before inner ones, by address of the header among equals.
 [[nodiscard]] std::vector<Loop> find_loops(const FlowGraph& graph);
 
-// The innermost loop of each block, or nothing.
-[[nodiscard]] std::vector<std::optional<std::size_t>> innermost_loops(
-    const FlowGraph& graph, const std::vector<Loop>& loops);
-
 }  // namespace loft::roof

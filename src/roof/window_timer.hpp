@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,9 +45,26 @@ class WindowTimer {
   }
 
  private:
+  // A window that was timed lately, and what times it: most scenarios are asked for a few windows
+  // in turns, and setting up a timer's memory takes as long as a run of it.
+  struct Prepared {
+    std::size_t number = 0;
+    core::Window window;  // each instruction is a block of its own
+    std::string parameter;
+    double factor = 1;
+    core::CoreParameters core;
+    std::optional<core::Timer> timer;
+  };
+
   [[nodiscard]] std::optional<core::CoreParameters> moved(const Scenario& scenario) const;
+  Prepared& prepared(const source::virtual_pmu::KeptWindow& kept);
+  // Nothing where no core can have the parameter.
+  [[nodiscard]] core::Timer* timer_for(const source::virtual_pmu::KeptWindow& kept,
+                                       const Scenario& scenario);
 
   core::CoreParameters core_;
+  static constexpr std::size_t kPrepared = 4;
+  std::vector<std::unique_ptr<Prepared>> prepared_;  // the first is replaced next
   std::map<std::size_t, std::map<Scenario, std::vector<float>>> timed_;  // by window
 };
 

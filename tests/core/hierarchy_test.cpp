@@ -108,7 +108,7 @@ TEST(Hierarchy, SaysHowNearAnUnknownLineMayHaveBeen) {
   EXPECT_FALSE(caches.load(0, 1000 * 64, 8, 1).is_unknown());
 }
 
-TEST(Hierarchy, StreamPrefetcherHidesAllButTheFirstLinesOfAPage) {
+TEST(Hierarchy, StreamPrefetcherHidesAllButTheFirstLines) {
   HierarchyGeometry geometry = small();
   geometry.prefetch.stream_lines = 4;
   Hierarchy caches(geometry);
@@ -116,10 +116,10 @@ TEST(Hierarchy, StreamPrefetcherHidesAllButTheFirstLinesOfAPage) {
   for (std::uint64_t line = 0; line < 64; ++line)
     memory += caches.load(0, line * 64, 8, 1).level == Level::memory;
   EXPECT_EQ(memory, 3u);  // the third one is sure of the direction
-  EXPECT_EQ(caches.prefetches().issued[static_cast<std::size_t>(PrefetchKind::stream)], 61u);
+  EXPECT_EQ(caches.prefetches().issued[static_cast<std::size_t>(PrefetchKind::stream)], 65u);
   EXPECT_EQ(caches.prefetches().useful, 61u);
   EXPECT_EQ(caches.prefetches().late, 61u);
-  EXPECT_EQ(caches.traffic().from_memory, 64u * 64);
+  EXPECT_EQ(caches.traffic().from_memory, 68u * 64);
 }
 
 TEST(Hierarchy, StridePrefetcherFollowsOneInstruction) {
@@ -147,12 +147,23 @@ TEST(Hierarchy, RemembersWhereAPrefetchedLineCameFrom) {
   EXPECT_EQ(caches.load(0, 64, 8, 1).prefetched_from, Level::l1);
 }
 
-TEST(Hierarchy, PrefetchersStayInTheirPage) {
+TEST(Hierarchy, OnlyStreamsGoOnInTheNextPage) {
   HierarchyGeometry geometry = small();
-  geometry.prefetch = {.next_line = true, .stream_lines = 8, .stride_steps = 8};
-  Hierarchy caches(geometry);
-  for (std::uint64_t line = 50; line < 64; ++line) caches.load(0, line * 64, 8, 1);
-  EXPECT_EQ(caches.traffic().from_memory, 14u * 64);
+  geometry.prefetch = {.next_line = true, .stride_steps = 8};
+  Hierarchy others(geometry);
+  for (std::uint64_t line = 50; line < 64; ++line) others.load(0, line * 64, 8, 1);
+  EXPECT_EQ(others.traffic().from_memory, 14u * 64);
+  geometry.prefetch = {.stream_lines = 8};
+  for (const bool is_ascending : {true, false}) {
+    Hierarchy caches(geometry);
+    std::uint64_t memory = 0;
+    for (std::uint64_t i = 0; i < 128; ++i) {
+      const std::uint64_t line = is_ascending ? 32 + i : 223 - i;
+      memory += caches.load(0, line * 64, 8, 1).level == Level::memory;
+    }
+    EXPECT_LE(memory, 3u) << "before the direction was known";
+    EXPECT_EQ(caches.traffic().from_memory, (128u + 8) * 64);
+  }
 }
 
 TEST(Hierarchy, PassesALineBetweenThreads) {

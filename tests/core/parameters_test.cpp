@@ -9,7 +9,7 @@ namespace loft::core {
 namespace {
 
 TEST(Parameters, KnownCoresCanBeTimed) {
-  for (const char* name : {"zen3", "zen4", "skylake", "icelake"}) {
+  for (const char* name : {"zen3", "zen4", "skylake", "icelake", "golden_cove"}) {
     const auto core = core_parameters(name);
     ASSERT_TRUE(core) << name;
     EXPECT_TRUE(check(*core)) << name;

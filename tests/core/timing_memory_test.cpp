@@ -282,6 +282,48 @@ TEST_F(TimingMemory, AnotherAddressRegisterIsNotRenamed) {
   expect_near(per_run(), 1 + 7);
 }
 
+TEST_F(TimingMemory, RenamingGoesByMoreThanTheRegistersWhereTheCoreDoes) {
+  through_memory(builder, Op::int_alu, 0);
+  Instruction& load = builder.window.instructions[0];
+  load.address_registers = general_reg(5);
+  ASSERT_TRUE(set_parameter(core, "renames", 1, Origin::assumed));
+  expect_near(per_run(), 1 + 1);
+  load.address_registers |= general_reg(6);
+  expect_near(per_run(), 1 + 7);
+  ASSERT_TRUE(set_parameter(core, "renames", 2, Origin::assumed));
+  expect_near(per_run(), 1 + 1);
+}
+
+// table[i] = table[i - 2] + 1: the store has been executed once more since.
+TEST_F(TimingMemory, OnlyTheLastExecutionOfAStoreIsRenamed) {
+  const auto load = builder.add({.destinations = general_reg(0)});
+  const auto add =
+      builder.add({.op = Op::int_alu, .sources = general_reg(0), .destinations = general_reg(0)});
+  const auto store = builder.add({.sources = general_reg(0)});
+  for (const std::uint64_t back : {1, 2}) {
+    builder.window.executions.clear();
+    builder.window.accesses.clear();
+    for (std::uint64_t i = 2; i < kRuns + 2; ++i) {
+      builder.run(load, {load_from(Level::l1, 0x1000 + 8 * (i - back))});
+      builder.run(add);
+      builder.run(store, {store_to(0x1000 + 8 * i)});
+    }
+    expect_near(per_run(), back == 1 ? 1 + 1 : (7 + 1) / 2.0);
+  }
+}
+
+TEST_F(TimingMemory, TwoStoresReachTheCacheInACycleIfTheyAreOfOneLine) {
+  const auto store = builder.add({});
+  for (const std::uint64_t stride : {8, 64}) {
+    builder.window.executions.clear();
+    builder.window.accesses.clear();
+    for (std::uint64_t i = 0; i < kRuns; ++i)
+      builder.run(store, {store_to(0x1000 + i * stride % 4096)});
+    expect_near(per_run(), stride == 8 ? 0.5 : 1);
+  }
+  expect_bound_by({Cause::memory_ports});
+}
+
 TEST_F(TimingMemory, ALoadLargerThanTheStoreWaitsForTheCache) {
   through_memory(builder, Op::int_alu, 0, 4);
   expect_near(per_run(), 14 + 1);

@@ -80,18 +80,6 @@ TEST_F(TimingTest, EightChainsOfFmasFillTheUnits) {
   expect_near(per_run(Cause::fp_ports | Cause::fp_latency), 1 / 6.0);
 }
 
-TEST_F(TimingTest, PairsFindLimitsThatCoincide) {
-  for (int chain = 0; chain < 8; ++chain)
-    builder.add(
-        {.op = Op::fp_fma, .sources = vector_reg(chain), .destinations = vector_reg(chain)});
-  for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(static_cast<std::uint32_t>(i % 8));
-  const Cause causes[] = {Cause::fp_latency, Cause::fp_ports, Cause::tlb};
-  const auto pairs = what_if_pairs(builder.window, core, causes);
-  ASSERT_TRUE(pairs);
-  ASSERT_EQ(pairs->size(), 3u);
-  EXPECT_LT((*pairs)[0].without.cycles, (*pairs)[1].without.cycles / 2);
-}
-
 // Chains of eight additions. With a scheduler of one entry they start in order: the first of a
 // chain with the last of the chain before it, seven times three cycles later.
 TEST_F(TimingTest, ASmallSchedulerKeepsChainsApart) {
@@ -165,7 +153,8 @@ TEST_F(TimingTest, ChainOfDivisions) {
   for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(div);
   expect_near(per_run(), 13);
   expect_near(per_run(Cause::fp_latency), 5);
-  expect_bound_by({Cause::fp_latency});
+  expect_near(per_run(Cause::divider), 3);  // a chain of multiplications
+  expect_bound_by({Cause::fp_latency, Cause::divider});
 }
 
 TEST_F(TimingTest, IndependentDivisions) {
@@ -229,6 +218,36 @@ TEST_F(TimingTest, FrontEndFollowsOneTakenBranchACycle) {
   expect_near(per_run(), 1);
   expect_near(per_run(Cause::front_end), 0.5);
   expect_bound_by({Cause::front_end});
+}
+
+// A loop of two instructions in one line of code, or with its jump in the next.
+TEST_F(TimingTest, ALoopInTwoLinesOfCodeTakesACycleForEach) {
+  const auto add = builder.add({.op = Op::int_alu, .destinations = general_reg(0)});
+  const auto jump = builder.add({.op = Op::branch, .branch = BranchKind::conditional});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(add);
+    builder.run(jump).is_taken = true;
+  }
+  expect_near(per_run(), 1);
+  builder.window.instructions[jump].address = 0x400040;
+  expect_near(per_run(), 2);
+  expect_bound_by({Cause::front_end});
+  ASSERT_TRUE(set_parameter(core, "code_lines", 2, Origin::assumed));
+  expect_near(per_run(), 1);
+}
+
+TEST_F(TimingTest, AnAdditionIsHandedOnEarlierToAdditions) {
+  ASSERT_TRUE(set_parameter(core, "fp_add_elsewhere", 1, Origin::assumed));
+  const auto add =
+      builder.add({.op = Op::fp_add, .sources = vector_reg(0), .destinations = vector_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(add);
+  expect_near(per_run(), 3);
+  const auto multiply =
+      builder.add({.op = Op::fp_mul, .sources = vector_reg(0), .destinations = vector_reg(0)});
+  builder.window.executions.clear();
+  for (std::uint64_t i = 0; i < kRuns; ++i) builder.run(i % 2 == 0 ? add : multiply);
+  expect_near(per_run(), (3 + 1 + 3) / 2.0);
+  expect_near(per_run(Cause::fp_latency), 1 / 4.0);
 }
 
 TEST_F(TimingTest, InstructionMissesStopTheFrontEnd) {

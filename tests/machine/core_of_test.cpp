@@ -67,6 +67,39 @@ TEST(CoreOf, TheTlbHasAsManyEntriesAsWereFound) {
   EXPECT_TRUE(core::check(tlb));
 }
 
+// A busy neighbour hides units, and never adds some.
+TEST(CoreOf, ANoisyMeasurementTakesNoUnitsFromAKnownCore) {
+  model::Machine machine = machine_with("AMD EPYC", {"scalar", "avx2", "avx512"});
+  put(machine, "load_per_cycle", 1.2);
+  EXPECT_EQ(core_of(machine)->parameters[core::Unit::load].value, 1);
+  machine.core.back().verdict = model::Verdict::noisy;
+  EXPECT_EQ(core_of(machine)->parameters[core::Unit::load].value, 3);
+  machine.core.back().value = 4.02;
+  EXPECT_EQ(core_of(machine)->parameters[core::Unit::load].value, 4);
+}
+
+TEST(CoreOf, KnowsGoldenCoveByItsCaches) {
+  model::Machine machine = machine_with("Intel(R) Xeon(R) Processor", {"scalar", "avx512"});
+  EXPECT_EQ(core_of(machine)->base, "icelake");
+  machine.topology.caches = {{.level = 1, .type = "Data", .bytes = 48 << 10},
+                             {.level = 2, .type = "Unified", .bytes = 1280 << 10}};
+  EXPECT_EQ(core_of(machine)->base, "icelake");
+  machine.topology.caches[1].bytes = 2048 << 10;
+  EXPECT_EQ(core_of(machine)->base, "golden_cove");
+  EXPECT_EQ(geometry_of(machine).name, "golden_cove");
+}
+
+TEST(CoreOf, ForwardingThatRenamingHidesIsNotMeasured) {
+  model::Machine machine = machine_with("Intel(R) Xeon(R) Processor", {"scalar", "avx512"});
+  put(machine, "l1_latency_cycles", 5);
+  put(machine, "store_forward_latency_cycles", 0.5);
+  const core::CoreParameters renamed = core_of(machine)->parameters;
+  EXPECT_EQ(renamed.forward_general.value, 4) << "as documented";
+  EXPECT_EQ(renamed.renames.value, 1);
+  machine.core.back().value = 6.5;
+  EXPECT_EQ(core_of(machine)->parameters.forward_general.value, 6.5);
+}
+
 // Every name of the table must be one that the core has: none may be refused as unknown.
 TEST(CoreOf, KnowsAllParametersThatItMaps) {
   model::Machine machine = machine_with("AMD EPYC", {"scalar"});

@@ -98,12 +98,5 @@ TEST(Loops, ALongChainOfBlocksNeedsNoStack) {
   EXPECT_EQ(loops[0].blocks.size(), kMany);
 }
 
-TEST(Loops, InnermostIsTheDeepest) {
-  const FlowGraph graph = graph_of(
-      {1, 10, 200, 10, 1}, {{0, 1, 1}, {1, 2, 10}, {2, 2, 190}, {2, 3, 10}, {3, 1, 9}, {3, 4, 1}});
-  const auto innermost = innermost_loops(graph, find_loops(graph));
-  EXPECT_THAT(innermost, ElementsAre(std::nullopt, 0u, 1u, 0u, std::nullopt));
-}
-
 }  // namespace
 }  // namespace loft::roof
