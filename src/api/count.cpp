@@ -14,7 +14,7 @@
 #include "metric/run_counts.hpp"
 
 // Whom to call when an event comes to a multiple of a number.
-struct Threshold {
+struct loft_threshold {
   loft_counters* counters;
   size_t index;
   loft_on_threshold callback;
@@ -28,7 +28,7 @@ struct loft_counters {
   std::vector<loft::metric::Value> values;  // of the metrics
   loft::Nanoseconds counted{};              // time between starts and stops so far
   std::optional<loft::Nanoseconds> started;
-  std::map<size_t, Threshold> thresholds;
+  std::map<size_t, loft_threshold> thresholds;
 };
 
 namespace {
@@ -160,12 +160,12 @@ int loft_counters_threshold(loft_counters* counters, size_t index, unsigned long
                             loft_on_threshold callback, void* data) {
   if (event_at(counters, index) == nullptr || (every != 0 && callback == nullptr)) return -1;
   const auto call = [](void* known, std::size_t, std::uint64_t count, void* address) {
-    const auto& threshold = *static_cast<const Threshold*>(known);
+    const auto& threshold = *static_cast<const loft_threshold*>(known);
     threshold.callback(threshold.counters, threshold.index, count, address, threshold.data);
   };
   // No callback comes while it changes.
   if (!counters->counters.set_threshold(index, 0, nullptr, nullptr)) return -1;
-  Threshold& threshold = counters->thresholds[index];
+  loft_threshold& threshold = counters->thresholds[index];
   threshold = {counters, index, callback, data};
   return counters->counters.set_threshold(index, every, call, &threshold) ? 0 : -1;
 }

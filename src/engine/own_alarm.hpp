@@ -25,9 +25,13 @@ class OwnAlarm {
   };
   using Callback = std::uint64_t (*)(void* data, const Hit& hit);
 
-  // What the handler itself counts behind the callback at most: a target nearer than this would
-  // come before the program goes on.
+  // What the handler itself counts behind the callback at most, of an event that it counts at all:
+  // a target nearer than this would come before the program goes on.
   static constexpr std::uint64_t kNearest = 256;
+  // What the count may be when the program goes on, where it is `now` at the end of a callback.
+  [[nodiscard]] static std::uint64_t after_callback(const Hit& hit, std::uint64_t now) {
+    return now > hit.target ? now + kNearest : now;
+  }
 
   OwnAlarm(const EventRule& rule, Callback callback, void* data)
       : rule_(rule), callback_(callback), data_(data) {}

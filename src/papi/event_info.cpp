@@ -57,6 +57,19 @@ int next_in(const std::vector<Event>& list, int& code, int modifier) {
   return PAPI_OK;
 }
 
+int next_user_event(int& code, int modifier) {
+  const unsigned kinds = PAPI_PRESET_MASK | PAPI_NATIVE_MASK;
+  unsigned next = modifier == PAPI_ENUM_FIRST ? 0 : (static_cast<unsigned>(code) & ~kinds) + 1;
+  const auto is_left_out = [&] {
+    const Event* event = catalogue().at(static_cast<int>(kinds | next));
+    return event != nullptr && modifier == PAPI_PRESET_ENUM_AVAIL && !event->is_available();
+  };
+  while (is_left_out()) ++next;
+  if (next >= catalogue().user_count()) return PAPI_ENOEVNT;
+  code = static_cast<int>(kinds | next);
+  return PAPI_OK;
+}
+
 }  // namespace
 }  // namespace loft::papi
 
@@ -122,8 +135,8 @@ PAPI_EXPORT int PAPI_enum_event(int* code, int modifier) {
   const bool is_preset = (bits & PAPI_PRESET_MASK) != 0;
   if (modifier > PAPI_PRESET_ENUM_FP) return PAPI_ENOEVNT;
   if (!is_preset && (bits & PAPI_NATIVE_MASK) == 0) return PAPI_EINVAL;
-  if (is_preset && (bits & PAPI_NATIVE_MASK) != 0) return PAPI_ENOEVNT;  // user-defined: none
   const Catalogue& all = catalogue();
+  if (is_preset && (bits & PAPI_NATIVE_MASK) != 0) return next_user_event(*code, modifier);
   if (!is_preset && !all.why_disabled().empty()) return PAPI_ENOEVNT;
   return next_in(is_preset ? all.presets() : all.natives(), *code, modifier);
 }

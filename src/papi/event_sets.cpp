@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include "engine/classify/events.hpp"
 #include "engine/door.hpp"
@@ -64,6 +67,9 @@ int EventSet::add(int code) {
   }
   if (columns.size() > door::kMaxRulesOfSet) return PAPI_ECNFLCT;
   close();
+  sum.formula = event->formula;
+  needs_time_ = needs_time_ || event->formula != nullptr;
+  sum.is_double = event->is_double;
   columns_ = std::move(columns);
   codes_.push_back(code);
   sums_.push_back(std::move(sum));
@@ -77,6 +83,7 @@ int EventSet::remove(int code) {
   const auto found = std::ranges::find(codes_, code);
   if (found == codes_.end()) return PAPI_EINVAL;
   const auto place = found - codes_.begin();
+  if (!watches_.empty()) return PAPI_EINVAL;  // their places would change
   codes_.erase(found);
   sums_.erase(sums_.begin() + place);
   counts_.erase(counts_.begin() + place);
@@ -90,6 +97,7 @@ int EventSet::clear() {
   sums_.clear();
   counts_.clear();
   columns_.clear();
+  watches_.clear();
   component = -1;
   is_multiplexed = false;
   return PAPI_OK;
@@ -120,6 +128,8 @@ bool EventSet::read_columns(std::vector<std::uint64_t>& columns) {
   if (opened_columns_ != 0 &&
       door::ask(door::Request::read, opened_, reinterpret_cast<std::uint64_t>(counts.data())) != 1)
     return false;
+  if (&columns == &now_ || &columns == &base_)
+    (&columns == &now_ ? now_ns_ : started_ns_) = needs_time_ ? nanoseconds(CLOCK_MONOTONIC) : 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < columns.size(); ++i)
     columns[i] = columns_[i] == Term::kTime ? thread_cycles() : counts[next++];
@@ -137,19 +147,82 @@ int EventSet::start() {
   is_running_ = true;
   t_running = this;
   thread_ = this_thread();
-  return read_columns(base_) ? PAPI_OK : PAPI_ESYS;
+  if (!read_columns(base_)) return PAPI_ESYS;
+  return watches_.empty() || start_overflows() ? PAPI_OK : PAPI_ECMP;
+}
+
+namespace {
+
+// How many of the columns before this one the engine counts.
+std::size_t place_in_engine(const std::vector<std::uint32_t>& columns, std::size_t column) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < column; ++i) place += columns[i] != Term::kTime ? 1 : 0;
+  return place;
+}
+
+}  // namespace
+
+bool EventSet::start_overflows() {
+  bool is_good = true;
+  for (Watch& watch : watches_) {
+    const auto index = static_cast<std::size_t>(watch.overflow->index());
+    const std::size_t column = sums_[index].terms.front().event;
+    is_good =
+        watch.overflow->start(opened_, place_in_engine(columns_, column), base_[column]) && is_good;
+  }
+  return is_good;
+}
+
+int EventSet::set_overflow(int code, int threshold, int flags, Overflow::Call call,
+                           std::shared_ptr<void> data) {
+  if (is_running_) return PAPI_EISRUN;
+  if (codes_.empty()) return PAPI_EINVAL;
+  const auto found = std::ranges::find(codes_, code);
+  if (found == codes_.end()) return PAPI_ENOEVNT;
+  const auto index = static_cast<std::size_t>(found - codes_.begin());
+  const auto known = std::ranges::find(watches_, code, &Watch::code);
+  if (threshold < 0) return PAPI_EINVAL;
+  if (threshold == 0) {
+    if (known == watches_.end()) return PAPI_EINVAL;
+    watches_.erase(known);
+    return PAPI_OK;
+  }
+  if (known != watches_.end() || sums_[index].terms.size() != 1 || sums_[index].formula)
+    return PAPI_EINVAL;
+  const std::uint32_t event = columns_[sums_[index].terms.front().event];
+  auto overflow = std::make_unique<Overflow>(
+      static_cast<int>(index), event, static_cast<std::uint64_t>(threshold), call, data.get());
+  watches_.push_back({code, flags, std::move(data), std::move(overflow)});
+  return PAPI_OK;
+}
+
+int EventSet::overflow_state() const {
+  int state = 0;
+  for (const Watch& watch : watches_) state |= watch.flags;
+  return state;
+}
+
+// PAPI's values are whole numbers, and there is none that means "no value".
+long long EventSet::value_of(const Sum& sum, const std::vector<std::uint64_t>& now) const {
+  std::uint64_t total = 0;
+  std::vector<std::uint64_t> counts;
+  for (const Term& term : sum.terms) {
+    const std::uint64_t more = now[term.event] - base_[term.event];
+    total += term.factor > 0 ? more : 0 - more;
+    if (sum.formula) counts.push_back(more);
+  }
+  if (!sum.formula) return static_cast<long long>(total);
+  const double seconds = static_cast<double>(now_ns_ - started_ns_) * 1e-9;
+  const auto value = sum.formula->evaluate(counts, seconds);
+  if (sum.is_double)
+    return std::bit_cast<long long>(value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  const bool fits = value && std::fabs(*value) < 9e18;
+  return fits ? static_cast<long long>(*value) : std::numeric_limits<long long>::min();
 }
 
 // What was counted since the last start or reset is in counts_ then.
 void EventSet::add_counts_until(const std::vector<std::uint64_t>& now) {
-  for (std::size_t i = 0; i < sums_.size(); ++i) {
-    std::uint64_t sum = 0;
-    for (const Term& term : sums_[i].terms) {
-      const std::uint64_t more = now[term.event] - base_[term.event];
-      sum += term.factor > 0 ? more : 0 - more;
-    }
-    counts_[i] = static_cast<long long>(sum);
-  }
+  for (std::size_t i = 0; i < sums_.size(); ++i) counts_[i] = value_of(sums_[i], now);
 }
 
 int EventSet::read(long long* values) {
@@ -167,6 +240,7 @@ int EventSet::stop(long long* values) {
   if (!is_running_) return PAPI_ENOTRUN;
   if (!is_own_thread()) return PAPI_EINVAL;
   if (!read_columns(now_)) return PAPI_ESYS;
+  for (const Watch& watch : watches_) watch.overflow->stop();
   add_counts_until(now_);
   is_running_ = false;
   t_running = nullptr;
@@ -178,7 +252,8 @@ int EventSet::reset() {
   std::ranges::fill(counts_, 0);
   if (!is_running_) return PAPI_OK;
   if (!is_own_thread()) return PAPI_EINVAL;
-  return read_columns(base_) ? PAPI_OK : PAPI_ESYS;
+  if (!read_columns(base_)) return PAPI_ESYS;
+  return watches_.empty() || start_overflows() ? PAPI_OK : PAPI_ECMP;
 }
 
 int EventSet::accumulate(long long* values) {
@@ -188,6 +263,7 @@ int EventSet::accumulate(long long* values) {
     if (!read_columns(now_)) return PAPI_ESYS;
     add_counts_until(now_);
     base_ = now_;
+    started_ns_ = now_ns_;
   }
   for (std::size_t i = 0; i < counts_.size(); ++i) values[i] += counts_[i];
   std::ranges::fill(counts_, 0);
@@ -212,12 +288,14 @@ int EventSets::create() {
   return number;
 }
 
-EventSets::Held EventSets::find(int number) {
-  std::unique_lock lock(mutex_);
-  const bool is_known = number >= 0 && static_cast<std::size_t>(number) < sets_.size();
-  EventSet* set = is_known ? sets_[static_cast<std::size_t>(number)].get() : nullptr;
-  return {std::move(lock), set};
-}
+EventSets::Held::Held(std::mutex& mutex, const std::vector<std::unique_ptr<EventSet>>& sets,
+                      int number)
+    : lock_(mutex),
+      set_(number >= 0 && static_cast<std::size_t>(number) < sets.size()
+               ? sets[static_cast<std::size_t>(number)].get()
+               : nullptr) {}
+
+EventSets::Held EventSets::find(int number) { return {mutex_, sets_, number}; }
 
 int EventSets::destroy(int number) {
   {

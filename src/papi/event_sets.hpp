@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "papi/events.hpp"
+#include "papi/overflow.hpp"
 
 namespace loft::papi {
 
@@ -36,6 +37,13 @@ class EventSet {
   [[nodiscard]] int accumulate(long long* values);
   [[nodiscard]] int write(const long long* values);
 
+  // Calls `call` at multiples of the threshold while the set runs; 0 ends that. `flags` is the
+  // state that PAPI_state tells meanwhile.
+  [[nodiscard]] int set_overflow(int code, int threshold, int flags, Overflow::Call call,
+                                 std::shared_ptr<void> data);
+  // PAPI_OVERFLOWING and PAPI_PROFILING.
+  [[nodiscard]] int overflow_state() const;
+
   [[nodiscard]] bool is_running() const { return is_running_; }
   [[nodiscard]] const std::vector<int>& codes() const { return codes_; }
 
@@ -45,7 +53,10 @@ class EventSet {
  private:
   struct Sum {
     std::vector<Term> terms;  // `event` is an index into columns_
+    std::shared_ptr<const Formula> formula;
+    bool is_double = false;
   };
+  [[nodiscard]] long long value_of(const Sum& sum, const std::vector<std::uint64_t>& now) const;
   void close();
   [[nodiscard]] int open();
   [[nodiscard]] bool read_columns(std::vector<std::uint64_t>& columns);
@@ -57,10 +68,21 @@ class EventSet {
   std::vector<std::uint32_t> columns_;     // of engine::event_table(), or Term::kTime
   std::vector<std::uint64_t> base_, now_;  // of the columns: at the last start or reset, and now
   std::vector<long long> counts_;          // aligned with codes_
+  std::uint64_t started_ns_ = 0;           // with base_
+  std::uint64_t now_ns_ = 0;               // with now_
   std::uint64_t opened_ = 0;               // the engine's number of the set
   std::size_t opened_columns_ = 0;
+  bool needs_time_ = false;  // some formula may
   bool is_running_ = false;
   const void* thread_ = nullptr;
+  struct Watch {
+    int code;
+    int flags;
+    std::shared_ptr<void> data;
+    std::unique_ptr<Overflow> overflow;
+  };
+  [[nodiscard]] bool start_overflows();
+  std::vector<Watch> watches_;
 };
 
 class EventSets {
@@ -68,12 +90,14 @@ class EventSets {
   // The set of a number, locked as long as the result lives; null when there is none.
   class Held {
    public:
-    Held(std::unique_lock<std::mutex> lock, EventSet* set) : lock_(std::move(lock)), set_(set) {}
+    Held(std::mutex& mutex, const std::vector<std::unique_ptr<EventSet>>& sets, int number);
     explicit operator bool() const { return set_ != nullptr; }
     EventSet* operator->() const { return set_; }
+    EventSet& operator*() const { return *set_; }
 
    private:
-    std::unique_lock<std::mutex> lock_;
+    Inside inside_;  // ends behind the lock
+    std::lock_guard<std::mutex> lock_;
     EventSet* set_;
   };
 

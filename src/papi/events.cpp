@@ -82,6 +82,7 @@ Catalogue::Catalogue() {
         "the program does not run under loft's engine: start it with 'loft run --papi -- PROGRAM'";
   add_natives();
   add_presets();
+  add_user_events();
 }
 
 void Catalogue::add_natives() {
@@ -134,22 +135,77 @@ void Catalogue::add_presets() {
   }
 }
 
+// Every name that the user's files have, so that tools can list them.
+void Catalogue::add_user_events() {
+  for (const std::string& name : metrics_.names()) {
+    const auto known = std::ranges::find(users_, name, &Event::name);
+    if (known == users_.end()) static_cast<void>(add_user_event(name));
+  }
+}
+
+// Null when nothing has this name.
+const Event* Catalogue::add_user_event(const std::string& name) {
+  constexpr std::string_view kDouble = ":fp64";
+  const bool is_double = name.ends_with(kDouble);
+  const std::string metric = name.substr(0, name.size() - (is_double ? kDouble.size() : 0));
+  if (!metrics_.is_known(metric)) return nullptr;
+  Event event;
+  event.code = (PAPI_PRESET_MASK | PAPI_NATIVE_MASK) | static_cast<unsigned>(users_.size());
+  event.name = name;
+  event.is_double = is_double;
+  if (auto formula = metrics_.find(metric)) {
+    event.formula = *std::move(formula);
+    event.description = event.formula->description();
+    event.unit = event.formula->unit();
+    for (const std::uint32_t term : event.formula->terms()) event.terms.push_back({term, 1});
+    event.note = is_double ? "user-defined; the bits of a double" : "user-defined; a whole number";
+  } else {
+    event.why_missing = formula.error().why;
+  }
+  if (!why_disabled_.empty()) event.why_missing = why_disabled_;
+  users_.push_back(std::move(event));
+  return &users_.back();
+}
+
+Result<void> Catalogue::load(const std::string& path) {
+  const std::lock_guard lock(users_mutex_);
+  LOFT_CHECK(metrics_.load(path));
+  add_user_events();
+  return {};
+}
+
 const Event* Catalogue::at(int code) const {
   const auto bits = static_cast<unsigned>(code);
   const unsigned kinds = PAPI_PRESET_MASK | PAPI_NATIVE_MASK;
   const unsigned number = bits & ~kinds;
+  if ((bits & kinds) == kinds) {
+    const std::lock_guard lock(users_mutex_);
+    return number < users_.size() ? &users_[number] : nullptr;
+  }
   const auto& list = (bits & kinds) == PAPI_PRESET_MASK ? presets_ : natives_;
   const bool is_known = (bits & kinds) == PAPI_PRESET_MASK || (bits & kinds) == PAPI_NATIVE_MASK;
   return is_known && number < list.size() ? &list[number] : nullptr;
 }
 
-const Event* Catalogue::find(std::string_view name) const {
+const Event* Catalogue::find_counted(std::string_view name) const {
   if (const auto preset = std::ranges::find(presets_, name, &Event::name); preset != presets_.end())
     return &*preset;
   if (name == natives_.back().name) return &natives_.back();
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   const auto native = engine::find_event(name);
   return native ? &natives_[*native] : nullptr;
+}
+
+const Event* Catalogue::find(std::string_view name) {
+  if (const Event* counted = find_counted(name)) return counted;
+  const std::lock_guard lock(users_mutex_);
+  const auto known = std::ranges::find(users_, name, &Event::name);
+  return known != users_.end() ? &*known : add_user_event(std::string(name));
+}
+
+std::size_t Catalogue::user_count() const {
+  const std::lock_guard lock(users_mutex_);
+  return users_.size();
 }
 
 void Catalogue::disable() {
@@ -159,7 +215,7 @@ void Catalogue::disable() {
 }
 
 Catalogue& catalogue() {
-  static Catalogue all;
+  static Catalogue& all = *new Catalogue();  // programs stop sets when they end, in any order
   return all;
 }
 

@@ -11,7 +11,7 @@ template <class Act>
 int with_set(int number, Act&& act) {
   if (check_started() != PAPI_OK) return PAPI_ENOINIT;
   const EventSets::Held set = event_sets().find(number);
-  return set ? act(*set.operator->()) : PAPI_ENOEVST;
+  return set ? act(*set) : PAPI_ENOEVST;
 }
 
 // All of them, or none of those behind the first that fails: how many were done.
@@ -120,7 +120,7 @@ PAPI_EXPORT int PAPI_state(int set, int* status) {
   if (status == nullptr) return PAPI_EINVAL;
   return with_set(set, [&](EventSet& held) {
     *status = (held.is_running() ? PAPI_RUNNING : PAPI_STOPPED) |
-              (held.is_multiplexed ? PAPI_MULTIPLEXING : 0);
+              (held.is_multiplexed ? PAPI_MULTIPLEXING : 0) | held.overflow_state();
     return static_cast<int>(PAPI_OK);
   });
 }
@@ -171,19 +171,7 @@ PAPI_EXPORT int PAPI_get_multiplex(int set) {
   return with_set(set, [](EventSet& held) { return held.is_multiplexed ? 1 : 0; });
 }
 
-// Neither at exact counts nor by a timer yet; other threads and processes are not counted.
-PAPI_EXPORT int PAPI_overflow(int set, int, int, int, PAPI_overflow_handler_t) {
-  return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_ENOSUPP); });
-}
-PAPI_EXPORT int PAPI_get_overflow_event_index(int set, long long, int*, int*) {
-  return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_EINVAL); });
-}
-PAPI_EXPORT int PAPI_profil(void*, unsigned, void*, unsigned, int set, int, int, int) {
-  return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_ENOSUPP); });
-}
-PAPI_EXPORT int PAPI_sprofil(PAPI_sprofil_t*, int, int set, int, int, int) {
-  return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_ENOSUPP); });
-}
+// Other threads and processes are not counted.
 PAPI_EXPORT int PAPI_attach(int set, unsigned long) {
   return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_ENOSUPP); });
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/own_alarm.hpp"
 #include "papi/event_sets.hpp"
 #include "papi/interface.h"
 #include "papi/library.hpp"
@@ -114,6 +115,8 @@ PAPI_component_info_t make_component_info() {
   static char name[] = "loft";
   info.pmu_names[0] = name;
   info.fast_real_timer = 1;
+  info.hardware_intr = info.precise_intr = 1;
+  info.hardware_intr_sig = engine::OwnAlarm::signal();
   info.cpu = 0;
   return info;
 }
@@ -280,8 +283,10 @@ PAPI_EXPORT int PAPI_set_opt(int option, PAPI_option_t* value) {
       return PAPI_OK;
     case PAPI_ATTACH:
     case PAPI_DETACH:
-    case PAPI_USER_EVENTS_FILE:
       return PAPI_ENOSUPP;
+    case PAPI_USER_EVENTS_FILE:
+      if (value->events_file == nullptr) return PAPI_EINVAL;
+      return catalogue().load(value->events_file) ? PAPI_OK : PAPI_EINVAL;
     default:
       return PAPI_EINVAL;
   }

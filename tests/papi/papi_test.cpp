@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -50,13 +51,55 @@ TEST(Papi, CountsExactlyAndRefusesWhatItCannotDo) {
   EXPECT_THAT(ran.output, HasSubstr("0 failures"));
 }
 
+// A folder of its own for a test, removed with it.
+class Folder {
+ public:
+  Folder() { ::mkdtemp(path_.data()); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::string operator/(const char* name) const { return path_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = testing::TempDir() + "papi-XXXXXX";
+};
+
+TEST(Papi, CountsEventsThatUsersDefine) {
+  const Folder folder;
+  std::ofstream(folder / "events") << "#define FP_lat 5\n#define Other_lat 2\n\n"
+                                      "Work_cat, PAPI_FP_OPS|FP_lat*|PAPI_TOT_INS|Other_lat*|+\n"
+                                      "Work_share, PAPI_FP_OPS|PAPI_TOT_INS|/\n"
+                                      "Miss_cat, PAPI_L2_DCM|FP_lat*\n";
+  const Ran ran = run(kRun + LOFT_PAPI_PROGRAM + " events " + (folder / "events"));
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("0 failures"));
+}
+
+TEST(Papi, WritesWhatTheHighLevelInterfaceCounted) {
+  const Folder folder;
+  const Ran ran = run("PAPI_EVENTS=PAPI_FP_OPS PAPI_OUTPUT_DIRECTORY=" + folder.path() + " " +
+                      kRun + LOFT_PAPI_PROGRAM + " regions");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  std::stringstream text;
+  text << std::ifstream(folder / "papi_hl_output/rank_000000.json").rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr(R"("name":"inner","parent_region_id":"0")"));
+  EXPECT_THAT(text.str(), HasSubstr(R"("PAPI_FP_OPS":{"region_value":"100","read_1":"100"})"));
+  if (run("command -v papi_hl_output_writer").status != 0) GTEST_SKIP() << "no papi-tools";
+  const Ran shown = run("cd " + folder.path() +
+                        " && papi_hl_output_writer --notation=derived --type=summary --source " +
+                        (folder / "papi_hl_output"));
+  EXPECT_EQ(shown.status, 0) << shown.output;
+  EXPECT_THAT(shown.output, HasSubstr("inner"));
+}
+
 TEST(Papi, CountsNothingNatively) {
   const Ran ran = run(std::string(LOFT_PAPI_PROGRAM) + " natively");
   EXPECT_EQ(ran.status, 0) << ran.output;
 }
 
 TEST(Papi, HasPresetsOfWhichTheEngineCountsMany) {
-  const Catalogue& all = catalogue();
+  Catalogue& all = catalogue();
   ASSERT_EQ(all.presets().size(), 108u);
   const Event* instructions = all.find("PAPI_TOT_INS");
   ASSERT_NE(instructions, nullptr);
@@ -99,6 +142,23 @@ TEST(PapiInterface, ExportsEveryFunctionOfPapisOwnHeader) {
     ::dlclose(library);
   }
   EXPECT_GT(count, 150u);
+}
+
+TEST(PapiInterface, ExportsEveryNameOfTheSystemsLibrary) {
+  const Ran theirs =
+      run("nm -D --defined-only $(ldconfig -p | sed -n 's/.*libpapi.so.7.0 .*=> //p')");
+  if (theirs.status != 0) GTEST_SKIP() << "libpapi 7.0 or nm is not installed";
+  void* library = ::dlopen(LOFT_LIBPAPI, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  std::istringstream lines(theirs.output);
+  std::size_t count = 0;
+  for (std::string address, kind, name; lines >> address >> kind >> name;) {
+    if (kind != "T") continue;
+    ++count;
+    EXPECT_NE(::dlsym(library, name.c_str()), nullptr) << name;
+  }
+  EXPECT_GT(count, 300u);
+  ::dlclose(library);
 }
 
 TEST(PapiTools, OfTheSystemShowWhatCanBeCounted) {

@@ -37,6 +37,13 @@ int PAPI_assign_eventset_component(int, int);
 int PAPI_num_hwctrs();
 int PAPI_set_domain(int);
 int PAPI_thread_init(unsigned long (*)());
+int PAPI_overflow(int, int, int, int, PAPI_overflow_handler_t);
+int PAPI_profil(void*, unsigned, void*, unsigned, int, int, int, int);
+int PAPI_set_opt(int, PAPI_option_t*);
+int PAPI_hl_region_begin(const char*);
+int PAPI_hl_region_end(const char*);
+int PAPI_hl_read(const char*);
+int PAPI_hl_stop();
 }
 
 namespace {
@@ -83,6 +90,84 @@ void check_counts() {
   check(PAPI_reset(set) == PAPI_OK, "reset");
   work(70);
   check(PAPI_stop(set, values) == PAPI_OK && values[1] == 70, "after reset", values[1]);
+}
+
+struct Overflows {
+  int calls = 0;
+  bool is_exact = true;
+  long long vector = 0;
+} g_overflows;
+
+void on_overflow(int set, void* address, long long vector, void*) {
+  long long value = 0;
+  ++g_overflows.calls;
+  g_overflows.vector |= vector;
+  g_overflows.is_exact = g_overflows.is_exact && address != nullptr &&
+                         PAPI_read(set, &value) == PAPI_OK && value == g_overflows.calls * 1000;
+}
+
+// At exactly each thousandth operation, and nowhere but in work().
+void check_overflow() {
+  const int set = make_set({"PAPI_FP_OPS"});
+  int code = 0, other = 0;
+  PAPI_event_name_to_code("PAPI_FP_OPS", &code);
+  PAPI_event_name_to_code("PAPI_TOT_INS", &other);
+  check(PAPI_overflow(set, other, 1000, 0, on_overflow) == PAPI_ENOEVNT, "overflow of another");
+  check(PAPI_overflow(set, code, -1, 0, on_overflow) == PAPI_EINVAL, "a threshold below 0");
+  check(PAPI_overflow(set, code, 1000, 0, on_overflow) == PAPI_OK, "overflow");
+  check(PAPI_overflow(set, code, 1000, 0, on_overflow) == PAPI_EINVAL, "overflow twice");
+  long long value = 0;
+  count(set, 30500, &value);
+  check(value == 30500 && g_overflows.calls == 30, "overflows", g_overflows.calls);
+  check(g_overflows.is_exact && g_overflows.vector == 1, "counts at overflows");
+  check(PAPI_overflow(set, code, 0, 0, on_overflow) == PAPI_OK, "no overflow any more");
+  unsigned short buckets[64] = {};
+  check(PAPI_profil(buckets, sizeof buckets, reinterpret_cast<void*>(work), 65536, set, code, 100,
+                    0) == PAPI_OK,
+        "profile");
+  count(set, 10000, &value);
+  long long sum = 0;
+  for (const unsigned short bucket : buckets) sum += bucket;
+  check(sum == 100, "addresses in the profile", sum);
+  check(PAPI_profil(buckets, sizeof buckets, reinterpret_cast<void*>(work), 65536, set, code, 0,
+                    0) == PAPI_OK,
+        "no profile any more");
+}
+
+// A file in the manner of the paper's Figure 1; argument 2 is its name.
+void check_user_events(const char* file) {
+  PAPI_option_t option{};
+  option.events_file = const_cast<char*>("/no/such/file");
+  check(PAPI_set_opt(PAPI_USER_EVENTS_FILE, &option) == PAPI_EINVAL, "no such file");
+  check(PAPI_query_named_event("Work_cat") == PAPI_ENOEVNT, "not defined yet");
+  option.events_file = const_cast<char*>(file);
+  check(PAPI_set_opt(PAPI_USER_EVENTS_FILE, &option) == PAPI_OK, "user events");
+  const int set = make_set({"Work_cat", "Work_share:fp64", "PAPI_TOT_INS", "PAPI_FP_OPS"});
+  check(PAPI_query_named_event("Miss_cat") == PAPI_ENOEVNT, "what models alone know");
+  int code = 0;
+  PAPI_event_info_t info;
+  check(PAPI_event_name_to_code("Miss_cat", &code) == PAPI_OK &&
+            PAPI_get_event_info(code, &info) == PAPI_OK && std::strlen(info.note) > 10,
+        "and why");
+  long long values[4] = {};
+  count(set, 1000, values);
+  check(values[0] == 5 * values[3] + 2 * values[2], "a sum", values[0]);
+  double share = 0;
+  std::memcpy(&share, &values[1], sizeof share);
+  check(share == static_cast<double>(values[3]) / static_cast<double>(values[2]), "a ratio");
+}
+
+void check_high_level() {
+  for (int i = 0; i < 2; ++i) {
+    check(PAPI_hl_region_begin("outer") == PAPI_OK, "a region");
+    check(PAPI_hl_region_begin("inner") == PAPI_OK, "a region inside");
+    work(100);
+    check(PAPI_hl_read("inner") == PAPI_OK, "a reading");
+    check(PAPI_hl_region_end("outer") == PAPI_EMISC, "not the innermost");
+    check(PAPI_hl_region_end("inner") == PAPI_OK, "its end");
+    check(PAPI_hl_region_end("outer") == PAPI_OK, "the end");
+  }
+  check(PAPI_hl_stop() == PAPI_OK, "the output");
 }
 
 void check_errors() {
@@ -192,8 +277,13 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "natively") == 0) {
     check(PAPI_query_named_event("PAPI_TOT_INS") == PAPI_ENOEVNT, "nothing is counted natively");
     check(PAPI_num_hwctrs() == 0, "no counters");
+  } else if (argc > 2 && std::strcmp(argv[1], "events") == 0) {
+    check_user_events(argv[2]);
+  } else if (argc > 1 && std::strcmp(argv[1], "regions") == 0) {
+    check_high_level();
   } else {
     check_counts();
+    check_overflow();
     check_errors();
     check_agreement();
     check_threads();

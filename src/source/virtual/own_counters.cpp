@@ -91,7 +91,7 @@ std::uint64_t OwnCounters::Threshold::on_hit(void* data, const engine::OwnAlarm:
   std::array<std::uint64_t, door::kMaxRulesOfSet> now{};
   if (door::ask(door::Request::read, own.set, reinterpret_cast<std::uint64_t>(now.data())) != 1)
     return 0;
-  const std::uint64_t reached = own.count_at(now[own.event]) + engine::OwnAlarm::kNearest;
+  const std::uint64_t reached = own.count_at(engine::OwnAlarm::after_callback(hit, now[own.event]));
   return own.next_target(std::max(count, reached < count + own.every ? count : reached));
 }
 
