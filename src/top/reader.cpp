@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <functional>
+#include <system_error>
 
 #include "base/cpu_set.hpp"
 
@@ -89,16 +91,20 @@ Result<CoreReader> CoreReader::start(int cpu, Gate& gate) {
   if (!shared->wake.is_open()) return failure_of_errno(errno, fmt::format("watch CPU {}", cpu));
   shared->report.readings.reserve(kMostEvents);
   CoreReader reader(std::move(shared));
-  {
-    const SignalsBlocked blocked;
-    reader.thread_ = std::thread([shared = reader.shared_.get()] {
-      // Where that fails the core is off; every report says where the reader ran.
-      (void)set_allowed_cpus(0, {shared->cpu});
-      ask_for_priority();
-      while (take_wake(shared->wake) && !shared->is_over.load()) serve(*shared);
-    });
+  const SignalsBlocked blocked;
+  try {
+    reader.thread_ = std::thread(read_until_over, std::ref(*reader.shared_));
+  } catch (const std::system_error& error) {
+    return failure_of_errno(error.code().value(), fmt::format("watch CPU {}", cpu));
   }
   return reader;
+}
+
+void CoreReader::read_until_over(Shared& shared) {
+  // Where that fails the core is off; every report says where the reader ran.
+  (void)set_allowed_cpus(0, {shared.cpu});
+  ask_for_priority();
+  while (take_wake(shared.wake) && !shared.is_over.load()) serve(shared);
 }
 
 CoreReader::~CoreReader() {

@@ -73,6 +73,7 @@ class CoreReader {
  private:
   struct Shared;
   explicit CoreReader(std::unique_ptr<Shared> shared);
+  static void read_until_over(Shared& shared);
   static void serve(Shared& shared);
 
   std::unique_ptr<Shared> shared_;

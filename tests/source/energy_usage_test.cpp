@@ -83,6 +83,17 @@ TEST_F(EnergyUsageTest, AMeterThatSaysWhereItBeginsAgainIsFollowedThere) {
   EXPECT_NEAR(used[0].joules, 2.9 + 0.2 + 2.9 + 1.05, 1e-9);
 }
 
+// After a sleep of the machine some meters begin at 0: that is no range full of joules.
+TEST_F(EnergyUsageTest, AMeterThatBeganAnewIsUnknownForOnce) {
+  ASSERT_TRUE(replace_file(zone("intel-rapl:0") + "/max_energy_range_uj", "262143328850\n"));
+  Gauges gauges = Gauges::open(SystemRoot{root_});
+  const Nanoseconds start = now();
+  set("intel-rapl:0", "20      ");
+  EXPECT_EQ(gauges.advance(start + std::chrono::seconds(1))[0], std::nullopt);
+  set("intel-rapl:0", "30000020");
+  EXPECT_DOUBLE_EQ(gauges.advance(start + std::chrono::seconds(2))[0].value_or(0), 30);
+}
+
 // Between two steps of a meter its power is even: readings that show nothing new are no steps.
 TEST_F(EnergyUsageTest, ItsCourseHasTheStepsOfTheMeter) {
   auto usage = EnergyUsage::start(SystemRoot{root_});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -45,6 +46,14 @@ class PackageEvent {
   std::vector<perf_events::Group> cpus_;
   double scale_ = 1;
 };
+
+// No domain of a machine takes more. A meter that would have, had it gone around, began anew: some
+// do when the machine was asleep.
+constexpr double kMostWatts = 10'000;
+
+bool went_around(double joules, double seconds) {
+  return joules <= kMostWatts * std::max(seconds, 1.0);
+}
 
 // One CPU of each package.
 std::map<std::string, int> first_cpus() {
@@ -143,7 +152,8 @@ std::vector<std::optional<double>> Gauges::advance(Nanoseconds at) {
     if (!value) continue;
     const double seconds = to_seconds(at - gauge.last_time);
     double joules = gauge.is_power ? (gauge.last + *value) / 2 * seconds : *value - gauge.last;
-    if (joules < 0 && gauge.range > 0) joules += gauge.range;
+    if (joules < 0 && gauge.range > 0 && went_around(joules + gauge.range, seconds))
+      joules += gauge.range;
     gauge.last = *value;
     gauge.last_time = at;
     if (joules >= 0) used.back() = joules;
