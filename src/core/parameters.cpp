@@ -46,6 +46,7 @@ constexpr Field kFields[] = {
     {"l3_bandwidth", kBandwidth, &CoreParameters::l3_bandwidth, 0.1, 4096},
     {"dram_bandwidth", kBandwidth, &CoreParameters::dram_bandwidth, 0.01, 4096},
     {"write_back_cost", "", &CoreParameters::write_back_cost, 0, 4},
+    {"page_start", "", &CoreParameters::page_start, 0, 4},
     {"fill_buffers", "", &CoreParameters::fill_buffers, 1, 250},
     {"store_buffer", "", &CoreParameters::store_buffer, 1, 1024},
     {"forward_general", kCycles, &CoreParameters::forward_general, 0, 1000},

@@ -92,6 +92,9 @@ struct CoreParameters {
   // What a byte that is written back to memory takes of its bandwidth: 1 as much as one that is
   // read, 0 nothing.
   Parameter write_back_cost{1};
+  // Of the latency of memory, what a stream waits for at the begin of a page that needs a walk:
+  // only then can its prefetcher go on.
+  Parameter page_start{0.5};
   Parameter fill_buffers;  // L1 misses under way
   Parameter store_buffer;
   // From a store's data to the result of a load: in general; where renaming knows that both have

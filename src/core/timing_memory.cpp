@@ -105,6 +105,8 @@ Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
     if (prefetched == Level::l1) return done;
   }
   if (prefetched > level) done = std::max(done, pass_prefetched(access.cache, level));
+  if (prefetched == Level::memory && access.translation.served == Translation::walk)
+    done = std::max(done, at + page_start_);
   filled(first) = {first, done};
   filled(last) = {last, done};
   return done;

@@ -65,6 +65,9 @@ void TimingRun::prepare(const Scenario& scenario) {
   mispredict_penalty_ = whole(core_.mispredict_penalty);
   second_tlb_ = without(Cause::tlb) ? 0 : whole(core_.second_tlb_latency);
   walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);
+  page_start_ = without(Cause::tlb)
+                    ? 0
+                    : std::llround(core_.page_start.value * static_cast<double>(level_latency_[3]));
   for (std::size_t i = 2; i < walk_beyond_.size(); ++i)
     walk_beyond_[i] = std::max<Cycle>(0, level_latency_[i] - whole(core_.l2_latency));
   commit_width_ = without(Cause::memory_ports)

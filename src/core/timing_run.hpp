@@ -124,6 +124,7 @@ class TimingRun {
   std::array<Duration, 4> line_interval_;
   std::array<Cycle, 4> walk_beyond_{};  // of walks whose entry lies beyond L2
   Cycle commit_width_ = 2;              // stores that reach the cache in a cycle
+  Cycle page_start_ = 0;                // that a prefetched line comes late after a walk
   Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0, barrier_ahead_ = 0;
   Cycle add_elsewhere_ = 0;
   Cycle renames_ = 0;

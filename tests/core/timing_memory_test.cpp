@@ -174,6 +174,23 @@ TEST_F(TimingMemory, PrefetchedStreamIsBoundByBandwidthAndNotByLatency) {
   expect_bound_by({Cause::dram_bandwidth});
 }
 
+TEST_F(TimingMemory, AStreamWaitsAtTheBeginOfAPageThatNeedsAWalk) {
+  ASSERT_TRUE(set_parameter(core, "reorder_window", 32, Origin::assumed));
+  const auto load = builder.add({.destinations = general_reg(1)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(i % 8 == 0 ? Level::l2 : Level::l1, i * 8);
+    if (i % 8 == 0) access.cache.prefetched_from = Level::memory;
+    if (i % 512 == 0) access.translation = {Translation::walk, Translation::walk};
+    builder.run(load, {access});
+  }
+  const double waiting = per_run();
+  ASSERT_TRUE(set_parameter(core, "page_start", 0, Origin::assumed));
+  // Half of 300 cycles for each of its 512 loads, less what the reorder window has behind it.
+  EXPECT_GT(waiting, per_run() + (150 - 32 - 40) / 512.0);
+  ASSERT_TRUE(set_parameter(core, "page_start", 0.5, Origin::assumed));
+  EXPECT_LE(per_run(Cause::tlb), waiting - (150 - 32 - 40) / 512.0);
+}
+
 TEST_F(TimingMemory, WrittenBackLinesTakeTheirShareOfTheBandwidth) {
   ASSERT_TRUE(set_parameter(core, "dram_latency", 50, Origin::assumed));
   const auto store = builder.add({});

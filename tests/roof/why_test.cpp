@@ -45,6 +45,23 @@ TEST(Why, AWindowsCyclesBelongToTheFunctionsOfItsBlocks) {
   EXPECT_NEAR(why.gain.value_or(0), 6, 0.2);
 }
 
+// More windows in turns than a timer keeps ready, with parameters that move: each is timed as by a
+// timer of its own.
+TEST(WindowTimer, WindowsInTurnsDoNotDisturbEachOther) {
+  const core::CoreParameters core = core::core_parameters("zen3").value();
+  WindowTimer timer(core);
+  const WindowTimer::Scenario scenarios[] = {
+      {}, {.parameter = "issue_width", .factor = 0.5}, {.without = {Cause::fp_latency}}};
+  for (const WindowTimer::Scenario& scenario : scenarios)
+    for (std::uint32_t number = 0; number < 9; ++number) {
+      auto kept = chain_and_moves(100 + 50 * number);
+      kept.number = number;
+      WindowTimer alone(core);
+      EXPECT_EQ(*timer.find(kept, scenario), *alone.find(kept, scenario)) << number;
+    }
+  EXPECT_EQ(timer.find(chain_and_moves(9), {.parameter = "issue_width", .factor = 1e9}), nullptr);
+}
+
 TEST(WindowTimer, TimesAWindowOnceWhateverItsBlocksAreCalled) {
   WindowTimer timer(core::core_parameters("zen3").value());
   const auto kept = chain_and_moves(1000);
