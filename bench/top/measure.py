@@ -1,17 +1,17 @@
 """CPU time, memory and punctuality of `loft top` and of `perf stat`, in turns.
 
-    bench/top/measure.py SECONDS [LOFT]
+    bench/top/measure.py SECONDS [LOFT [WAKE]]
 """
 import json
 import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 SECONDS = int(sys.argv[1])
 LOFT = sys.argv[2] if len(sys.argv) > 2 else "build/release/loft"
+WAKE = sys.argv[3] if len(sys.argv) > 3 else None
 SOFTWARE = "context-switches,cpu-migrations,page-faults,minor-faults,major-faults,alignment-faults"
 HARDWARE = "context-switches,page-faults,cycles,instructions,branches,branch-misses"
 has_counters = any(os.path.exists(f"/sys/bus/event_source/devices/{pmu}") for pmu in ("cpu", "cpu_core"))
@@ -50,26 +50,6 @@ def samples_of_loft():
     return [json.loads(line) for line in lines]
 
 
-def cost_of_waking():
-    """In us of CPU time: a pinned thread that is woken by an eventfd ten times a second and goes to sleep again."""
-    eventfd = os.eventfd(0)
-    times = []
-
-    def sleep_and_wake():
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        for _ in range(30):
-            os.eventfd_read(eventfd)
-            times.append(time.clock_gettime_ns(time.CLOCK_THREAD_CPUTIME_ID))
-
-    sleeper = threading.Thread(target=sleep_and_wake)
-    sleeper.start()
-    for _ in range(30):
-        time.sleep(0.1)
-        os.eventfd_write(eventfd, 1)
-    sleeper.join()
-    return percentile([(after - before) / 1000 for before, after in zip(times, times[1:])], 0.5)
-
-
 def main():
     print(f"{os.cpu_count()} CPUs, 10 samples a second, events: {EVENTS}")
     share, memory = run([LOFT, "top", "--batch", "-i", "100", "-n", str(10 * SECONDS), "-e", EVENTS, "--format", "csv"])
@@ -86,7 +66,9 @@ def main():
     print(f"by loft's own account {100 * sum(shares) / len(shares):.3f} % of one CPU;"
           f" memory {memory[0] / 2**20:.1f} MB at first, {memory[-1] / 2**20:.1f} MB at last")
     print(f"a reading of one core {percentile(readers, 0.5):.1f} us (median), {percentile(readers, 0.99):.1f} us (99th percentile)")
-    print(f"waking a thread alone {cost_of_waking():.1f} us (median), by a thread of Python")
+    if WAKE:
+        cost = subprocess.run([WAKE], check=True, capture_output=True, text=True).stdout.strip()
+        print(f"waking a thread alone {cost} us (median), which reads nothing")
     print(f"lateness of samples   {percentile(late, 0.5):.0f} us (median), {percentile(late, 0.99):.0f} us (99th percentile)")
     print(f"readings that were late {samples[-1]['cost']['late']}, samples left out {samples[-1]['cost']['skipped']}")
 

@@ -52,7 +52,7 @@ std::string core_row(const Frame& frame, const CoreSample& core,
 
 std::string energy_row(const Frame& frame, const EnergySample& energy) {
   return fmt::format("{:>9.3f} {} {}{}\n", to_seconds(frame.time), printable(energy.domain),
-                     energy.origin == sample::Origin::counted ? "" : "~",
+                     energy.origin == sample::Origin::counted || !energy.watts ? "" : "~",
                      energy.watts ? fmt::format("{:.2f} W", *energy.watts) : "n/a");
 }
 

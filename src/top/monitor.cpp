@@ -52,7 +52,7 @@ Result<Monitor> Monitor::start(MonitorOptions options, const metric::Request& re
     watched.core.change(std::move(set));
   }
   monitor.gauges_ = source::energy::Gauges::open(monitor.options_.root);
-  monitor.joules_.resize(monitor.gauges_.size());
+  monitor.metered_.resize(monitor.gauges_.size());
   monitor.domains_ = names_of(monitor.gauges_);
   return monitor;
 }
@@ -140,16 +140,25 @@ Frame Monitor::collect() {
   return frame;
 }
 
+// A meter that is not read this time shows what it did over its last readings.
 void Monitor::add_energy(Frame& frame, Nanoseconds at) {
-  const auto used = gauges_.advance(at);
-  const double seconds = to_seconds(at - last_time_);
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    EnergySample sample{domains_[i], used[i], std::nullopt, gauges_.is_gpu(i),
-                        gauges_.is_power(i) ? sample::Origin::modelled : sample::Origin::counted};
-    joules_[i] += used[i].value_or(0);
+  using sample::Origin;
+  const auto steps = gauges_.advance_sparingly(at);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EnergySample sample{domains_[i], steps[i].joules, std::nullopt, gauges_.is_gpu(i),
+                        gauges_.is_power(i) ? Origin::modelled
+                        : steps[i].is_read  ? Origin::counted
+                                            : Origin::scaled};
+    Metered& metered = metered_[i];
+    metered.joules += steps[i].joules.value_or(0);
+    if (steps[i].is_read) metered.watts.reset();
+    if (steps[i].joules && steps[i].seconds > 0)
+      metered.watts = *steps[i].joules / steps[i].seconds;
     // A meter that never moved does not work: no machine runs without energy.
-    if (joules_[i] <= 0) sample.joules.reset();
-    if (sample.joules && seconds > 0) sample.watts = *sample.joules / seconds;
+    if (metered.joules <= 0)
+      sample.joules.reset();
+    else
+      sample.watts = metered.watts;
     frame.energy.push_back(std::move(sample));
   }
 }

@@ -65,6 +65,11 @@ class Monitor {
     Nanoseconds next_try{};
   };
 
+  struct Metered {
+    double joules = 0;  // so far
+    std::optional<double> watts;
+  };
+
   explicit Monitor(MonitorOptions options);
   void ask();
   void revive(Watched& watched, Nanoseconds at);
@@ -82,7 +87,7 @@ class Monitor {
   CpuAccounts accounts_;
   source::energy::Gauges gauges_;
   std::vector<std::string> domains_;  // names of the gauges, each once
-  std::vector<double> joules_;        // of each gauge so far
+  std::vector<Metered> metered_;      // by gauge
   Nanoseconds origin_{};
   Nanoseconds due_{};
   Nanoseconds last_time_{};

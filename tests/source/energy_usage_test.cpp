@@ -94,6 +94,29 @@ TEST_F(EnergyUsageTest, AMeterThatBeganAnewIsUnknownForOnce) {
   EXPECT_DOUBLE_EQ(gauges.advance(start + std::chrono::seconds(2))[0].value_or(0), 30);
 }
 
+TEST(Gauges, WhatIsSlowToReadIsReadSeldom) {
+  int readings = 0;
+  Gauges gauges;
+  const auto take_long = [&]() -> std::optional<double> {
+    const Nanoseconds until = now(CLOCK_THREAD_CPUTIME_ID) + std::chrono::milliseconds(1);
+    while (now(CLOCK_THREAD_CPUTIME_ID) < until) {
+    }
+    return 10.0 * ++readings;
+  };
+  ASSERT_TRUE(gauges.add({.name = "slow", .read = take_long}));
+  ASSERT_TRUE(gauges.add({.name = "quick", .read = [] { return std::optional(1.0); }}));
+  const Nanoseconds start = now();
+  const auto soon = gauges.advance_sparingly(start + std::chrono::milliseconds(100));
+  EXPECT_FALSE(soon[0].is_read);
+  EXPECT_TRUE(soon[1].is_read);
+  EXPECT_EQ(readings, 1);
+  const auto later = gauges.advance_sparingly(start + std::chrono::seconds(20));
+  EXPECT_TRUE(later[0].is_read);
+  EXPECT_EQ(later[0].joules, 10.0);
+  EXPECT_NEAR(later[0].seconds, 20, 1) << "all the time since it was read before";
+  EXPECT_EQ(gauges.advance(start + std::chrono::seconds(20))[0], 10.0) << "who must know may ask";
+}
+
 // Between two steps of a meter its power is even: readings that show nothing new are no steps.
 TEST_F(EnergyUsageTest, ItsCourseHasTheStepsOfTheMeter) {
   auto usage = EnergyUsage::start(SystemRoot{root_});

@@ -55,6 +55,33 @@ bool went_around(double joules, double seconds) {
   return joules <= kMostWatts * std::max(seconds, 1.0);
 }
 
+// What a reading costs, at most one part in so many of the time.
+constexpr int kPauses = 500;
+constexpr Nanoseconds kSlow = std::chrono::microseconds(100);
+constexpr Nanoseconds kLongestPause = std::chrono::seconds(10);
+
+// By CPU time: a machine that is busy makes no gauge slow.
+std::optional<double> read_timed(Gauge& gauge) {
+  const Nanoseconds before = now(CLOCK_THREAD_CPUTIME_ID);
+  const auto value = gauge.read();
+  const Nanoseconds cost = now(CLOCK_THREAD_CPUTIME_ID) - before;
+  gauge.pause = cost < kSlow ? Nanoseconds(0) : std::min(cost * kPauses, kLongestPause);
+  return value;
+}
+
+// The joules since it was last read.
+std::optional<double> step(Gauge& gauge, Nanoseconds at) {
+  const auto value = read_timed(gauge);
+  if (!value) return std::nullopt;
+  const double seconds = to_seconds(at - gauge.last_time);
+  double joules = gauge.is_power ? (gauge.last + *value) / 2 * seconds : *value - gauge.last;
+  if (joules < 0 && gauge.range > 0 && went_around(joules + gauge.range, seconds))
+    joules += gauge.range;
+  gauge.last = *value;
+  gauge.last_time = at;
+  return joules >= 0 ? std::optional(joules) : std::nullopt;
+}
+
 // One CPU of each package.
 std::map<std::string, int> first_cpus() {
   std::map<std::string, int> first;
@@ -79,7 +106,7 @@ Gauges Gauges::open(const SystemRoot& root) {
 }
 
 bool Gauges::add(Gauge gauge) {
-  const auto first = gauge.read();
+  const auto first = read_timed(gauge);
   if (!first) return false;
   gauge.last = *first;
   gauge.last_time = now();
@@ -146,19 +173,20 @@ void Gauges::add_gpus() {
 
 std::vector<std::optional<double>> Gauges::advance(Nanoseconds at) {
   std::vector<std::optional<double>> used;
-  for (Gauge& gauge : gauges_) {
-    used.emplace_back();
-    const auto value = gauge.read();
-    if (!value) continue;
-    const double seconds = to_seconds(at - gauge.last_time);
-    double joules = gauge.is_power ? (gauge.last + *value) / 2 * seconds : *value - gauge.last;
-    if (joules < 0 && gauge.range > 0 && went_around(joules + gauge.range, seconds))
-      joules += gauge.range;
-    gauge.last = *value;
-    gauge.last_time = at;
-    if (joules >= 0) used.back() = joules;
-  }
+  for (Gauge& gauge : gauges_) used.push_back(step(gauge, at));
   return used;
+}
+
+std::vector<Gauges::Step> Gauges::advance_sparingly(Nanoseconds at) {
+  std::vector<Step> steps;
+  for (Gauge& gauge : gauges_) {
+    Step& taken = steps.emplace_back();
+    if (at - gauge.last_time < gauge.pause) continue;
+    taken.is_read = true;
+    taken.seconds = to_seconds(at - gauge.last_time);
+    taken.joules = step(gauge, at);
+  }
+  return steps;
 }
 
 }  // namespace loft::source::energy

@@ -17,6 +17,17 @@
 
 namespace loft::source::energy {
 
+struct Gauge {
+  std::string name;
+  std::function<std::optional<double>()> read;  // joules since some moment, or watts now
+  bool is_power = false;
+  bool is_gpu = false;
+  double range = 0;  // joules after which it begins again; 0: not known
+  double last = 0;
+  Nanoseconds last_time{};
+  Nanoseconds pause{};  // of one that is slow to read: until it is worth that again
+};
+
 class Gauges {
  public:
   // Those that can be read; none is no error.
@@ -33,18 +44,19 @@ class Gauges {
   // changed evenly since the reading before.
   [[nodiscard]] std::vector<std::optional<double>> advance(Nanoseconds at);
 
- private:
-  struct Gauge {
-    std::string name;
-    std::function<std::optional<double>()> read;  // joules since some moment, or watts now
-    bool is_power = false;
-    bool is_gpu = false;
-    double range = 0;  // joules after which it begins again; 0: not known
-    double last = 0;
-    Nanoseconds last_time{};
+  // The same for whoever asks often: gauges that take long (those of some GPUs take milliseconds)
+  // are read seldom.
+  struct Step {
+    bool is_read = false;
+    std::optional<double> joules;  // since it was last read
+    double seconds = 0;
   };
+  [[nodiscard]] std::vector<Step> advance_sparingly(Nanoseconds at);
+
   // Whether it could be read, and is there now.
   bool add(Gauge gauge);
+
+ private:
   // Whether powercap is among them.
   bool add_files(const SystemRoot& root);
   // Whether it has one that can be read.

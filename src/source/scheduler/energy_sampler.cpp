@@ -26,16 +26,24 @@ std::vector<std::string> EnergySampler::names() const {
 }
 
 void EnergySampler::sample(RecordingFile& file, Nanoseconds at) {
+  const auto steps = gauges_.advance_sparingly(at);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].joules) put(i, *steps[i].joules, file, at);
+}
+
+void EnergySampler::finish(RecordingFile& file, Nanoseconds at) {
   const auto joules = gauges_.advance(at);
-  for (std::size_t i = 0; i < joules.size(); ++i) {
-    if (!joules[i]) continue;
-    const double microjoules = *joules[i] * 1e6 + remainders_[i];
-    const double whole = std::floor(microjoules);
-    remainders_[i] = microjoules - whole;
-    if (whole > 0)
-      file.take_energy(i, {static_cast<std::uint64_t>(at.count()), 0},
-                       static_cast<std::uint64_t>(whole));
-  }
+  for (std::size_t i = 0; i < joules.size(); ++i)
+    if (joules[i]) put(i, *joules[i], file, at);
+}
+
+void EnergySampler::put(std::size_t gauge, double joules, RecordingFile& file, Nanoseconds at) {
+  const double microjoules = joules * 1e6 + remainders_[gauge];
+  const double whole = std::floor(microjoules);
+  remainders_[gauge] = microjoules - whole;
+  if (whole > 0)
+    file.take_energy(gauge, {static_cast<std::uint64_t>(at.count()), 0},
+                     static_cast<std::uint64_t>(whole));
 }
 
 }  // namespace loft::source::scheduler

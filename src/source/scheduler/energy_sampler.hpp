@@ -14,10 +14,14 @@ class EnergySampler {
   [[nodiscard]] static EnergySampler open(const SystemRoot& root = {});
 
   [[nodiscard]] std::vector<std::string> names() const;
-  // What was used since the sample before.
+  // What was used since the sample before; gauges that are slow to read have a sample now and then.
   void sample(RecordingFile& file, Nanoseconds at);
+  // What was used since then, of all.
+  void finish(RecordingFile& file, Nanoseconds at);
 
  private:
+  void put(std::size_t gauge, double joules, RecordingFile& file, Nanoseconds at);
+
   energy::Gauges gauges_;
   std::vector<double> remainders_;  // of a microjoule
 };

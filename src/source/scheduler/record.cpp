@@ -330,6 +330,7 @@ class RecordedRun {
       for (const std::string& line : isolation_->end()) result_.isolation.push_back(line);
     if (!result_.broken) {
       drain_all();
+      if (energy_) energy_->finish(*file_, now());
       recorder_->stop(sink());
       if (const auto written = file_->end_round(); !written) give_up(written.error());
     }
