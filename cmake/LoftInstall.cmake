@@ -13,6 +13,7 @@ if(TARGET loft_shared)
   set(loft_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/loft)
   install(TARGETS loft_shared EXPORT loft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY include/loft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY bindings DESTINATION ${CMAKE_INSTALL_DATADIR}/loft)
   install(EXPORT loft FILE loftTargets.cmake NAMESPACE loft:: DESTINATION ${loft_cmake_dir})
   configure_package_config_file(cmake/loftConfig.cmake.in ${CMAKE_BINARY_DIR}/loftConfig.cmake
                                 INSTALL_DESTINATION ${loft_cmake_dir})

@@ -102,6 +102,11 @@ LOFT_API int loft_counters_read(const loft_counters* counters, size_t index, lof
 /* Why an event or metric is missing, "" when it is not. */
 LOFT_API const char* loft_counters_why(const loft_counters* counters, size_t index);
 
+/* Begin and end of a marked region (loft/region.h), for languages that cannot include that. What
+ * these functions do between the two marks is counted inside: a few instructions. */
+LOFT_API void loft_region_enter(const char* name, size_t length);
+LOFT_API void loft_region_leave(const char* name, size_t length);
+
 #ifdef __cplusplus
 }
 #endif

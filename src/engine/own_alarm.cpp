@@ -21,7 +21,7 @@ struct Place {
 constexpr std::uint64_t kPlaces = 4096;
 Place g_places[kPlaces];
 
-std::uint64_t value_of(std::uint64_t place) {
+std::uint64_t alarm_value(std::uint64_t place) {
   return g_places[place].uses.load() * kPlaces + place;
 }
 
@@ -51,14 +51,14 @@ bool arm(const EventRule& rule, std::uint64_t target, std::uint64_t value, std::
 void serve_own_alarm(std::uint64_t value, void* context) {
   const std::uint64_t place = value % kPlaces;
   OwnAlarm* alarm = g_places[place].alarm.load();
-  if (alarm == nullptr || value_of(place) != value) return;
+  if (alarm == nullptr || alarm_value(place) != value) return;
   void* address = nullptr;
 #if defined(__x86_64__)
   address = reinterpret_cast<void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
 #endif
   const std::uint64_t next = alarm->callback_(alarm->data_, {alarm->target_, address, context});
   // The callback may have cleared it.
-  if (next == 0 || g_places[place].alarm.load() != alarm || value_of(place) != value) return;
+  if (next == 0 || g_places[place].alarm.load() != alarm || alarm_value(place) != value) return;
   alarm->target_ = next;
   arm(alarm->rule_, next, value, alarm->number_);
 }
@@ -97,7 +97,7 @@ bool OwnAlarm::set(std::uint64_t target) {
     if (place_ == kPlaces) return false;
   }
   target_ = target;
-  if (arm(rule_, target, value_of(place_), number_)) return true;
+  if (arm(rule_, target, alarm_value(place_), number_)) return true;
   g_places[place_].alarm = nullptr;
   return false;
 }
