@@ -1,5 +1,8 @@
 #include "engine/code_reader.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "engine/classify/facts.hpp"
 
 namespace loft::engine {
@@ -11,6 +14,21 @@ std::string_view deciding_bytes(std::string_view code, const ZydisDecodedInstruc
   return code.substr(0, immediate.is_relative ? immediate.offset : decoded.length);
 }
 
+std::uint64_t hash_of_code(std::string_view bytes) {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = bytes.size();
+  const auto add = [&](const char* from, std::size_t size) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, size);
+    hash = (hash ^ word) * kFactor;
+    hash ^= hash >> 32;
+  };
+  for (; bytes.size() >= sizeof hash; bytes.remove_prefix(sizeof hash))
+    add(bytes.data(), sizeof hash);
+  add(bytes.data(), bytes.size());
+  return hash;
+}
+
 }  // namespace
 
 CodeReader::CodeReader() {
@@ -19,18 +37,55 @@ CodeReader::CodeReader() {
 
 void CodeReader::read(std::span<const std::uint8_t> code, std::vector<KindId>& kinds,
                       std::vector<std::uint8_t>& lengths) {
+  if (code.empty()) return;
+  make_room();
   // A copy: the program may write what it shares with us.
-  const std::string bytes(code.begin(), code.end());
-  constexpr std::size_t kMostRemembered = 1u << 20;  // a program may make code without end
-  if (by_block_.size() >= kMostRemembered) by_block_.clear(), known_.clear();
-  if (by_instruction_.size() >= kMostRemembered) by_instruction_.clear();
-  const auto [block, is_new] = by_block_.try_emplace(bytes);
-  if (is_new) block->second = decode(bytes);
-  const auto [first, count] = block->second;
+  const std::size_t place = bytes_.size();
+  bytes_.insert(bytes_.end(), code.begin(), code.end());
+  const std::string_view bytes(bytes_.data() + place, code.size());
+  const std::uint64_t hash = hash_of_code(bytes);
+  Remembered& block = find(hash, bytes);
+  if (block.size == 0) {
+    block = {hash, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes.size()),
+             decode(bytes)};
+    ++block_count_;
+  } else {
+    bytes_.resize(place);
+  }
+  const auto [first, count] = block.kinds;
   for (const Known& known : std::span(known_).subspan(first, count)) {
     kinds.push_back(known.kind);
     lengths.push_back(known.length);
   }
+}
+
+// The block with these bytes, or the free place for it.
+CodeReader::Remembered& CodeReader::find(std::uint64_t hash, std::string_view code) {
+  std::size_t at = hash & (blocks_.size() - 1);
+  while (blocks_[at].size != 0 &&
+         (blocks_[at].hash != hash ||
+          std::string_view(bytes_.data() + blocks_[at].place, blocks_[at].size) != code))
+    at = (at + 1) & (blocks_.size() - 1);
+  return blocks_[at];
+}
+
+// For one more block. At most half of the places are taken.
+void CodeReader::make_room() {
+  constexpr std::size_t kFirst = 4096;
+  constexpr std::size_t kMostRemembered = 1u << 20;  // a program may make code without end
+  constexpr std::size_t kMostBytes = 1u << 30;
+  if (by_instruction_.size() >= kMostRemembered) by_instruction_.clear();
+  if (block_count_ >= kMostRemembered || bytes_.size() >= kMostBytes) {
+    blocks_.assign(kFirst, {});
+    bytes_.clear();
+    known_.clear();
+    block_count_ = 0;
+  }
+  if (block_count_ * 2 < blocks_.size()) return;
+  std::vector<Remembered> old(std::max(kFirst, blocks_.size() * 2));
+  old.swap(blocks_);
+  for (const Remembered& block : old)
+    if (block.size != 0) find(block.hash, {bytes_.data() + block.place, block.size}) = block;
 }
 
 CodeReader::Range CodeReader::decode(std::string_view code) {

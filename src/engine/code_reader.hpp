@@ -42,6 +42,16 @@ class CodeReader {
     std::uint32_t count = 0;
   };
 
+  // A block that was read: its bytes, and what they are. Open addressing by the hash.
+  struct Remembered {
+    std::uint64_t hash = 0;
+    std::uint32_t place = 0;  // in bytes_
+    std::uint32_t size = 0;   // 0: free
+    Range kinds;
+  };
+
+  Remembered& find(std::uint64_t hash, std::string_view code);
+  void make_room();
   Range decode(std::string_view code);
   // The kind of the instruction at the start of `code`, and its length; 0 when it does not decode.
   Known decode_one(std::string_view code);
@@ -49,7 +59,9 @@ class CodeReader {
   ZydisDecoder decoder_;
   KindTable kinds_;
   std::vector<Known> known_;
-  std::unordered_map<std::string, Range> by_block_;
+  std::vector<char> bytes_;  // of the blocks that are remembered
+  std::vector<Remembered> blocks_;
+  std::size_t block_count_ = 0;
   std::unordered_map<std::string, KindId> by_instruction_;
 };
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kArenaBytes = 64u << 20;
 constexpr std::uint64_t kHugePage = 2u << 20;
 constexpr std::uint64_t kRoomForTrace = 256u << 10;
+constexpr std::uint64_t kUsualTrace = 1u << 10;
 constexpr std::uint64_t kReach = 0x60000000;  // leaves half a GiB for the operands' own distance
 constexpr std::uint32_t kMaxArenas = 256;
 constexpr std::uint32_t kMaxTraces = kArenaBytes / 32;
@@ -78,8 +79,10 @@ Arena* arena_near(std::uint64_t pc) {
   for (std::uint32_t i = g_count; i-- > 0;) {
     Arena& arena = g_arenas[i];
     if (is_near(arena, pc) && arena.hot + kRoomForTrace < arena.cold &&
-        arena.trace_count + 1 < kMaxTraces)
+        arena.trace_count + 1 < kMaxTraces) {
+      arena.hot_ahead.go_up(word(arena.hot), word(arena.hot) + kUsualTrace, word(arena.cold));
       return &arena;
+    }
   }
   return open_arena(pc);
 }
@@ -97,6 +100,7 @@ const Arena* arena_number(std::uint32_t number) {
 
 std::uint8_t* take_cold(Arena& arena, std::uint32_t bytes) {
   arena.cold -= (bytes + 7) & ~7u;
+  arena.cold_ahead.go_down(word(arena.cold), word(arena.cold) + bytes, word(arena.hot));
   return arena.cold;
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "engine/runtime/kernel.hpp"
+
 namespace loft::engine::runtime {
 
 struct Trace;
@@ -17,6 +19,8 @@ struct Arena {
   std::uint8_t* miss;  // jumps to engine_indirect_miss
   Trace** traces;      // in order of their code
   std::uint32_t trace_count;
+  Ahead hot_ahead;
+  Ahead cold_ahead;
 };
 
 // The arena for code at `pc`, with room for one more trace.

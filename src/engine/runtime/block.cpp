@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/runtime/kernel.hpp"
+#include "engine/runtime/quick_decode.hpp"
 
 namespace loft::engine::runtime {
 
@@ -19,32 +20,16 @@ long read_code(std::uint8_t* to, std::uint64_t from, long bytes) {
   return is_error(read) ? 0 : read;
 }
 
-namespace {
-
-// The instruction at the start of `bytes`. The search for dead flags has read much of what is
-// translated next, and traces that overlap read the same again: what was decoded at a place is
-// remembered with its bytes. cache_lock() is held.
-Instruction decode_once(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available) {
-  struct Remembered {
-    Instruction instruction;
-    std::uint8_t bytes[15];
-  };
-  constexpr std::uint64_t kPlaces = 2048;
-  static Remembered places[kPlaces];
-  Remembered& place = places[pc % kPlaces];
-  Instruction known = place.instruction;
-  if (known.pc != pc || known.length == 0 || known.length > available ||
-      std::memcmp(place.bytes, bytes, known.length) != 0) {
-    known = decode_instruction(pc, bytes, available);
-    if (known.flow == Flow::invalid) return known;  // with more bytes it may be another
-    place.instruction = known;
-    std::memcpy(place.bytes, bytes, known.length);
+void decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available,
+                        Instruction& instruction) {
+  if (!decode_quickly(pc, bytes, available, instruction))
+    instruction = decode_fully(pc, bytes, available);
+  instruction.door = door_at(bytes, instruction.length);
+  if (instruction.door != Door::none) {
+    instruction.flow = Flow::door;
+    instruction.flags_written = kArithmeticFlags;
   }
-  known.bytes = bytes;
-  return known;
 }
-
-}  // namespace
 
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end) {
   const std::uint64_t wanted = code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes;
@@ -53,13 +38,14 @@ void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t
   block.count = 0;
   block.size = 0;
   while (block.count < kMaxInstructions && pc + block.size < end) {
-    const Instruction instruction =
-        decode_once(pc + block.size, block.bytes + block.size, available - block.size);
+    Instruction& instruction = block.instructions[block.count];
+    decode_instruction(pc + block.size, block.bytes + block.size, available - block.size,
+                       instruction);
     // Behind the first one, what does not decode is left to a block of its own.
     if (instruction.flow == Flow::invalid && block.count != 0) return;
     if (instruction.flow == Flow::refused && block.count != 0) return;
     if (instruction.flow == Flow::door && block.count != 0) return;
-    block.instructions[block.count++] = instruction;
+    ++block.count;
     block.size += instruction.length;
     if (instruction.ends_block()) return;
   }
@@ -76,10 +62,8 @@ class FlagSearch {
   bool all_dead(std::uint64_t pc, std::uint32_t dead, int branches) {
     for (;;) {
       if (pc < start_ || pc >= end_ || --left_ < 0) return false;
-      std::uint8_t bytes[15];
-      const std::uint64_t room = end_ - pc < sizeof bytes ? end_ - pc : sizeof bytes;
-      const long got = read_code(bytes, pc, static_cast<long>(room));
-      const Instruction instruction = decode_once(pc, bytes, static_cast<std::uint32_t>(got));
+      Instruction instruction;
+      decode_at(pc, instruction);
       if ((instruction.flags_read & ~dead) != 0) return false;
       dead |= instruction.flags_written;
       if (dead == kArithmeticFlags) return instruction.flow == Flow::next;
@@ -102,8 +86,24 @@ class FlagSearch {
   }
 
  private:
+  // Code is read some instructions at a time.
+  void decode_at(std::uint64_t pc, Instruction& instruction) {
+    constexpr std::uint64_t kLongest = 15;
+    const std::uint64_t room = end_ - pc < sizeof bytes_ ? end_ - pc : sizeof bytes_;
+    const std::uint64_t needed = room < kLongest ? room : kLongest;
+    if (pc < from_ || pc + needed > from_ + size_) {
+      from_ = pc;
+      size_ = static_cast<std::uint64_t>(read_code(bytes_, pc, static_cast<long>(room)));
+    }
+    decode_instruction(pc, bytes_ + (pc - from_), static_cast<std::uint32_t>(from_ + size_ - pc),
+                       instruction);
+  }
+
   std::uint64_t start_;
   std::uint64_t end_;
+  std::uint8_t bytes_[64];
+  std::uint64_t from_ = 0;
+  std::uint64_t size_ = 0;
   int left_ = 24;  // instructions
 };
 
@@ -151,10 +151,19 @@ bool are_flags_dead(std::uint64_t pc, std::uint64_t start, std::uint64_t end) {
   return FlagSearch(start, end).all_dead(pc, 0, 1);
 }
 
+namespace {
+
+RegisterUse use_of(const Instruction& instruction) {
+  if (!instruction.knows_registers) return register_use(instruction);
+  return {instruction.registers_read, instruction.registers_overwritten, instruction.uses_memory};
+}
+
+}  // namespace
+
 int spare_register(const Block& block) {
   std::uint32_t read = 0;
   for (std::uint32_t i = 0; i < block.count && i < 12; ++i) {
-    const RegisterUse use = register_use(block.instructions[i]);
+    const RegisterUse use = use_of(block.instructions[i]);
     if (use.memory) return -1;
     read |= use.read;
     const std::uint32_t spare = use.overwritten & ~read & ~(1u << 4 | 1u << 12);  // not rsp, r12

@@ -21,6 +21,11 @@ struct Block {
 // How many bytes of code could be read. What may only be executed is read through /proc.
 long read_code(std::uint8_t* to, std::uint64_t from, long bytes);
 
+// Decodes the instruction at the start of `bytes`, doors included. The bytes must outlive the
+// result.
+void decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available,
+                        Instruction& instruction);
+
 // Reads the block at `pc` out of the program's memory. No instruction starts at `end` or behind it,
 // and none reaches behind `code_end`. There is always at least one instruction; where the memory is
 // no code it is an invalid one.

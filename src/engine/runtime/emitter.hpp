@@ -41,8 +41,12 @@ class Emitter {
     put(0x65, 0xFF, 0x24, 0x25);
     put_32(offset);
   }
-  // inc qword gs:[offset]: changes flags, but for CF
+  // add qword gs:[offset], amount, or the shorter inc
   void add_context_changing_flags(std::uint32_t offset, std::uint8_t amount) {
+    if (amount == 1) {
+      put(0x65, 0x48, 0xFF, 0x04, 0x25);
+      return put_32(offset);
+    }
     put(0x65, 0x48, 0x83, 0x04, 0x25);
     put_32(offset);
     put(amount);
@@ -62,13 +66,13 @@ class Emitter {
   void add_without_flags(int reg, std::int8_t amount) {
     put(0x48 | (reg >= 8 ? 5 : 0), 0x8D, 0x40 | (reg & 7) << 3 | (reg & 7), amount);
   }
-  // The counter at gs:[offset] by way of rax, which keeps its value
+  // The counter at gs:[offset] by way of r11, which keeps its value: few programs wait for it
   void count_without_flags(std::uint32_t offset, std::int8_t amount) {
-    store_context(CTX_SPILL2, kRax);
-    load_context(kRax, offset);
-    add_without_flags(kRax, amount);
-    store_context(offset, kRax);
-    load_context(kRax, CTX_SPILL2);
+    store_context(CTX_SPILL2, kR11);
+    load_context(kR11, offset);
+    add_without_flags(kR11, amount);
+    store_context(offset, kR11);
+    load_context(kR11, CTX_SPILL2);
   }
   // jmp rel32, or through a literal when it is too far; the bytes of the short form can be patched.
   void jump(const std::uint8_t* target) {

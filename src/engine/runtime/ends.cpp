@@ -27,6 +27,12 @@ bool Translation::emit_end(const Instruction& last) {
       emit_door(last);
       return true;
     case Flow::jump:
+      if (can_follow(last)) {
+        falls_from_ = record_taken(block_points_[blocks_ - 1].number);
+        counts_taken_ = true;
+        next_pc_ = last.target;
+        return true;
+      }
       point(Point::clean);
       emit_jump_to(last.target);
       return false;
@@ -93,6 +99,14 @@ void Translation::emit_jump_to(std::uint64_t target) {
 // that follows has no counter. Thresholds, totals of calls and the stream need to know each block.
 bool Translation::is_seldom_taken(const Instruction& branch) const {
   return branch.target > branch.pc && !has_stream_ && !has_calls_ && threshold_count() == 0;
+}
+
+// A jump that leads forward, and not far, needs no code: the trace goes on where it leads. The
+// block there runs as often as this one, as one does behind a branch that is never taken.
+bool Translation::can_follow(const Instruction& jump) const {
+  return !is_stepping_ && is_seldom_taken(jump) && !is_checked_ && jump.target < region_.end &&
+         jump.target - trace_->pc <= kFarthestBlock && blocks_ < kMaxBlocksOfTrace - 1 &&
+         find_trace(jump.target, trace_->version) == nullptr;
 }
 
 // The ways of branches that count when they are taken, behind the rest of the trace: not in the
@@ -167,12 +181,21 @@ void Translation::emit_return_address(std::uint64_t pc) {
   point(Point::ours);
 }
 
-// jmp or call through a register or memory: its operand is loaded into rax instead.
-void Translation::emit_indirect(const Instruction& branch) {
-  point(Point::clean);
-  emit_.store_context(CTX_SPILL0, kRax);
-  emit_.store_context(CTX_SPILL1, kRcx);
-  point(Point::branch_spilled);
+// Loads the operand of a jmp or call through a register or memory into rax, instead of going there.
+void Translation::load_target(const Instruction& branch) {
+  constexpr std::int64_t kLoadBytes = 7;
+  const std::int64_t distance =
+      static_cast<std::int64_t>(branch.rip_target - word(emit_.at())) - kLoadBytes;
+  if (branch.rip_offset != 0 && fits_32(distance)) {
+    emit_.put(0x48, 0x8B, 0x05);  // mov rax, [rip + distance]
+    emit_.put_32(static_cast<std::uint32_t>(distance));
+    return;
+  }
+  if (branch.rip_offset != 0) {
+    emit_.load_value(kRax, branch.rip_target);
+    emit_.put(0x48, 0x8B, 0x00);  // mov rax, [rax]
+    return;
+  }
   const std::uint8_t* bytes = branch.bytes;
   const std::uint32_t opcode_at = branch.modrm_offset - 1u;
   std::uint8_t rex = 0x48;
@@ -180,13 +203,16 @@ void Translation::emit_indirect(const Instruction& branch) {
     if (bytes[i] == 0x64 || bytes[i] == 0x67) emit_.put(bytes[i]);
     if (bytes[i] >> 4 == 4) rex = static_cast<std::uint8_t>(0x48 | (bytes[i] & 3));
   }
-  if (branch.rip_offset != 0) {
-    emit_.load_value(kRax, branch.rip_target);
-    emit_.put(0x48, 0x8B, 0x00);  // mov rax, [rax]
-  } else {
-    emit_.put(rex, 0x8B, bytes[opcode_at + 1] & 0xC7);
-    emit_.bytes(bytes + opcode_at + 2, branch.length - opcode_at - 2);
-  }
+  emit_.put(rex, 0x8B, bytes[opcode_at + 1] & 0xC7);
+  emit_.bytes(bytes + opcode_at + 2, branch.length - opcode_at - 2);
+}
+
+void Translation::emit_indirect(const Instruction& branch) {
+  point(Point::clean);
+  emit_.store_context(CTX_SPILL0, kRax);
+  emit_.store_context(CTX_SPILL1, kRcx);
+  point(Point::branch_spilled);
+  load_target(branch);
   if (branch.flow == Flow::call_indirect) {
     point(Point::branch_spilled);
     emit_return_address(branch.next_pc());

@@ -238,8 +238,7 @@ void open_decoder() {
   ZydisDecoderInit(&g_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 }
 
-Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
-                               std::uint32_t available) {
+Instruction decode_fully(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available) {
   Instruction instruction;
   instruction.pc = pc;
   instruction.bytes = bytes;
@@ -267,11 +266,6 @@ Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
   note_flags(decoded, instruction);
   note_units(decoded, instruction);
   note_gs(decoded, instruction);
-  instruction.door = door_at(bytes, instruction.length);
-  if (instruction.door != Door::none) {
-    instruction.flow = Flow::door;
-    instruction.flags_written = kArithmeticFlags;
-  }
   return instruction;
 }
 

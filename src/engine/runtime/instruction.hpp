@@ -57,14 +57,19 @@ struct Instruction {
   bool changes_tiles = false;  // the tile configuration
   bool uses_gs = false;        // the segment or its base, which is the engine's while it runs
   UnitPlan units[kMaxUnits];
+  // As register_use() has them, where they were easy to see. The masks are given without memory.
+  bool knows_registers = false;
+  bool uses_memory = false;
+  std::uint16_t registers_read = 0;
+  std::uint16_t registers_overwritten = 0;
 
   [[nodiscard]] std::uint64_t next_pc() const { return pc + length; }
   [[nodiscard]] bool ends_block() const { return flow != Flow::next; }
 };
 
-// Decodes the instruction at the start of `bytes`. The bytes must outlive the result.
-Instruction decode_instruction(std::uint64_t pc, const std::uint8_t* bytes,
-                               std::uint32_t available);
+// Decodes the instruction at the start of `bytes`, whatever it is. The bytes must outlive the
+// result. Doors are nops here.
+Instruction decode_fully(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t available);
 
 // General registers that it reads or writes, as a mask of their numbers. Slower: looks at operands.
 std::uint32_t registers_touched(const Instruction& instruction);

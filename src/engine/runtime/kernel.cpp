@@ -48,10 +48,16 @@ void* reserve(std::uint64_t bytes) {
   return reinterpret_cast<void*>(memory);
 }
 
+void Ahead::populate() const {
+  constexpr std::uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
+  kernel(SYS_madvise, start_, ready_ - start_, kPopulateWrite);
+}
+
 void* allocate(std::size_t bytes, std::size_t alignment) {
   static Lock lock;
   static std::uint64_t next = 0;
   static std::uint64_t end = 0;
+  static Ahead ahead;
   constexpr std::uint64_t kChunk = 4u << 20;
   const Holding holding(lock);
   next = (next + alignment - 1) & ~(alignment - 1);
@@ -61,6 +67,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
     end = next + size;
   }
   void* result = reinterpret_cast<void*>(next);
+  if (bytes < kChunk) ahead.go_up(next, next + bytes, end);
   next += bytes;
   return result;
 }

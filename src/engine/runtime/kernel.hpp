@@ -51,6 +51,37 @@ AddressRange reserved_range();
 // Memory of the engine's own: page-wise from the kernel, never given back, zero.
 void* allocate(std::size_t bytes, std::size_t alignment = 16);
 
+// Asks the kernel for memory that is used from one end to the other, many pages at a time: one by
+// one, their faults are a large part of what a short program costs. Only a hint, and so without a
+// lock.
+class Ahead {
+ public:
+  // [from, to) is about to be written, and then what follows up to `end`.
+  void go_up(std::uint64_t from, std::uint64_t to, std::uint64_t end) {
+    if (from >= start_ && to <= ready_) return;
+    start_ = from & ~(kPage - 1);
+    ready_ = (to & ~(kPage - 1)) + kStep;
+    if (ready_ > end) ready_ = end;
+    populate();
+  }
+  // [from, to) is about to be written, and then what lies below down to `end`.
+  void go_down(std::uint64_t from, std::uint64_t to, std::uint64_t end) {
+    if (from >= start_ && to <= ready_) return;
+    ready_ = (to + kPage - 1) & ~(kPage - 1);
+    start_ = from & ~(kPage - 1);
+    start_ = start_ - end < kStep ? end : start_ - kStep;
+    populate();
+  }
+
+ private:
+  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kStep = 64u << 10;
+  void populate() const;
+
+  std::uint64_t start_ = 0;
+  std::uint64_t ready_ = 0;
+};
+
 // A lock that threads of the program share inside the engine; held for short times only.
 class Lock {
  public:

@@ -1,6 +1,7 @@
 #include "engine/runtime/place.hpp"
 
 #include "engine/runtime/arena.hpp"
+#include "engine/runtime/block.hpp"
 #include "engine/runtime/call_totals.hpp"
 #include "engine/runtime/calls.hpp"
 #include "engine/runtime/kernel.hpp"
@@ -85,7 +86,10 @@ Instruction instruction_at(const Trace& trace, const MapPoint& point) {
   const BlockPoint& block = trace.block[point.block];
   const BlockEntry& entry = recorded_block(block.number);
   const std::uint32_t start = point.pc - block.pc;
-  return decode_instruction(trace.pc + point.pc, recorded_code(entry) + start, entry.size - start);
+  Instruction instruction;
+  decode_instruction(trace.pc + point.pc, recorded_code(entry) + start, entry.size - start,
+                     instruction);
+  return instruction;
 }
 
 // The instruction will look at its mask again, and count what is left of it then.

@@ -38,7 +38,11 @@ Use* g_spare = nullptr;
 
 Page* slot_of(std::uint64_t address) {
   if (g_pages == nullptr) g_pages = static_cast<Page*>(reserve(kMaxPages * sizeof(Page)));
-  std::uint64_t at = (address / kPage * 0x9E3779B97F4A7C15ull >> 32) & (kMaxPages - 1);
+  // Neighbours stay neighbours, so that the code of a small program fills few pages here.
+  constexpr std::uint64_t kNeighbours = 64;
+  const std::uint64_t number = address / kPage;
+  const std::uint64_t group = number / kNeighbours * 0x9E3779B97F4A7C15ull >> 32;
+  std::uint64_t at = (group * kNeighbours + number % kNeighbours) & (kMaxPages - 1);
   while (g_pages[at].address != 0 && g_pages[at].address != address)
     at = (at + 1) & (kMaxPages - 1);
   return &g_pages[at];

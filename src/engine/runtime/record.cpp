@@ -19,6 +19,8 @@ namespace {
 
 std::uint8_t* g_tables = nullptr;
 std::uint32_t g_image = 0;
+Ahead g_code_ahead;
+Ahead g_blocks_ahead;
 
 template <typename T>
 T* table(std::uint64_t offset) {
@@ -57,8 +59,11 @@ std::uint32_t record_block(std::uint64_t address, std::uint32_t mapping, const s
   const std::uint64_t code = shared_header()->code_bytes.fetch_add(size);
   if (number >= kMaxBlocks || code + size > kCodeLimit)
     stop(Message("the program has more code than the engine can record, at ").add_place(address));
-  std::memcpy(table<std::uint8_t>(kCodeOffset) + code, bytes, size);
+  std::uint8_t* copy = table<std::uint8_t>(kCodeOffset) + code;
+  g_code_ahead.go_up(word(copy), word(copy + size), word(g_tables + kEntriesOffset));
+  std::memcpy(copy, bytes, size);
   BlockEntry& entry = table<BlockEntry>(kBlocksOffset)[number];
+  g_blocks_ahead.go_up(word(&entry), word(&entry + 1), word(g_tables + kCodeOffset));
   entry.code_offset = code;
   entry.mapping = mapping;
   entry.size = size;

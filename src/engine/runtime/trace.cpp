@@ -35,6 +35,7 @@ Index& index_of(Version version) { return g_index[static_cast<int>(version)]; }
 constexpr std::uint32_t kMaxLinks = 64u << 20;
 Link* g_links = nullptr;
 std::uint32_t g_link_count = 1;
+Ahead g_links_ahead;
 
 // The table of indirect branches lies below 2 GiB, so that code needs no register to reach it. Each
 // entry is the first of a chain of entry codes for targets with the same low 16 bits.
@@ -66,6 +67,9 @@ Slot* slot_of(const Index& index, std::uint64_t pc) {
 void grow(Index& index, std::uint64_t capacity) {
   const Index old = index;
   index.slots = static_cast<Slot*>(reserve(capacity * sizeof(Slot)));
+  const std::uint64_t start = word(index.slots);
+  if (&index == g_index || old.slots != nullptr)
+    Ahead().go_up(start, start + capacity * sizeof(Slot), start + capacity * sizeof(Slot));
   index.capacity = capacity;
   for (std::uint64_t i = 0; i < old.capacity; ++i)
     if (old.slots[i].pc != 0) *slot_of(index, old.slots[i].pc) = old.slots[i];
@@ -141,15 +145,22 @@ void open_cache() {
   if (g_table == nullptr)
     stop(Message("no memory below 2 GiB is free for the engine's branch table"));
   for (std::uint64_t i = 0; i < entries_of_tables(); ++i) g_table[i] = word(&engine_indirect_miss);
-  std::uint16_t* states = low_states();
-  states[0] = static_cast<std::uint16_t>(xsave_bytes(0));
-  fill_states(states, kStates, 0);
-  fill_states(high_states(), kHighStates, kFirstHighState);
 }
 
-std::uint32_t state_table() { return static_cast<std::uint32_t>(word(low_states())); }
+std::uint32_t state_table() {
+  std::uint16_t* states = low_states();
+  if (states[0] == 0) {
+    fill_states(high_states(), kHighStates, kFirstHighState);
+    states[0] = static_cast<std::uint16_t>(xsave_bytes(0));
+    fill_states(states, kStates, 0);
+  }
+  return static_cast<std::uint32_t>(word(states));
+}
 
-bool has_high_states() { return high_states()[kHighStates - 1] != 0; }
+bool has_high_states() {
+  state_table();
+  return high_states()[kHighStates - 1] != 0;
+}
 
 std::uint32_t high_state_table() { return static_cast<std::uint32_t>(word(high_states())); }
 
@@ -200,6 +211,8 @@ const Trace* find_trace_at(std::uint64_t address) {
 std::uint32_t add_link(const Link& link) {
   if (g_link_count == kMaxLinks)
     stop(Message("the program has more branches than the engine can follow"));
+  g_links_ahead.go_up(word(g_links + g_link_count), word(g_links + g_link_count + 1),
+                      word(g_links + kMaxLinks));
   g_links[g_link_count] = link;
   return g_link_count++;
 }

@@ -1,5 +1,5 @@
 // A piece of the program in the code cache: a block and the blocks that follow it when no branch is
-// taken, each with a counter of its own. It is entered at its top only.
+// taken, or where a jump leads a little way forward. It is entered at its top only.
 #pragma once
 
 #include <cstdint>

@@ -85,8 +85,8 @@ void Translation::point(Point kind, std::uint8_t reg) {
 
 bool Translation::add_block() {
   const bool is_last = is_stepping_ || blocks_ + 1 == kMaxBlocksOfTrace ||
-                       next_pc_ - trace_->pc > 8192 || emit_.at() - trace_->code > kLongCode ||
-                       is_checked_;
+                       next_pc_ - trace_->pc > kFarthestBlock ||
+                       emit_.at() - trace_->code > kLongCode || is_checked_;
   if (blocks_ != 0 && (is_last || next_pc_ >= region_.end || is_entry(next_pc_))) {
     finish_conditional_without_next();
     emit_jump_to(next_pc_);
@@ -253,14 +253,14 @@ void Translation::emit_loop() {
     const auto distance = static_cast<std::int32_t>(way - (exits[rounds - 1] + 4));
     std::memcpy(exits[rounds - 1], &distance, sizeof distance);
     Emitter cold(way);
-    cold.store_context(CTX_SPILL2, kRax);
+    cold.store_context(CTX_SPILL2, kR11);
     if (!skips_blocks_) {
-      cold.load_context(kRax, counter_offset(number));
-      cold.add_without_flags(kRax, static_cast<std::int8_t>(rounds));
-      cold.store_context(counter_offset(number), kRax);
+      cold.load_context(kR11, counter_offset(number));
+      cold.add_without_flags(kR11, static_cast<std::int8_t>(rounds));
+      cold.store_context(counter_offset(number), kR11);
     }
-    if (has_calls_) emit_totals_without_flags(cold, rounds, kRax);
-    cold.load_context(kRax, CTX_SPILL2);
+    if (has_calls_) emit_totals_without_flags(cold, rounds, kR11);
+    cold.load_context(kR11, CTX_SPILL2);
     cold.jump(emit_.at());
   }
   round_ = 0;
@@ -277,7 +277,7 @@ void Translation::emit_counter(std::uint32_t number, std::uint32_t position, std
     return;
   }
   const int spare = spare_register(block_);
-  const int reg = spare >= 0 ? spare : static_cast<int>(kRax);
+  const int reg = spare >= 0 ? spare : static_cast<int>(kR11);
   if (spare < 0) emit_.store_context(CTX_SPILL2, reg);
   emit_.load_context(reg, counter_offset(number));
   emit_.add_without_flags(reg, static_cast<std::int8_t>(amount));

@@ -21,6 +21,8 @@ inline constexpr std::uint32_t kMaxPoints =
     kMaxBlocksOfTrace * (kMaxInstructions * (7 + 2 * kMaxThresholds) + 16 + kMaxThresholds);
 // Offsets in the code have 16 bits; no further block begins behind this.
 inline constexpr std::int64_t kLongCode = 16384;
+// Nor does one begin so many bytes behind the trace's start in the program.
+inline constexpr std::uint64_t kFarthestBlock = 8192;
 
 inline std::uint32_t counter_offset(std::uint32_t block) {
   return static_cast<std::uint32_t>(kCountersFromContext + std::uint64_t{block} * 8);
@@ -66,6 +68,7 @@ class Translation {
   void emit_counter(std::uint32_t number, std::uint32_t position, std::uint8_t amount);
   void emit_conditional(const Instruction& branch);
   [[nodiscard]] bool is_seldom_taken(const Instruction& branch) const;
+  [[nodiscard]] bool can_follow(const Instruction& jump) const;
   void emit_counted_exits();
   [[nodiscard]] bool promises_code() const { return !region_.writable && !region_.shared; }
   void emit_counted_loop(const Instruction& branch);
@@ -73,6 +76,7 @@ class Translation {
   void emit_indirect(const Instruction& branch);
   void emit_ret(const Instruction& branch);
   void emit_lookup();
+  void load_target(const Instruction& branch);
   void emit_entry();
   void emit_region_entry();
   void emit_exit();
