@@ -6,7 +6,7 @@ function(loft_calls_agent source)
   set(built ${CMAKE_BINARY_DIR}/probes/calls)
   file(MAKE_DIRECTORY ${built})
   set(flags -O2 -std=c11 -ffreestanding -fPIC -mgeneral-regs-only -mno-red-zone -fno-stack-protector
-            -fcf-protection=none -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns
+            -fcf-protection=none -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns -fno-jump-tables
             -fvisibility=hidden -Wall -Wextra -Werror)
   add_custom_command(
     OUTPUT ${built}/agent.bin

@@ -3,12 +3,17 @@
 // known length in a parent of known length: what both took by the program's own clock.
 //
 //   bench_calls [BATCHES]        bench_calls nested
+//   bench_calls churn            8 threads that call, end and are replaced, until its input ends
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #define KEPT __attribute__((noinline, noipa))
 
@@ -58,11 +63,36 @@ void run_nested() {
   std::printf("%.0f %.0f\n", in_parent, in_child);
 }
 
+// Each thread lives for some milliseconds.
+void run_churn() {
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> places;
+  for (int place = 0; place < 8; ++place)
+    places.emplace_back([&is_over] {
+      while (!is_over)
+        std::thread([] {
+          for (int i = 0; i < 5; ++i) {
+            for (int k = 0; k < 1'000; ++k) leaf(k);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
+        }).join();
+    });
+  char byte = 0;
+  while (::read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+  is_over = true;
+  for (std::thread& place : places) place.join();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count > 1 && std::strcmp(arguments[1], "nested") == 0) {
     run_nested();
+    return 0;
+  }
+  if (count > 1 && std::strcmp(arguments[1], "churn") == 0) {
+    run_churn();
     return 0;
   }
   const int batches = count > 1 ? std::atoi(arguments[1]) : 200;

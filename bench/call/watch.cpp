@@ -3,12 +3,15 @@
 //
 //   bench_watch statistics|kept|counts|uprobes FUNCTION COMMAND...
 //   bench_watch nested PARENT COMMAND...   the total of it, and of what is in it
+//   bench_watch attach FUNCTION COMMAND... attaches 100 times while it runs, and leaves it again
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,7 +19,9 @@
 #include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "source/calls/call_watch.hpp"
 #include "source/calls/native.hpp"
+#include "source/memory_ranges.hpp"
 #include "symbols/elf_symbols.hpp"
 
 namespace loft {
@@ -27,7 +32,7 @@ Result<std::uint64_t> watch_natively(const std::string& way, const std::string& 
   source::calls::NativeCalls calls;
   calls.request.patterns = {function};
   calls.request.keeps_calls = way == "kept";
-  calls.only_counts = way == "counts";
+  calls.request.only_counts = way == "counts";
   calls.command = command;
   LOFT_TRY(const sample::CallRun run, source::calls::watch_calls(calls));
   std::uint64_t sum = 0;
@@ -47,7 +52,61 @@ Result<void> show_nested(const std::string& parent, const std::vector<std::strin
         run.functions[i].name, run.in_unit(0, run.statistics[i].of[0].total),
         run.in_unit(0, run.statistics[i].of[0].self),
         run.statistics[i].of[0].percentile(0.5) * run.quantities[0].scale, run.statistics[i].calls,
-        run.overhead_ns);
+        run.overhead_ns.value_or(0));
+  return {};
+}
+
+// The code of the program as it is in its memory.
+Result<std::string> code_of(pid_t pid, const std::string& binary) {
+  LOFT_TRY(const auto ranges, source::mappings_of(pid));
+  const Fd memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::string code;
+  for (const source::MemoryRange& range : ranges) {
+    if (!range.is_code || range.path != binary) continue;
+    std::string part(static_cast<std::size_t>(range.end - range.start), '\0');
+    const ssize_t got =
+        ::pread(memory.get(), part.data(), part.size(), static_cast<off_t>(range.start));
+    if (got != static_cast<ssize_t>(part.size())) return failure_of_errno(errno, "read the code");
+    code += part;
+  }
+  return code;
+}
+
+Result<void> attach_again_and_again(const std::string& function,
+                                    const std::vector<std::string>& command) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failure_of_errno(errno, "make a pipe");
+  const Fd from(ends[0]);
+  Fd to(ends[1]);
+  LOFT_TRY(auto child, ChildProcess::prepare(command, {from.get(), -1, -1}));
+  LOFT_CHECK(child.start());
+  ::usleep(20'000);
+  LOFT_TRY(const std::string before, code_of(child.pid(), command[0]));
+  std::vector<double> held;
+  std::uint64_t calls = 0;
+  for (int i = 0; i < 100; ++i) {
+    sample::CallRequest request;
+    request.patterns = {function};
+    source::calls::CallWatch watch(request);
+    LOFT_CHECK(watch.attach(child.pid()));
+    for (const Nanoseconds until = now() + std::chrono::milliseconds(10); now() < until;) {
+      ::usleep(200);
+      watch.drain();
+    }
+    LOFT_CHECK(watch.detach());
+    if (watch.error()) return Failure(*watch.error());
+    held.push_back(static_cast<double>(watch.held().count()) / 1e6);
+    for (const auto& statistics : watch.take().statistics) calls += statistics.calls;
+  }
+  LOFT_TRY(const std::string after, code_of(child.pid(), command[0]));
+  to = Fd();
+  LOFT_TRY(const ProcessEnd end, child.wait());
+  std::ranges::sort(held);
+  fmt::print(
+      "100 times: held {:.1f} ms (median), {:.1f} ms (most); {} calls seen; its code is {}; "
+      "it ended with status {}\n",
+      held[held.size() / 2], held.back(), calls,
+      before == after && !before.empty() ? "what it was" : "CHANGED", end.shell_status());
   return {};
 }
 
@@ -92,8 +151,9 @@ int main(int count, char** arguments) {
   if (count < 4) return 2;
   const std::string way = arguments[1];
   const std::vector<std::string> command(arguments + 3, arguments + count);
-  if (way == "nested") {
-    const auto shown = loft::show_nested(arguments[2], command);
+  if (way == "nested" || way == "attach") {
+    const auto shown = way == "nested" ? loft::show_nested(arguments[2], command)
+                                       : loft::attach_again_and_again(arguments[2], command);
     if (!shown) fmt::print(stderr, "{}\n", to_string(shown.error()));
     return shown ? 0 : 125;
   }

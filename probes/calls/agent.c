@@ -19,6 +19,8 @@ _Static_assert(offsetof(Context, nodes) == LOFT_CALLS_NODES, "context");
 _Static_assert(sizeof(struct loft_calls_node) == LOFT_CALLS_NODE_SIZE, "node");
 _Static_assert(offsetof(Context, stacks) == LOFT_CALLS_STACKS, "context");
 _Static_assert(offsetof(Sums, not_min) == LOFT_CALLS_NOT_MIN, "sums");
+_Static_assert(offsetof(Sums, large) == LOFT_CALLS_LARGE, "sums");
+_Static_assert(offsetof(Context, largest) == LOFT_CALLS_LARGEST, "context");
 
 static uint64_t now(void) {
   uint32_t low, high;
@@ -52,9 +54,25 @@ static uint64_t* steps_of(const Context* context, uint32_t offset) {
                                           (LOFT_CALLS_HISTOGRAM_SIZE / LOFT_CALLS_SUMS_SIZE));
 }
 
+static uint64_t depth_of(const Context* context, const Frame* frame) {
+  return (uint64_t)(frame - sentinel(context)) - 1;
+}
+
+static void describe(const Context* context, const Frame* frame, uint64_t ticks, uint64_t own,
+                     uint32_t flags, struct loft_calls_kept* call) {
+  const uint64_t depth = depth_of(context, frame);
+  call->function = offset_of(frame);
+  call->caller = depth == 0 ? 0 : offset_of(frame - 1);
+  call->begin = frame->start;
+  call->ticks = ticks;
+  call->own = own;
+  call->depth = (uint32_t)depth;
+  call->flags = flags;
+}
+
 static void keep(Context* context, const Frame* frame, uint64_t ticks, uint64_t own,
                  uint32_t flags) {
-  const uint64_t depth = (uint64_t)(frame - sentinel(context)) - 1;
+  const uint64_t depth = depth_of(context, frame);
   if (ticks < context->longer || depth >= context->depth) return;
   const uint64_t read = __atomic_load_n(&context->read, __ATOMIC_ACQUIRE);
   if (context->written - read >= context->room) {
@@ -63,14 +81,25 @@ static void keep(Context* context, const Frame* frame, uint64_t ticks, uint64_t 
   }
   struct loft_calls_kept* call =
       (struct loft_calls_kept*)context->ring + (context->written & (context->room - 1));
-  call->function = offset_of(frame);
-  call->caller = depth == 0 ? 0 : offset_of(frame - 1);
-  call->begin = frame->start;
-  call->ticks = ticks;
-  call->own = own;
-  call->depth = (uint32_t)depth;
-  call->flags = flags;
+  describe(context, frame, ticks, own, flags, call);
   __atomic_store_n(&context->written, context->written + 1, __ATOMIC_RELEASE);
+}
+
+/* One of the largest calls of its function takes the place of the smallest of them. */
+static void note_large(Context* context, const Frame* frame, uint64_t ticks, uint64_t own,
+                       uint32_t flags) {
+  const uint32_t offset = offset_of(frame);
+  struct loft_calls_kept* calls =
+      (struct loft_calls_kept*)context->largest +
+      (uint64_t)(offset - LOFT_CALLS_SUMS) / LOFT_CALLS_SUMS_SIZE * LOFT_CALLS_LARGEST_COUNT;
+  struct loft_calls_kept* least = calls;
+  for (unsigned i = 1; i < LOFT_CALLS_LARGEST_COUNT; ++i)
+    if (calls[i].ticks < least->ticks) least = calls + i;
+  describe(context, frame, ticks, own, flags, least);
+  uint64_t large = least->ticks;
+  for (unsigned i = 0; i < LOFT_CALLS_LARGEST_COUNT; ++i)
+    if (calls[i].ticks < large) large = calls[i].ticks;
+  ((Sums*)(context->self + offset))->large = large;
 }
 
 static uint64_t node_key(uint32_t parent, uint32_t offset) {
@@ -106,7 +135,7 @@ static void close_frame(Context* context, const Frame* frame, uint64_t end, uint
   if (sums->open == 0) sums->total += ticks;
   if (sums->open != 0) flags |= kRecursive;
   if (~ticks > sums->not_min) sums->not_min = ~ticks;
-  if (ticks > sums->max) sums->max = ticks;
+  if (ticks > sums->large) note_large(context, frame, ticks, own, flags);
   if (flags & kEndedEarly) sums->ended_early += 1;
   steps_of(context, offset)[step_of(ticks)] += 1;
   struct loft_calls_node* node = (struct loft_calls_node*)(context->nodes + frame->node);
@@ -244,7 +273,7 @@ void loft_calls_exit(Context* context, uint64_t slot) {
 }
 
 /* swapcontext(from, to) or setcontext(to): the thread goes on on another stack. */
-void loft_calls_switch(Context* context, uint64_t from, uint64_t to) {
+static void switch_stack(Context* context, uint64_t from, uint64_t to) {
   enum { kCount = LOFT_CALLS_STACK_COUNT };
   uint32_t next = (uint32_t)(to >> 4) | 1;
   for (unsigned i = 0; i < kCount; ++i)
@@ -262,4 +291,41 @@ void loft_calls_switch(Context* context, uint64_t from, uint64_t to) {
   }
   context->switched = 1;
   context->stack = next;
+}
+
+/* Where longjmp() will put the stack pointer: glibc keeps it rotated and mixed with a secret. */
+static uint64_t target_of_jump(const uint64_t* environment) {
+  enum { kStackPointer = 6, kRotation = 0x11 };
+  const uint64_t kept = environment[kStackPointer];
+  uint64_t secret;
+  __asm__("movq %%fs:0x30, %0" : "=r"(secret));
+  return (kept >> kRotation | kept << (64 - kRotation)) ^ secret;
+}
+
+/* The program takes gs for itself, which is where contexts are found: loft takes its patches out
+ * of the program before that happens. Where loft is gone, nobody can. */
+static void give_up_segment(uint64_t code) {
+  enum { kSetsGs = 0x1001 };
+  if (code == kSetsGs && loft_calls_is_traced()) __asm__ volatile("int3");
+}
+
+/* A function that leaves calls without their returns, or changes what the agent stands on, is about
+ * to begin: `what` is one of loft_calls_leave, `slot` where its return address is. */
+void loft_calls_leave(Context* context, uint64_t first, uint64_t second, uint32_t what,
+                      uint64_t slot) {
+  switch (what) {
+    case kLoftSetsContext:
+      return switch_stack(context, 0, first);
+    case kLoftSwapsContext:
+      return switch_stack(context, first, second);
+    case kLoftCatches:
+      return end_left_frames(context, slot + 8, now());
+    case kLoftJumps:
+      return end_left_frames(context, target_of_jump((const uint64_t*)first), now());
+    case kLoftSetsSegment:
+      return give_up_segment(first);
+    case kLoftCallsSystem:
+      if (first == 158) give_up_segment(second);
+      return;
+  }
 }

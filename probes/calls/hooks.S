@@ -146,7 +146,7 @@ count_store:
         leaq    RED_ZONE(%rsp), %rsp
 count_template_end:
 
-/* In front of swapcontext() and its like. */
+/* In front of functions of enum loft_calls_leave. */
 switch_template:
         save_three
 switch_arguments:
@@ -220,6 +220,9 @@ exit_again:
         subq    LOFT_CALLS_START(%rcx), %rax
         movl    LOFT_CALLS_FUNCTION(%rcx), %edi
         andl    $~LOFT_CALLS_FACTS, %edi
+        addq    %gs:LOFT_CALLS_SELF, %rdi
+        cmpq    LOFT_CALLS_LARGE(%rdi), %rax
+        ja      exit_large
         movq    %rax, %rsi
         subq    LOFT_CALLS_CHILD(%rcx), %rsi
         movl    LOFT_CALLS_NODE(%rcx), %edx
@@ -227,8 +230,9 @@ exit_again:
         incq    LOFT_CALLS_NODE_CALLS(%rdx)
         addq    %rax, LOFT_CALLS_NODE_SUM(%rdx)
         addq    %rsi, LOFT_CALLS_NODE_OWN(%rdx)
-        imulq   $(LOFT_CALLS_HISTOGRAM_SIZE / LOFT_CALLS_SUMS_SIZE), %rdi, %rdx
-        addq    %gs:LOFT_CALLS_SELF, %rdi
+        movl    LOFT_CALLS_FUNCTION(%rcx), %edx
+        andl    $~LOFT_CALLS_FACTS, %edx
+        imulq   $(LOFT_CALLS_HISTOGRAM_SIZE / LOFT_CALLS_SUMS_SIZE), %rdx, %rdx
         addq    %gs:LOFT_CALLS_STEPS, %rdx
         movq    $0, LOFT_CALLS_NOT_SLOT(%rcx)
         leaq    -LOFT_CALLS_FRAME_SIZE(%rcx), %rcx
@@ -240,10 +244,7 @@ exit_again:
         decq    LOFT_CALLS_OPEN(%rdi)
         jne     1f
         addq    %rax, LOFT_CALLS_TOTAL(%rdi)
-1:      cmpq    LOFT_CALLS_MAX(%rdi), %rax
-        jbe     2f
-        movq    %rax, LOFT_CALLS_MAX(%rdi)
-2:      movq    %rax, %rsi
+1:      movq    %rax, %rsi
         notq    %rsi
         cmpq    LOFT_CALLS_NOT_MIN(%rdi), %rsi
         jbe     3f
@@ -268,6 +269,12 @@ exit_again:
 exit_done:
         restore_three
         ret
+exit_large:
+        popq    %rdi
+        popq    %rsi
+        leaq    SAVED_THREE(%rsp), %rdx
+        notq    %rdx
+        jmp     exit_slow
 exit_other:
         jb      exit_slow
         cmpl    $0, %gs:LOFT_CALLS_SWITCHED
@@ -281,17 +288,16 @@ exit_slow:
         restore_others
         jmp     exit_done
 
-/* Called from switch_template. How many arguments the function has in eax: the last is the stack to go to. */
+/* Called from switch_template. What the function does in eax; its own arguments are in rdi and rsi. */
 on_switch:
+        leaq    SAVED_THREE + 8(%rsp), %rcx
         save_others
         movq    %rsi, %rdx
         movq    %rdi, %rsi
         movq    %gs:LOFT_CALLS_SELF, %rdi
-        cmpl    $2, %eax
-        je      1f
-        movq    %rsi, %rdx
-        xorl    %esi, %esi
-1:      call    loft_calls_switch
+        movq    %rcx, %r8
+        movl    %eax, %ecx
+        call    loft_calls_leave
         restore_others
         ret
 

@@ -21,6 +21,7 @@
 #define LOFT_CALLS_LONGER 0x50   /* keep calls of at least so many ticks */
 #define LOFT_CALLS_DEPTH 0x58    /* keep calls below this frame */
 #define LOFT_CALLS_NODES 0x60    /* the address of the nodes */
+#define LOFT_CALLS_LARGEST 0x70  /* the address of the largest calls */
 #define LOFT_CALLS_STACKS 0x80   /* the stacks that were left */
 #define LOFT_CALLS_STACK_COUNT 64
 
@@ -51,13 +52,18 @@
 #define LOFT_CALLS_TOTAL 24   /* of those that were not inside another of the same function */
 #define LOFT_CALLS_OWN 32     /* without what watched callees took */
 #define LOFT_CALLS_NOT_MIN 40 /* the complement of the smallest: memory begins as 0 */
-#define LOFT_CALLS_MAX 48
+#define LOFT_CALLS_LARGE \
+  48 /* how long a call must take, more than this, to be one of the largest */
 #define LOFT_CALLS_UNUSUAL \
   56 /* 32 bits: ended early; 32 bits: not measured, the frames were full */
 
 /* The histogram of a function: as in base/log_linear.hpp. */
 #define LOFT_CALLS_STEP_COUNT 496
 #define LOFT_CALLS_HISTOGRAM_SIZE (8 * LOFT_CALLS_STEP_COUNT)
+
+/* The largest calls of a function, which have ended, in no order: as those that are kept. One that
+ * was never used has taken no time. */
+#define LOFT_CALLS_LARGEST_COUNT 8
 
 /* A node of the tree of calls: a function, and the node of its caller. A table that is searched by
  * both, whose first entry is nobody's: what found no room. A node's number is its offset. */
@@ -100,7 +106,7 @@ struct loft_calls_sums {
   uint64_t total;
   uint64_t own;
   uint64_t not_min;
-  uint64_t max;
+  uint64_t large;
   uint32_t ended_early;
   uint32_t unmeasured;
 };
@@ -137,8 +143,19 @@ struct loft_calls_context {
   uint64_t depth;
   uint64_t nodes;
   uint64_t node_count; /* that are used */
-  uint64_t spare[2];
+  uint64_t largest;
+  uint64_t spare;
   struct loft_calls_left_stack stacks[LOFT_CALLS_STACK_COUNT];
+};
+
+/* What a function does that leaves calls without their returns, or that the agent must know of. */
+enum loft_calls_leave {
+  kLoftSetsContext = 1,  /* setcontext(to) */
+  kLoftSwapsContext = 2, /* swapcontext(from, to) */
+  kLoftCatches = 3,      /* called from where an exception was caught */
+  kLoftJumps = 4,        /* longjmp(to, value) */
+  kLoftSetsSegment = 5,  /* arch_prctl(code, address) */
+  kLoftCallsSystem = 6   /* syscall(number, code, address) */
 };
 
 /* What the agent's code begins with: offsets in it. */
@@ -160,7 +177,7 @@ struct loft_calls_agent {
   uint32_t on_switch;       /* what switch_call is to reach */
   uint32_t switch_template; /* of the hook at swapcontext() and setcontext() */
   uint32_t switch_size;
-  uint32_t switch_arguments; /* in it: how many the function has */
+  uint32_t switch_arguments; /* in it: what the function does, see below */
   uint32_t switch_call;      /* in it: the displacement of the call into the agent */
   uint32_t loader_template;  /* of the hook at the loader's function for debuggers */
   uint32_t loader_size;

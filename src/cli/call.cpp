@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/call_flags.hpp"
 #include "cli/call_outputs.hpp"
 #include "cli/command.hpp"
+#include "roof/call_runs.hpp"
 #include "source/calls/native.hpp"
 #include "source/scheduler/call_file.hpp"
 #include "source/virtual/calls.hpp"
@@ -14,13 +16,15 @@ namespace loft::cli {
 namespace {
 
 struct CallFlags {
-  std::string pattern;
+  std::vector<std::string> patterns;
+  std::string program;  // stays empty: `command` has it
   std::string dso;
   std::vector<std::string> events;
   std::vector<pid_t> pids;
   std::string longer;
   std::string duration;
   unsigned depth = 0;
+  bool only_counts = false;
   std::uint64_t rows = 20;
   double budget = 0;  // in percent; 0: not asked for
   std::string tables;
@@ -33,33 +37,6 @@ Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "watch calls", std::move(why), std::move(hint));
 }
 
-// "10us", "1.5ms"; nothing but a number is nanoseconds.
-Result<Nanoseconds> parse_duration(const std::string& text) {
-  const auto unit = text.find_first_not_of("0123456789.");
-  const std::string name = unit == std::string::npos ? "ns" : text.substr(unit);
-  const auto number = parse_double(text.substr(0, unit));
-  for (const auto& [known, factor] :
-       {std::pair{"ns", 1.0}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}})
-    if (number && name == known && *number * factor < 9e18)
-      return Nanoseconds(static_cast<Nanoseconds::rep>(*number * factor));
-  return usage("'" + text + "' is no duration", "write it as 10us, 1.5ms or 2s");
-}
-
-// At commas, but for those between brackets, which are parts of a name: pair<int, long>::swap.
-std::vector<std::string> split_patterns(const std::string& text) {
-  std::vector<std::string> patterns(1);
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '<' || c == '(') ++depth;
-    if (c == '>' || c == ')') --depth;
-    if (c == ',' && depth == 0)
-      patterns.emplace_back();
-    else
-      patterns.back() += c;
-  }
-  return patterns;
-}
-
 // A recording keeps single calls; so does whatever shows them.
 bool keeps_calls(const CallFlags& flags) {
   return !flags.longer.empty() || flags.depth != 0 || flags.tables == "list";
@@ -67,7 +44,7 @@ bool keeps_calls(const CallFlags& flags) {
 
 Result<sample::CallRequest> make_request(const CallFlags& flags) {
   sample::CallRequest request;
-  request.patterns = split_patterns(flags.pattern);
+  request.patterns = split_patterns(flags.patterns);
   request.dso = flags.dso;
   for (const std::string& list : flags.events)
     for (const auto name : split(list, ',')) request.events.emplace_back(name);
@@ -75,23 +52,16 @@ Result<sample::CallRequest> make_request(const CallFlags& flags) {
     LOFT_TRY(request.longer, parse_duration(flags.longer));
   }
   request.depth = flags.depth;
+  request.only_counts = flags.only_counts;
   request.keeps_calls = keeps_calls(flags);
   request.has_budget = flags.budget > 0;
   if (request.has_budget) request.budget = flags.budget / 100;
   return request;
 }
 
-// Nothing was watched: the usual reasons.
-Result<void> check_found(const sample::CallRun& run, const CallFlags& flags) {
-  if (!run.functions.empty()) return {};
-  return failure(ErrorKind::not_found, "watch calls of '" + flags.pattern + "'",
-                 flags.dso.empty() ? "no function of the program has such a name"
-                                   : "no function of '" + flags.dso + "' has such a name",
-                 "it may be inlined everywhere, or the binary stripped; put the pattern in quotes, "
-                 "and try '*name*'");
-}
-
 Result<void> check(const CallFlags& flags) {
+  if (flags.patterns.empty())
+    return usage("no function was named", "write a pattern before --: loft call 'solve*' -- ./app");
   if (flags.command.empty() && flags.pids.empty())
     return usage("there is nothing to watch",
                  "give a program (loft call 'solve*' -- ./app) or a process (-p PID)");
@@ -99,19 +69,20 @@ Result<void> check(const CallFlags& flags) {
     return usage("a program and -p exclude each other", "leave one of them out");
   if (!flags.pids.empty() && flags.source == "virtual")
     return usage("the virtual PMU counts programs that loft starts", "leave out --source virtual");
+  if (flags.only_counts &&
+      (flags.source == "virtual" || !flags.events.empty() || keeps_calls(flags)))
+    return usage("--only-counts counts calls natively, and nothing else",
+                 "leave out --source, -e, --longer, --depth and --show");
   if (!flags.duration.empty() && flags.pids.empty())
     return usage("--for is about processes that run already", "leave it out");
   return {};
 }
 
-// Counts are the virtual PMU's; without any, the time is best taken natively.
-bool is_virtual(const CallFlags& flags) {
-  return flags.source == "virtual" ||
-         (flags.source == "auto" && flags.pids.empty() && !flags.events.empty());
-}
-
 Result<sample::CallRun> count(const CallFlags& flags, const sample::CallRequest& request) {
-  if (is_virtual(flags)) return source::virtual_pmu::count_calls(request, flags.command);
+  if (flags.source == "virtual") return source::virtual_pmu::count_calls(request, flags.command);
+  // The time is best taken natively, and there are no counters that could count beside it.
+  if (flags.source == "auto" && flags.pids.empty() && !flags.events.empty())
+    return roof::count_calls_twice(request, flags.command);
   source::calls::NativeCalls calls;
   calls.request = request;
   calls.command = flags.command;
@@ -129,7 +100,9 @@ bool is_recording(const OutputFlags& output) {
 Result<void> keep(const sample::CallRun& run, const CallFlags& flags, Terminal& terminal) {
   source::scheduler::RecordingFacts facts;
   facts.version = LOFT_VERSION;
-  facts.command_line = {"loft", "call", flags.pattern};
+  facts.command_line = {"loft", "call"};
+  facts.command_line.insert(facts.command_line.end(), flags.patterns.begin(), flags.patterns.end());
+  facts.command_line.emplace_back("--");
   facts.command_line.insert(facts.command_line.end(), flags.command.begin(), flags.command.end());
   LOFT_CHECK(source::scheduler::write_calls(flags.output.file, run, std::move(facts)));
   terminal.note(fmt::format("loft: {} calls kept in {}; see 'loft report --calls {}'\n",
@@ -145,7 +118,7 @@ Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
   LOFT_CHECK(check(flags));
   LOFT_TRY(const sample::CallRequest request, make_request(flags));
   LOFT_TRY(const sample::CallRun run, count(flags, request));
-  LOFT_CHECK(check_found(run, flags));
+  LOFT_CHECK(check_found(run.functions.size(), request));
   if (form == nullptr) {
     LOFT_CHECK(keep(run, flags, terminal));
     return run.end.shell_status();
@@ -176,18 +149,26 @@ void add_call(Command& app, Action& action) {
       ->add_option("--budget", flags->budget,
                    "leave a function alone whose watching takes more percent of the time (native)")
       ->check(between(0.001, 100.0));
+  command->add_flag("--only-counts", flags->only_counts,
+                    "count how often each function is called, and nothing else: cheaper (native)");
   command->add_option("--show", flags->tables, "one table: functions, slowest, tree or list")
       ->check(one_of(table_names()));
   command->add_option("--top", flags->rows, "rows of each table (20)");
   command
       ->add_option("--source", flags->source,
-                   "who counts: native, the time; virtual, exact counts; auto")
+                   "who counts: native, the time; virtual, exact counts; auto: with -e, both in "
+                   "two runs")
       ->check(one_of({"auto", "native", "virtual"}));
   add_output_flags(*command, flags->output, forms_of(call_outputs()));
-  command->add_option("pattern", flags->pattern, "functions: 'solve*'; several with commas")
-      ->required();
-  command->add_option("command", flags->command, "the program and its arguments, after --");
-  command->callback([flags, &action] {
+  command
+      ->add_option("patterns", flags->patterns,
+                   "functions, each a word or separated by commas: 'solve*' 'Matrix::*'")
+      ->required()
+      ->allow_extra_args(true);  // flags may stand between them
+  // All words come with the patterns; without another place for them the parser refuses "--".
+  command->add_option("command", flags->program, "the program and its arguments, after --");
+  command->callback([flags, command, &action] {
+    flags->command = take_after_dashes(flags->patterns, command.words_after_dashes());
     action = [flags](Terminal& terminal) { return run_call(*flags, terminal); };
   });
 }

@@ -6,6 +6,7 @@
 #include "base/places.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/call_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/job_flags.hpp"
 #include "cli/metric_library.hpp"
@@ -40,6 +41,8 @@ struct RecordFlags {
   std::string environment;
   RecordingFlags what;
   MetricFlags metrics;
+  std::vector<std::string> calls;  // patterns of functions
+  std::string longer;
   std::vector<pid_t> pids;
   bool whole_machine = false;
   std::vector<std::string> command;
@@ -114,6 +117,12 @@ Result<void> check(const RecordFlags& flags) {
     return usage("-a records everything that runs", "leave out -p, --all and --isolate");
   if (!flags.command.empty() && !flags.pids.empty())
     return usage("a program and -p exclude each other", "leave one of them out");
+  if (!flags.longer.empty() && flags.calls.empty())
+    return usage("--longer chooses single calls", "name their functions with --calls");
+  if (!flags.calls.empty() && flags.whole_machine)
+    return usage("calls are watched in programs, not in all that runs", "leave out -a or --calls");
+  if (!flags.calls.empty() && flags.output == source::scheduler::kStandardOutput)
+    return usage("calls are written at the end of a file", "name one with -o");
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
     return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
   LOFT_CHECK(check_job(flags));
@@ -190,6 +199,18 @@ Result<std::size_t> ring_size(const std::string& text) {
   return *number * factor;
 }
 
+// Single calls are kept: a recording can be cut by time and thread.
+Result<std::optional<sample::CallRequest>> calls_of(const RecordFlags& flags) {
+  std::optional<sample::CallRequest> request;
+  if (flags.calls.empty()) return request;
+  request.emplace().patterns = split_patterns(flags.calls);
+  request->keeps_calls = true;
+  if (!flags.longer.empty()) {
+    LOFT_TRY(request->longer, parse_duration(flags.longer));
+  }
+  return request;
+}
+
 Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal) {
   RecordRequest request;
   LOFT_CHECK(choose_events(flags, request, terminal));
@@ -209,6 +230,7 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
   if (!flags.what.ring.empty()) {
     LOFT_TRY(request.ring_bytes, ring_size(flags.what.ring));
   }
+  LOFT_TRY(request.calls, calls_of(flags));
   request.until_all_end = flags.until_all_end;
   if (flags.isolate) {
     request.isolation.emplace().is_realtime = flags.is_realtime;
@@ -243,6 +265,11 @@ std::string summary(const RecordResult& result, const std::string& path) {
       with_binary_prefix(result.bytes), tasks_text(result.tasks),
       format_seconds(to_seconds(result.wall)), with_separators(result.slices),
       with_separators(result.switches), with_separators(result.lost), result.description);
+  if (result.calls)
+    text +=
+        fmt::format("{} single calls of {} functions, {} lost; see 'loft report --calls {}'\n",
+                    with_separators(result.calls->kept), with_separators(result.calls->functions),
+                    with_separators(result.calls->lost), name_of(path));
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -286,6 +313,8 @@ Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
   if (more_facts) request.more_facts = more_facts;
   LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
                                                         : source::scheduler::record(request));
+  if (result.calls)
+    LOFT_CHECK(check_found(result.calls->functions + result.calls->not_watched, *request.calls));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
   if (!flags.page.empty()) {
     LOFT_CHECK(write_report(flags.output, flags.page, terminal));
@@ -345,6 +374,11 @@ void add_record(Command& app, Action& action) {
   add_source_flag(*command, flags->source,
                   "who counts (default: perf_events); virtual: exact counts per function");
   add_recording_flags(*command, flags->what);
+  command
+      ->add_option("--calls", flags->calls,
+                   "single calls of these functions, beside slices and switches: 'solve*'")
+      ->allow_extra_args(false);
+  command->add_option("--longer", flags->longer, "with --calls: those that took as long: 10us");
   command->add_option("--env", flags->environment,
                       "take what is not given here from this environment (see loft env)");
   command->add_option("-m,--metrics", flags->metrics.files, "a file with further metrics")

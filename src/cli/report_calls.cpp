@@ -15,7 +15,7 @@ Result<sample::CallRun> read_calls(const source::Recording& recording) {
     if (section == event::recording::kCallsSection)
       return sample::read_call_section(std::as_bytes(std::span(bytes)), path);
   return failure(ErrorKind::unsupported, "show the calls of '" + path + "'", "it holds none",
-                 "record them with: loft call 'PATTERN' -o " + path + " -- CMD");
+                 "record them with: loft record --calls 'PATTERN' -o " + path + " -- CMD");
 }
 
 // From the first beginning to the last end.

@@ -7,7 +7,7 @@
 
 namespace loft::cli {
 
-// Of a recording by `loft call`; any other is an error that says so.
+// Of a recording by `loft call` or `loft record --calls`; any other is an error that says so.
 [[nodiscard]] Result<int> show_calls(const ReportFlags& flags, const source::Recording& recording,
                                      const OutputFlags& output, Terminal& terminal);
 

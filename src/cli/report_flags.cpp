@@ -195,7 +195,8 @@ void add_report_flags(Command& command, ReportFlags& flags) {
   add_task_view_flags(command, flags.tasks);
   command
       .add_flag("--calls{all}", flags.calls,
-                "what loft call counted: all tables, or --calls=functions, slowest, tree, list")
+                "calls of functions, by loft call or record --calls: all tables, or "
+                "--calls=functions, slowest, tree, list")
       ->check(one_of({"all", "functions", "slowest", "tree", "list"}));
   command.add_flag("--records", flags.records, "show every record with every field");
   command.add_option("--csv", flags.csv,

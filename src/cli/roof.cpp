@@ -9,6 +9,7 @@
 #include "base/places.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/call_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/job_flags.hpp"
 #include "cli/machine_at_hand.hpp"
@@ -18,6 +19,7 @@
 #include "cli/source_flag.hpp"
 #include "job/measure.hpp"
 #include "machine/file.hpp"
+#include "roof/call_points.hpp"
 #include "roof/once.hpp"
 #include "roof/report.hpp"
 #include "roof/run_file.hpp"
@@ -42,6 +44,7 @@ struct RoofFlags {
   std::string ops = "auto";
   MetricFlags metrics;
   std::vector<std::string> functions;
+  std::vector<std::string> calls;  // patterns of functions
   std::size_t top = 8;
   bool keep_going = false;
   bool by_thread = false;
@@ -202,6 +205,10 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.loops && (flags.once || is_native || !flags.pids.empty()))
     return usage("loops are found by the virtual PMU, in the second run of a program",
                  "leave out --loops, or --once, --source perf_events and -p");
+  if (!flags.calls.empty() && (flags.command.empty() || flags.once || is_rank(flags) || is_dram ||
+                               !flags.other_machine.empty()))
+    return usage("calls are measured in two more runs of a program that loft starts",
+                 "leave out --calls, or -p, recordings, --once, --on, --job and --model dram");
   const bool needs_counters = is_native || is_dram || !flags.pids.empty();
   if (!flags.other_machine.empty() && (needs_counters || flags.once || !flags.recordings.empty()))
     return usage(
@@ -281,6 +288,11 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   LOFT_TRY(*measured, counters ? roof::measure_by_counters(target, *counters, machine)
                                : roof::measure_twice(target, machine));
   model::RoofReport report = roof::report_of(*measured, machine, wanted_of(flags));
+  if (!flags.calls.empty()) {
+    LOFT_TRY(const auto calls,
+             roof::measure_call_points(split_patterns(flags.calls), flags.command));
+    roof::place_calls(calls, machine, report);
+  }
   Reports reports;
   reports.add(std::move(report), std::move(measured));
   LOFT_CHECK(write_reports(reports, flags, Stream::notes, terminal));
@@ -394,6 +406,12 @@ void add_roof(Command& app, Action& action) {
                    "metrics that say which events are operations and bytes")
       ->allow_extra_args(false);
   command->add_option("--function", flags->functions, "show only functions with this in their name")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--calls", flags->calls,
+          "each call of these functions as a point, instead of slices of time, by two more "
+          "runs: 'solve*'")
       ->allow_extra_args(false);
   command->add_option("--top", flags->top, "show so many functions (default: 8)")
       ->check(between(std::size_t{1}, std::size_t{1000}));

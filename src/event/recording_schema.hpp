@@ -42,9 +42,8 @@ inline constexpr std::uint32_t kFactsSection = 200;     // lines of "key=value"
 inline constexpr std::uint32_t kWorkSection = 240;      // what a roofline counted in its second run
 inline constexpr std::uint32_t kMachineSection = 241;   // the machine file of the roofline
 inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts and code
-inline constexpr std::uint32_t kCallsSection = 243;     // what loft call counted
-
-inline constexpr std::uint32_t kRankSection = 243;  // what a rank of a job did, added up
+inline constexpr std::uint32_t kRankSection = 243;      // what a rank of a job did, added up
+inline constexpr std::uint32_t kCallsSection = 244;     // what was counted of calls
 
 // Keys of the facts.
 namespace fact {

@@ -106,12 +106,6 @@ Result<sample::RunCounts> run_counted(const Target& target, StandardStreams stre
   return source::watch(*run, request, {});
 }
 
-// Ended by a signal that asks a program to end: whoever sent it wants no second run.
-bool was_ended(int status) {
-  constexpr std::array kAsking{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-  return std::ranges::any_of(kAsking, [&](int signal) { return status == 128 + signal; });
-}
-
 CountedWork not_counted(sample::RunCounts& native, std::string why) {
   native.notes.push_back(std::move(why));
   CountedWork nothing;

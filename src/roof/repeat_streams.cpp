@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <memory>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -128,6 +130,11 @@ std::function<Result<StandardStreams>(bool is_first)> streams_of_two_runs() {
     LOFT_TRY(*streams, RepeatStreams::prepare());
     return (*streams)->first();
   };
+}
+
+bool was_ended(int status) {
+  constexpr std::array kAsking{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+  return std::ranges::any_of(kAsking, [&](int signal) { return status == 128 + signal; });
 }
 
 }  // namespace loft::roof

@@ -49,4 +49,7 @@ class RepeatStreams {
 // for.
 [[nodiscard]] std::function<Result<StandardStreams>(bool is_first)> streams_of_two_runs();
 
+// Ended by a signal that asks a program to end: whoever sent it wants no second run.
+[[nodiscard]] bool was_ended(int status);
+
 }  // namespace loft::roof

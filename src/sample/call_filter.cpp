@@ -37,7 +37,7 @@ Result<CallRun> select(const CallRun& run, const CallFilter& filter) {
     return failure(
         ErrorKind::unsupported, "choose calls by thread or time",
         run.has_all_calls ? "some single calls found no room" : "single calls were not kept",
-        "record with 'loft call --show list -o FILE.data'");
+        "record with 'loft record --calls', or 'loft call --show list -o FILE.data'");
   CallRun part = run;
   part.calls.clear();
   part.values.clear();

@@ -14,6 +14,8 @@ struct CallRequest {
   std::string dso;                    // a pattern on the path or the last part of it; empty for all
   std::vector<std::string> events;    // counted per call, as they were named; may be empty
 
+  bool only_counts = false;  // how often each was called, and nothing else: cheaper, natively
+
   // Single calls. Statistics are of all calls, whatever is kept.
   bool keeps_calls = false;
   Nanoseconds longer{0};    // only those that took at least so long

@@ -6,7 +6,7 @@
 namespace loft::sample {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x314C4C4143;  // "CALL1"
+constexpr std::uint64_t kMagic = 0x324C4C4143;  // "CALL2"
 
 // Small numbers of either sign as small numbers.
 std::uint64_t folded(std::uint64_t difference) {
@@ -96,7 +96,8 @@ class Reader {
 };
 
 void write(Writer& out, const CallDistribution& of) {
-  for (const std::uint64_t value : {of.total, of.self, of.sum, ~of.min, of.max}) out.number(value);
+  for (const std::uint64_t value : {of.calls, of.total, of.self, of.sum, ~of.min, of.max})
+    out.number(value);
   const auto counts = of.histogram.counts();
   out.number(counts.size());
   for (const std::uint64_t count : counts) out.number(count);
@@ -104,6 +105,7 @@ void write(Writer& out, const CallDistribution& of) {
 
 CallDistribution read_distribution(Reader& in) {
   CallDistribution of;
+  of.calls = in.number();
   of.total = in.number();
   of.self = in.number();
   of.sum = in.number();
@@ -165,6 +167,7 @@ void read_functions(Reader& in, CallRun& run) {
 
 void write_frame(Writer& out, const CallRun& run) {
   out.text(run.route);
+  out.number(run.has_values ? 1 : 0);
   out.number(run.quantities.size());
   for (const CallQuantity& quantity : run.quantities) {
     out.text(quantity.name);
@@ -176,12 +179,15 @@ void write_frame(Writer& out, const CallRun& run) {
   out.real(run.clock.nanoseconds_per_tick);
   out.number(run.clock.zero);
   out.number(static_cast<std::uint64_t>(run.clock.at_zero.count()));
-  out.real(run.overhead_ns);
+  out.number(run.overhead_ns ? 1 : 0);
+  if (run.overhead_ns) out.real(*run.overhead_ns);
   out.number(static_cast<std::uint64_t>(run.end.exit_code));
   out.number(static_cast<std::uint64_t>(run.end.signal));
   out.number(static_cast<std::uint64_t>(run.end.elapsed.count()));
-  out.number(run.notes.size());
-  for (const std::string& note : run.notes) out.text(note);
+  for (const auto* texts : {&run.command, &run.notes}) {
+    out.number(texts->size());
+    for (const std::string& text : *texts) out.text(text);
+  }
   out.number(run.threads.size());
   for (const CallThread& thread : run.threads) {
     out.number(static_cast<std::uint64_t>(thread.process));
@@ -192,6 +198,7 @@ void write_frame(Writer& out, const CallRun& run) {
 
 void read_frame(Reader& in, CallRun& run) {
   run.route = in.text();
+  run.has_values = in.number() != 0;
   for (std::size_t left = in.count(); left != 0 && !in.has_failed(); --left) {
     CallQuantity& quantity = run.quantities.emplace_back();
     quantity.name = in.text();
@@ -204,12 +211,13 @@ void read_frame(Reader& in, CallRun& run) {
   run.clock.nanoseconds_per_tick = in.real();
   run.clock.zero = in.number();
   run.clock.at_zero = Nanoseconds(static_cast<std::int64_t>(in.number()));
-  run.overhead_ns = in.real();
+  if (in.number() != 0) run.overhead_ns = in.real();
   run.end.exit_code = static_cast<int>(in.number());
   run.end.signal = static_cast<int>(in.number());
   run.end.elapsed = Nanoseconds(static_cast<std::int64_t>(in.number()));
-  for (std::size_t left = in.count(); left != 0 && !in.has_failed(); --left)
-    run.notes.push_back(in.text());
+  for (auto* texts : {&run.command, &run.notes})
+    for (std::size_t left = in.count(); left != 0 && !in.has_failed(); --left)
+      texts->push_back(in.text());
   for (std::size_t left = in.count(); left != 0 && !in.has_failed(); --left) {
     CallThread& thread = run.threads.emplace_back();
     thread.process = static_cast<pid_t>(in.number());

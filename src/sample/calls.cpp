@@ -41,6 +41,7 @@ std::uint32_t CallHistogram::step_at(double share) const {
 }
 
 void CallDistribution::add(std::uint64_t value, std::uint64_t self_value, bool is_outermost) {
+  ++calls;
   if (is_outermost) total += value;
   self += self_value;
   sum += value;
@@ -50,6 +51,7 @@ void CallDistribution::add(std::uint64_t value, std::uint64_t self_value, bool i
 }
 
 CallDistribution& CallDistribution::operator+=(const CallDistribution& other) {
+  calls += other.calls;
   total += other.total;
   self += other.self;
   sum += other.sum;
@@ -88,6 +90,7 @@ std::vector<CallStatistics> recompute(const CallRun& run) {
     if (!is_open && (call.flags & kEndedEarly) != 0) ++statistics.ended_early;
     for (std::size_t q = 0; q < run.quantities.size(); ++q) {
       const CallValue& value = run.values_of(i)[q];
+      if (value == kUnknownValue) continue;
       if (!is_open) {
         statistics.of[q].add(value.value, value.self, is_outermost);
         continue;

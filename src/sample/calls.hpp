@@ -15,8 +15,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/child_process.hpp"
@@ -25,6 +27,11 @@
 #include "sample/count.hpp"
 
 namespace loft::sample {
+
+inline constexpr std::string_view kNativeRoute = "native";
+inline constexpr std::string_view kVirtualRoute = "virtual";
+inline constexpr std::string_view kJoinedRoute =
+    "native+virtual";  // time of one run, counts of another
 
 inline constexpr std::uint32_t kNoFunction = ~std::uint32_t{0};
 inline constexpr std::uint32_t kNoCallNode = ~std::uint32_t{0};
@@ -71,6 +78,8 @@ class CallHistogram {
 
 // One quantity of all calls of a function.
 struct CallDistribution {
+  std::uint64_t calls = 0;  // that have ended; other ones than the function's where it was counted
+                            // in another run
   std::uint64_t total = 0;  // of outermost calls alone: a recursion is in it once. With open calls
   std::uint64_t self = 0;   // without what watched functions in it took. With open calls
   std::uint64_t sum = 0;    // of each call that has ended
@@ -93,6 +102,10 @@ struct CallStatistics {
   std::uint64_t unmeasured = 0;      // that were seen, and nothing is known of them
   std::vector<CallDistribution> of;  // by quantity
 
+  // False where calls were seen and a quantity was measured of none of them.
+  [[nodiscard]] bool is_known(std::size_t quantity) const {
+    return calls + open + unmeasured == 0 || of[quantity] != CallDistribution();
+  }
   CallStatistics& operator+=(const CallStatistics& other);
   bool operator==(const CallStatistics&) const = default;
 };
@@ -126,6 +139,9 @@ struct CallValue {
   bool operator==(const CallValue&) const = default;
 };
 
+// Counts of a call that were not taken, where others were.
+inline constexpr CallValue kUnknownValue{~std::uint64_t{0}, ~std::uint64_t{0}};
+
 // Calls by what they were called from: a tree whose nodes stand after their parents.
 struct CallNode {
   std::uint32_t parent = kNoCallNode;
@@ -152,6 +168,7 @@ struct CallRun {
   std::vector<CallStatistics> statistics;  // of each function
   std::vector<CallThread> threads;
   CallClock clock;
+  bool has_values = true;  // false: functions were counted, and nothing is known of their calls
 
   std::vector<CallNode> nodes;
   std::vector<CallValue> node_values;  // nodes x quantities, of calls that have ended or are open
@@ -163,9 +180,10 @@ struct CallRun {
   std::uint64_t seen = 0;         // calls that were to be kept: those in `calls`, and
   std::uint64_t lost = 0;         // those that found no room
 
-  double overhead_ns = 0;  // of the clock and the counters, which is in each call; 0 is unknown
-  std::string route;       // "virtual" or "native"
+  std::optional<double> overhead_ns;  // of the clock and the counters, which is in each call
+  std::string route;                  // "virtual" or "native"
   std::vector<std::string> notes;
+  std::vector<std::string> command;  // that was run; empty where it ran already
   ProcessEnd end;
 
   [[nodiscard]] double in_unit(std::size_t quantity, std::uint64_t raw) const {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "loft/region_clock.h"
@@ -43,10 +42,7 @@ struct Sum {
 }  // namespace
 
 RegionFile::RegionFile(Fd memory, loft_region_file_* shared)
-    : memory_(std::move(memory)),
-      shared_(shared),
-      first_tick_(loft_region_ticks_()),
-      first_time_(now()) {}
+    : memory_(std::move(memory)), shared_(shared) {}
 
 Result<RegionFile> RegionFile::create() {
   Fd memory(::memfd_create("loft-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -66,14 +62,12 @@ Result<RegionFile> RegionFile::create() {
 RegionFile::RegionFile(RegionFile&& other) noexcept
     : memory_(std::move(other.memory_)),
       shared_(std::exchange(other.shared_, nullptr)),
-      first_tick_(other.first_tick_),
-      first_time_(other.first_time_) {}
+      clock_(other.clock_) {}
 
 RegionFile& RegionFile::operator=(RegionFile&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(shared_, other.shared_);
-  std::swap(first_tick_, other.first_tick_);
-  std::swap(first_time_, other.first_time_);
+  std::swap(clock_, other.clock_);
   return *this;
 }
 
@@ -81,16 +75,6 @@ RegionFile::~RegionFile() {
   if (shared_ == nullptr) return;
   ::munmap(shared_, sizeof *shared_);
   ::unsetenv(kVariable);
-}
-
-double RegionFile::nanoseconds_per_tick() const {
-  constexpr Nanoseconds kLongEnough = std::chrono::milliseconds(20);
-  if (const Nanoseconds passed = now() - first_time_; passed < kLongEnough)
-    std::this_thread::sleep_for(kLongEnough - passed);
-  const std::uint64_t ticks = loft_region_ticks_() - first_tick_;
-  return ticks == 0
-             ? 0
-             : static_cast<double>((now() - first_time_).count()) / static_cast<double>(ticks);
 }
 
 std::vector<sample::RegionCounts> RegionFile::regions(const sample::RunCounts& run) const {
@@ -111,7 +95,7 @@ std::vector<sample::RegionCounts> RegionFile::regions(const sample::RunCounts& r
     if (thread != run.threads.end())
       add(of_threads[{static_cast<std::size_t>(thread - run.threads.begin()), path}]);
   }
-  const double rate = nanoseconds_per_tick();
+  const double rate = clock_.nanoseconds_per_tick();
   const auto missing = sample::Count::missing("natively regions have times alone");
   std::vector<sample::RegionCounts> rows;
   const auto add = [&](const Path& path, std::optional<std::size_t> thread, const Sum& sum) {

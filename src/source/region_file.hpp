@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "sample/counting.hpp"
+#include "source/tick_clock.hpp"
 
 struct loft_region_file_;
 
@@ -34,12 +34,10 @@ class RegionFile {
 
  private:
   RegionFile(Fd memory, loft_region_file_* shared);
-  [[nodiscard]] double nanoseconds_per_tick() const;
 
   Fd memory_;
   loft_region_file_* shared_;
-  std::uint64_t first_tick_;
-  Nanoseconds first_time_;
+  TickClock clock_;
 };
 
 }  // namespace loft::source

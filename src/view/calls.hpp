@@ -16,12 +16,15 @@ struct CallViewOptions {
   std::size_t rows = 20;  // of each table
 };
 
+// Who measured, for people.
+std::string route_text(const sample::CallRun& run);
+
 std::string calls_text(const sample::CallRun& run, const CallViewOptions& options = {});
 
 // One line per function; with CallTables::slowest or list one per call, with tree one per node.
 std::string calls_csv(const sample::CallRun& run, const CallViewOptions& options = {});
 
-// One object, schema "loft.calls/1", with all that is known.
+// One object, schema "loft.call/1", with all that is known.
 std::string calls_json(const sample::CallRun& run);
 
 }  // namespace loft::view

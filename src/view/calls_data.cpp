@@ -25,12 +25,18 @@ ordered_json value_of(const CallRun& run, std::size_t quantity, std::uint64_t ra
 ordered_json distribution_json(const CallRun& run, const CallStatistics& statistics,
                                std::size_t q) {
   const CallDistribution& of = statistics.of[q];
-  const bool has_calls = statistics.calls != 0;
-  const auto only = [&](ordered_json value) { return has_calls ? value : ordered_json(nullptr); };
-  ordered_json json{
-      {"quantity", run.quantities[q].name},    {"total", value_of(run, q, of.total)},
-      {"self", value_of(run, q, of.self)},     {"sum", value_of(run, q, of.sum)},
-      {"min", only(value_of(run, q, of.min))}, {"max", only(value_of(run, q, of.max))}};
+  const auto only = [](bool is_known, ordered_json value) {
+    return is_known ? value : ordered_json(nullptr);
+  };
+  const bool is_known = statistics.is_known(q);
+  const bool has_calls = of.calls != 0;
+  ordered_json json{{"quantity", run.quantities[q].name},
+                    {"calls", of.calls},
+                    {"total", only(is_known, value_of(run, q, of.total))},
+                    {"self", only(is_known, value_of(run, q, of.self))},
+                    {"sum", only(is_known, value_of(run, q, of.sum))},
+                    {"min", only(has_calls, value_of(run, q, of.min))},
+                    {"max", only(has_calls, value_of(run, q, of.max))}};
   if (of.histogram.is_empty()) return json;
   for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}})
     json[name] = of.percentile(share) * run.quantities[q].scale;
@@ -45,13 +51,50 @@ ordered_json distribution_json(const CallRun& run, const CallStatistics& statist
   return json;
 }
 
+// Seconds, and null for what is not known.
+void add_time(const CallRun& run, const CallStatistics& statistics, ordered_json& json) {
+  for (std::size_t q = 0; q < run.quantities.size(); ++q) {
+    if (!run.quantities[q].is_time) continue;
+    const CallDistribution& of = statistics.of[q];
+    const auto seconds = [&](bool is_known, double raw) {
+      return is_known ? ordered_json(raw * run.quantities[q].scale * 1e-9) : ordered_json(nullptr);
+    };
+    const auto percentile = [&](double share) {
+      return of.histogram.is_empty() ? ordered_json(nullptr) : seconds(true, of.percentile(share));
+    };
+    const bool has_calls = of.calls != 0;
+    json["total_s"] = seconds(statistics.is_known(q), static_cast<double>(of.total));
+    json["self_s"] = seconds(statistics.is_known(q), static_cast<double>(of.self));
+    json["mean_s"] = seconds(
+        has_calls, has_calls ? static_cast<double>(of.sum) / static_cast<double>(of.calls) : 0);
+    json["p50_s"] = percentile(0.5);
+    json["p99_s"] = percentile(0.99);
+    json["max_s"] = seconds(has_calls, static_cast<double>(of.max));
+  }
+}
+
+void add_events(const CallRun& run, const CallStatistics& statistics, ordered_json& json) {
+  json["events"] = ordered_json::object();
+  for (std::size_t q = 0; q < run.quantities.size(); ++q) {
+    if (run.quantities[q].is_time) continue;
+    const CallDistribution& of = statistics.of[q];
+    ordered_json& event = json["events"][run.quantities[q].name];
+    event["total"] = statistics.is_known(q) ? value_of(run, q, of.total) : ordered_json(nullptr);
+    event["per_call"] = of.calls == 0
+                            ? ordered_json(nullptr)
+                            : ordered_json(run.in_unit(q, of.sum) / static_cast<double>(of.calls));
+  }
+}
+
 ordered_json function_json(const CallRun& run, std::size_t i) {
   const auto& function = run.functions[i];
   const CallStatistics& of = run.statistics[i];
   ordered_json json{
-      {"name", function.name},      {"dso", function.dso}, {"address", function.address},
-      {"calls", of.calls},          {"open", of.open},     {"ended_early", of.ended_early},
+      {"name", function.name},      {"binary", function.dso}, {"address", function.address},
+      {"calls", of.calls},          {"open", of.open},        {"ended_early", of.ended_early},
       {"unmeasured", of.unmeasured}};
+  add_time(run, of, json);
+  add_events(run, of, json);
   if (!function.is_watched()) {
     json["why_not"] = function.why_not;
     json["hint"] = function.hint;
@@ -63,9 +106,11 @@ ordered_json function_json(const CallRun& run, std::size_t i) {
 
 ordered_json values_json(const CallRun& run, std::span<const CallValue> values) {
   ordered_json json = ordered_json::array();
-  for (std::size_t q = 0; q < values.size(); ++q)
-    json.push_back(
-        {{"value", value_of(run, q, values[q].value)}, {"self", value_of(run, q, values[q].self)}});
+  for (std::size_t q = 0; q < values.size(); ++q) {
+    const bool is_known = values[q] != sample::kUnknownValue;
+    json.push_back({{"value", is_known ? value_of(run, q, values[q].value) : ordered_json(nullptr)},
+                    {"self", is_known ? value_of(run, q, values[q].self) : ordered_json(nullptr)}});
+  }
   return json;
 }
 
@@ -117,16 +162,17 @@ std::string function_rows(const CallRun& run) {
         return optional_number(!of.histogram.is_empty(),
                                of.histogram.is_empty() ? 0 : of.percentile(share) * scale);
       };
-      const bool has_calls = statistics.calls != 0;
+      const bool has_calls = of.calls != 0;
+      const bool is_known = statistics.is_known(q);
       text += fmt::format(
           "{},{},{:#x},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(function.name),
           csv_field(function.dso), function.address, csv_field(run.quantities[q].name),
           csv_field(run.quantities[q].unit), statistics.calls, statistics.open,
-          statistics.ended_early, statistics.unmeasured, run.in_unit(q, of.total),
-          run.in_unit(q, of.self),
-          optional_number(
-              has_calls,
-              has_calls ? run.in_unit(q, of.sum) / static_cast<double>(statistics.calls) : 0),
+          statistics.ended_early, statistics.unmeasured,
+          optional_number(is_known, run.in_unit(q, of.total)),
+          optional_number(is_known, run.in_unit(q, of.self)),
+          optional_number(has_calls,
+                          has_calls ? run.in_unit(q, of.sum) / static_cast<double>(of.calls) : 0),
           optional_number(has_calls, run.in_unit(q, of.min)), percentile(0.5), percentile(0.9),
           percentile(0.99), optional_number(has_calls, run.in_unit(q, of.max)),
           csv_field(function.why_not));
@@ -154,9 +200,12 @@ std::string call_rows(const CallRun& run, std::span<const std::size_t> order) {
                         csv_field(run.functions[call.function].dso), thread.process, thread.thread,
                         run.clock.time_of(call.begin).count(), call.depth,
                         name_field(run, call.caller), flags);
-    for (std::size_t q = 0; q < run.quantities.size(); ++q)
-      text += fmt::format(",{},{}", run.in_unit(q, run.values_of(i)[q].value),
-                          run.in_unit(q, run.values_of(i)[q].self));
+    for (std::size_t q = 0; q < run.quantities.size(); ++q) {
+      const CallValue& value = run.values_of(i)[q];
+      const bool is_known = value != sample::kUnknownValue;
+      text += "," + optional_number(is_known, run.in_unit(q, value.value)) + "," +
+              optional_number(is_known, run.in_unit(q, value.self));
+    }
     text += "\n";
   }
   return text;
@@ -193,14 +242,15 @@ std::string calls_csv(const CallRun& run, const CallViewOptions& options) {
 
 std::string calls_json(const CallRun& run) {
   ordered_json json{
-      {"schema", "loft.calls/1"},
-      {"route", run.route},
+      {"schema", "loft.call/1"},
+      {"command", run.command},
+      {"source", run.route},
       {"exit_status", run.end.shell_status()},
       {"seen", run.seen},
       {"kept", run.calls.size()},
       {"lost", run.lost},
       {"has_all_calls", run.has_all_calls},
-      {"overhead_ns", run.overhead_ns > 0 ? ordered_json(run.overhead_ns) : ordered_json(nullptr)}};
+      {"overhead_ns", run.overhead_ns ? ordered_json(*run.overhead_ns) : ordered_json(nullptr)}};
   for (const auto& quantity : run.quantities)
     json["quantities"].push_back({{"name", quantity.name},
                                   {"unit", quantity.unit},
@@ -212,6 +262,11 @@ std::string calls_json(const CallRun& run) {
   json["functions"] = ordered_json::array();
   for (std::size_t i = 0; i < run.functions.size(); ++i)
     json["functions"].push_back(function_json(run, i));
+  json["not_watched"] = ordered_json::array();
+  for (const auto& function : run.functions)
+    if (!function.is_watched())
+      json["not_watched"].push_back(
+          {{"name", function.name}, {"why", function.why_not}, {"hint", function.hint}});
   json["calls"] = calls_array(run);
   json["tree"] = ordered_json::array();
   for (std::size_t i = 0; i < run.nodes.size(); ++i)

@@ -171,7 +171,7 @@ class PerfettoCalls {
     event.add_uint64(Event::track, thread + 1);
     event.add_string(Event::name, printable(run_.functions[run_.calls[i].function].name));
     for (std::size_t q = 0; q < run_.quantities.size(); ++q) {
-      if (run_.quantities[q].is_time) continue;
+      if (run_.quantities[q].is_time || run_.values_of(i)[q] == sample::kUnknownValue) continue;
       protozero::pbf_builder<Annotation> value(event, Event::annotation);
       value.add_string(Annotation::name, printable(run_.quantities[q].name));
       value.add_uint64(Annotation::integer, whole_unit(run_, q, run_.values_of(i)[q].value));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/units.hpp"
+#include "view/calls.hpp"
 
 namespace loft::view {
 namespace {
@@ -18,6 +19,7 @@ using sample::kNoFunction;
 constexpr std::size_t kMostRows = 2000;
 constexpr std::size_t kMostHistograms = 20;
 constexpr std::size_t kMostLines = 6;
+constexpr std::size_t kMostCalls = 200'000;
 constexpr std::size_t kSteps = 600;  // of a time line: about one per two pixels
 
 // Times are shown in seconds.
@@ -46,11 +48,12 @@ class PageOfCalls {
   PageData make() {
     head();
     time_lines();
+    calls_over_time();
     for (std::size_t q = 0; q < run_.quantities.size(); ++q) flame(q);
     function_table();
     slowest_table();
     caller_table();
-    histogram_table();
+    histograms();
     unwatched_table();
     return std::move(page_);
   }
@@ -61,15 +64,18 @@ class PageOfCalls {
     return function == kNoFunction ? kNone : run_.functions[function].name;
   }
 
+  // Seconds since the run began.
+  [[nodiscard]] double time_of(std::uint64_t tick) const {
+    return to_seconds(run_.clock.time_of(tick) - run_.clock.at_zero);
+  }
+
   [[nodiscard]] double value(std::size_t quantity, double raw) const {
     return raw * factor_of(run_.quantities[quantity]);
   }
 
   void head() {
     page_.title = "calls";
-    page_.source = run_.route == "virtual"
-                       ? "virtual PMU: counts are exact, times are under the engine"
-                       : "native";
+    page_.source = route_text(run_);
     std::uint64_t calls = 0, open = 0, early = 0;
     for (const CallStatistics& of : run_.statistics) {
       calls += of.calls + of.unmeasured;
@@ -111,8 +117,8 @@ class PageOfCalls {
       }
       PageTimeLine line{.name = "calls of " + name_of(called_[i]), .unit = "/s"};
       for (std::size_t k = 0; k < kSteps; ++k) {
-        line.start_s.push_back(static_cast<double>(k) * step);
-        line.end_s.push_back(static_cast<double>(k + 1) * step);
+        line.start_s.push_back(time_of(first) + static_cast<double>(k) * step);
+        line.end_s.push_back(time_of(first) + static_cast<double>(k + 1) * step);
         line.value.push_back(begun[k] / step);
       }
       page_.time_lines.push_back(std::move(line));
@@ -156,24 +162,29 @@ class PageOfCalls {
       means.push_back(column_of(run_.quantities[q], run_.quantities[q].name + " per call"));
     for (const std::uint32_t i : called_) {
       const CallStatistics& of = run_.statistics[i];
-      const bool has_calls = of.calls != 0;
-      const auto count = static_cast<double>(of.calls);
+      const auto mean_of = [&](std::size_t q) {
+        return of.of[q].calls == 0 ? kNotKnown
+                                   : value(q, static_cast<double>(of.of[q].sum) /
+                                                  static_cast<double>(of.of[q].calls));
+      };
+      const auto known = [&](std::uint64_t raw) {
+        return of.is_known(0) ? value(0, static_cast<double>(raw)) : kNotKnown;
+      };
       const auto percentile = [&](double share) {
         return of.of[0].histogram.is_empty() ? kNotKnown : value(0, of.of[0].percentile(share));
       };
       name.texts.push_back(run_.functions[i].name);
       binary.texts.push_back(run_.functions[i].dso.substr(run_.functions[i].dso.rfind('/') + 1));
       calls.numbers.push_back(static_cast<double>(of.calls + of.unmeasured));
-      self.numbers.push_back(value(0, static_cast<double>(of.of[0].self)));
-      total.numbers.push_back(value(0, static_cast<double>(of.of[0].total)));
-      mean.numbers.push_back(has_calls ? value(0, static_cast<double>(of.of[0].sum) / count)
-                                       : kNotKnown);
+      self.numbers.push_back(known(of.of[0].self));
+      total.numbers.push_back(known(of.of[0].total));
+      mean.numbers.push_back(mean_of(0));
       p50.numbers.push_back(percentile(0.5));
       p99.numbers.push_back(percentile(0.99));
-      max.numbers.push_back(has_calls ? value(0, static_cast<double>(of.of[0].max)) : kNotKnown);
+      max.numbers.push_back(of.of[0].calls == 0 ? kNotKnown
+                                                : value(0, static_cast<double>(of.of[0].max)));
       for (std::size_t q = 1; q < run_.quantities.size(); ++q)
-        means[q - 1].numbers.push_back(
-            has_calls ? value(q, static_cast<double>(of.of[q].sum) / count) : kNotKnown);
+        means[q - 1].numbers.push_back(mean_of(q));
       early.numbers.push_back(static_cast<double>(of.ended_early));
       open.numbers.push_back(static_cast<double>(of.open));
     }
@@ -197,11 +208,14 @@ class PageOfCalls {
       const auto& call = run_.calls[i];
       name.texts.push_back(name_of(call.function));
       caller.texts.push_back(name_of(call.caller));
-      at.numbers.push_back(to_seconds(run_.clock.time_of(call.begin) - run_.clock.at_zero));
+      at.numbers.push_back(time_of(call.begin));
       thread.texts.push_back(std::to_string(run_.threads[call.thread].thread));
       depth.numbers.push_back(call.depth);
       for (std::size_t q = 0; q < run_.quantities.size(); ++q)
-        values[q].numbers.push_back(value(q, static_cast<double>(run_.values_of(i)[q].value)));
+        values[q].numbers.push_back(
+            run_.values_of(i)[q] == sample::kUnknownValue
+                ? kNotKnown
+                : value(q, static_cast<double>(run_.values_of(i)[q].value)));
     }
     PageTable table{"Largest calls", {name}};
     for (PageColumn& column : values) table.columns.push_back(std::move(column));
@@ -230,27 +244,57 @@ class PageOfCalls {
     page_.tables.push_back(std::move(table));
   }
 
-  void histogram_table() {
-    PageColumn name{.name = "function", .form = CellForm::text};
-    PageColumn calls{.name = "calls", .form = CellForm::count};
-    PageColumn share{.name = "share", .form = CellForm::share, .help = "of the function's calls"};
-    PageColumn low = column_of(run_.quantities[0], "from");
-    PageColumn high = column_of(run_.quantities[0], "to");
-    for (std::size_t i = 0; i < std::min(called_.size(), kMostHistograms); ++i) {
-      const auto& histogram = run_.statistics[called_[i]].of[0].histogram;
-      const auto counts = histogram.counts();
+  void histograms() {
+    const CallQuantity& lead = run_.quantities[0];
+    for (const std::uint32_t function : called_) {
+      if (page_.histograms.size() == kMostHistograms) return;
+      const auto& of = run_.statistics[function].of[0];
+      if (of.histogram.is_empty()) continue;
+      PageHistogram picture{.title = name_of(function),
+                            .quantity = lead.name,
+                            .unit = lead.is_time ? "s" : "",
+                            .p50 = value(0, of.percentile(0.5)),
+                            .p99 = value(0, of.percentile(0.99))};
+      const auto counts = of.histogram.counts();
       for (std::uint32_t step = 0; step < counts.size(); ++step) {
         if (counts[step] == 0) continue;
-        name.texts.push_back(name_of(called_[i]));
-        calls.numbers.push_back(static_cast<double>(counts[step]));
-        share.numbers.push_back(static_cast<double>(counts[step]) /
-                                static_cast<double>(histogram.total()));
-        low.numbers.push_back(value(0, static_cast<double>(log_linear_low(step))));
-        high.numbers.push_back(value(0, static_cast<double>(log_linear_high(step))));
+        picture.low.push_back(value(0, static_cast<double>(log_linear_low(step))));
+        picture.high.push_back(value(0, static_cast<double>(log_linear_high(step)) + 1));
+        picture.count.push_back(static_cast<double>(counts[step]));
       }
+      page_.histograms.push_back(std::move(picture));
     }
-    if (!name.texts.empty())
-      page_.tables.push_back({"Histograms", {name, calls, share, low, high}});
+  }
+
+  // The longest, where there are more than a page should hold.
+  void calls_over_time() {
+    if (!run_.has_all_calls || run_.calls.empty()) return;
+    PageCalls& shown = page_.calls.emplace();
+    std::vector<bool> is_named(run_.threads.size());
+    for (const std::size_t i : slowest(run_, time_quantity(), kMostCalls)) {
+      const auto& call = run_.calls[i];
+      shown.name.push_back(shown.texts.of(name_of(call.function)));
+      shown.tid.push_back(static_cast<std::uint32_t>(run_.threads[call.thread].thread));
+      shown.depth.push_back(call.depth);
+      shown.start_s.push_back(time_of(call.begin));
+      shown.end_s.push_back(time_of(call.begin + call.ticks));
+      is_named[call.thread] = true;
+    }
+    for (std::size_t i = 0; i < is_named.size(); ++i)
+      if (is_named[i])
+        page_.threads.push_back(
+            {static_cast<std::uint32_t>(run_.threads[i].thread), run_.threads[i].name});
+    if (run_.calls.size() > kMostCalls)
+      page_.warnings.push_back(
+          {WarningKind::note,
+           fmt::format("of {} single calls the {} longest are drawn over time",
+                       with_separators(run_.calls.size()), with_separators(kMostCalls))});
+  }
+
+  [[nodiscard]] std::size_t time_quantity() const {
+    for (std::size_t q = 0; q < run_.quantities.size(); ++q)
+      if (run_.quantities[q].is_time) return q;
+    return 0;
   }
 
   void unwatched_table() {

@@ -1,5 +1,6 @@
-// Calls of functions as a page: flame graphs of each quantity, tables of functions, the largest
-// calls, callers and histograms; where all calls were kept, how many began over time.
+// Calls of functions as a page: flame graphs of each quantity, a histogram of each function,
+// tables of functions, the largest calls and callers; where all calls were kept, single calls and
+// how many began over time.
 #pragma once
 
 #include "sample/calls.hpp"

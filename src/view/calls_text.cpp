@@ -31,9 +31,10 @@ std::string value_text(const CallQuantity& quantity, std::uint64_t raw) {
 
 // Of the calls that have ended, or "-" where there is none.
 std::string mean_text(const CallRun& run, const CallStatistics& of, std::size_t quantity) {
-  if (of.calls == 0) return "-";
+  const CallDistribution& values = of.of[quantity];
+  if (values.calls == 0) return "-";
   return value_text(run.quantities[quantity],
-                    static_cast<double>(of.of[quantity].sum) / static_cast<double>(of.calls));
+                    static_cast<double>(values.sum) / static_cast<double>(values.calls));
 }
 
 std::string percentile_text(const CallRun& run, const CallDistribution& of, double share) {
@@ -74,16 +75,37 @@ std::string heading(const CallRun& run) {
   std::string text = fmt::format(
       "{} call{} of {} function{} ({} watched), {}\n", with_separators(calls),
       calls == 1 ? "" : "s", with_separators(functions.size()), functions.size() == 1 ? "" : "s",
-      with_separators(run.functions.size()),
-      run.route == "virtual" ? "virtual PMU: counts are exact, times are under the engine"
-                             : "native");
+      with_separators(run.functions.size()), route_text(run));
   if (open != 0)
     text += fmt::format("{} call{} had not ended; totals and selfs have what was done until then\n",
                         with_separators(open), open == 1 ? "" : "s");
   return text;
 }
 
+// What is not usual about the calls of a function, behind its name.
+std::string remarks(const CallStatistics& of) {
+  std::string text;
+  if (of.ended_early != 0)
+    text += fmt::format(" ({} ended early)", with_separators(of.ended_early));
+  if (of.open != 0) text += fmt::format(" ({} open)", with_separators(of.open));
+  if (of.unmeasured != 0)
+    text += fmt::format(" ({} not measured: too deep)", with_separators(of.unmeasured));
+  return text;
+}
+
+std::string count_table(const CallRun& run, std::size_t rows) {
+  auto order = called(run);
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](std::uint32_t function) { return run.statistics[function].calls; });
+  std::string text = fmt::format("\n{:>14}  function\n", "calls");
+  for (std::size_t i = 0; i < std::min(rows, order.size()); ++i)
+    text += fmt::format("{:>14}  {}\n", with_separators(run.statistics[order[i]].calls),
+                        name_of(run, order[i]));
+  return text + more_line(order.size(), rows, "functions");
+}
+
 std::string function_table(const CallRun& run, std::size_t rows) {
+  if (!run.has_values) return count_table(run, rows);
   const auto order = called(run);
   const CallQuantity& first = run.quantities[0];
   std::string text = fmt::format("\n{:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}", "calls",
@@ -94,20 +116,16 @@ std::string function_table(const CallRun& run, std::size_t rows) {
   for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
     const CallStatistics& of = run.statistics[order[i]];
     const CallDistribution& lead = of.of[0];
+    const bool is_known = of.is_known(0);
     text += fmt::format("{:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
-                        with_separators(of.calls + of.unmeasured), value_text(first, lead.total),
-                        value_text(first, lead.self), mean_text(run, of, 0),
+                        with_separators(of.calls + of.unmeasured),
+                        is_known ? value_text(first, lead.total) : "-",
+                        is_known ? value_text(first, lead.self) : "-", mean_text(run, of, 0),
                         percentile_text(run, lead, 0.5), percentile_text(run, lead, 0.99),
-                        of.calls == 0 ? "-" : value_text(first, lead.max));
+                        lead.calls == 0 ? "-" : value_text(first, lead.max));
     for (std::size_t q = 1; q < run.quantities.size(); ++q)
       text += fmt::format(" {:>14}", mean_text(run, of, q));
-    text += "  " + name_of(run, order[i]);
-    if (of.ended_early != 0)
-      text += fmt::format(" ({} ended early)", with_separators(of.ended_early));
-    if (of.open != 0) text += fmt::format(" ({} open)", with_separators(of.open));
-    if (of.unmeasured != 0)
-      text += fmt::format(" ({} not measured: too deep)", with_separators(of.unmeasured));
-    text += "\n";
+    text += "  " + name_of(run, order[i]) + remarks(of) + "\n";
   }
   return text + more_line(order.size(), rows, "functions");
 }
@@ -149,8 +167,12 @@ std::string histogram(const CallRun& run, std::uint32_t function) {
 std::string call_line(const CallRun& run, std::size_t i) {
   const sample::KeptCall& call = run.calls[i];
   std::string text;
-  for (std::size_t q = 0; q < run.quantities.size(); ++q)
-    text += fmt::format("{:>14} ", value_text(run.quantities[q], run.values_of(i)[q].value));
+  for (std::size_t q = 0; q < run.quantities.size(); ++q) {
+    const sample::CallValue& value = run.values_of(i)[q];
+    text += fmt::format("{:>14} ", value == sample::kUnknownValue
+                                       ? "-"
+                                       : value_text(run.quantities[q], value.value));
+  }
   const double at = to_seconds(run.clock.time_of(call.begin) - run.clock.at_zero);
   text += fmt::format("{:>12.6f} {:>8} {:>5}  {}", at, run.threads[call.thread].thread, call.depth,
                       name_of(run, call.function));
@@ -267,14 +289,22 @@ std::string notes(const CallRun& run) {
   if (run.lost != 0)
     text += fmt::format("{} of {} calls that were to be kept found no room; statistics have them\n",
                         with_separators(run.lost), with_separators(run.seen));
-  if (run.overhead_ns > 0)
+  if (run.overhead_ns)
     text +=
-        fmt::format("each call's time has {:.0f} ns of the measurement in it\n", run.overhead_ns);
+        fmt::format("each call's time has {:.0f} ns of the measurement in it\n", *run.overhead_ns);
   for (const std::string& note : run.notes) text += printable(note) + "\n";
   return text.empty() ? text : "\n" + text;
 }
 
 }  // namespace
+
+std::string route_text(const CallRun& run) {
+  if (run.route == sample::kVirtualRoute)
+    return "virtual PMU: counts are exact, times are under the engine";
+  if (run.route == sample::kJoinedRoute)
+    return "times: native run; counts: second run, virtual PMU, exact";
+  return "native";
+}
 
 std::string calls_text(const CallRun& run, const CallViewOptions& options) {
   switch (options.tables) {

@@ -42,6 +42,11 @@ bool is_consistent(const PageFlame& flame) {
   return all_below(flame.name, flame.texts.all().size());
 }
 
+bool is_consistent(const PageCalls& calls) {
+  return same_length(calls.name.size(), calls.tid, calls.depth, calls.start_s, calls.end_s) &&
+         all_below(calls.name, calls.texts.all().size());
+}
+
 std::size_t length_of(const PageColumn& column) {
   return column.form == CellForm::text ? column.texts.size() : column.numbers.size();
 }
@@ -76,6 +81,11 @@ Result<void> check(const PageData& page) {
   if (page.schedule && !same_length(page.schedule->tid.size(), page.schedule->cpu,
                                     page.schedule->start_s, page.schedule->end_s))
     return wrong("schedule");
+  if (page.calls && !is_consistent(*page.calls)) return wrong("calls");
+  for (const auto& histogram : page.histograms)
+    if (!same_length(histogram.count.size(), histogram.low, histogram.high) ||
+        histogram.count.empty())
+      return wrong("histogram of '" + histogram.title + "'");
   for (const auto& flame : page.flames)
     if (!is_consistent(flame)) return wrong("flame graph '" + flame.title + "'");
   for (const auto& table : page.tables)

@@ -120,6 +120,23 @@ struct PageSchedule {
   }
 };
 
+// Single calls over time, by column: a lane for each depth of a thread.
+struct PageCalls {
+  PageTexts texts;  // what `name` is a number of
+  std::vector<std::uint32_t> name, tid, depth;
+  std::vector<double> start_s, end_s;
+};
+
+// How many calls of a function had which value, drawn as a picture: steps that have any, in order.
+struct PageHistogram {
+  std::string title;     // the function
+  std::string quantity;  // "time", "instructions"
+  std::string unit;      // "s", or "" for plain counts
+  double p50 = 0;
+  double p99 = 0;
+  std::vector<double> low, high, count;
+};
+
 // A flame graph by column, parents before their children; node 0 is the whole.
 struct PageFlame {
   std::string title;  // the event
@@ -197,6 +214,8 @@ struct PageData {
   std::vector<PageTimeLine> time_lines;
   std::vector<PageThread> threads;  // names for the tids of points and schedule
   std::optional<PageSchedule> schedule;
+  std::optional<PageCalls> calls;
+  std::vector<PageHistogram> histograms;
   std::vector<PageFlame> flames;
   std::vector<PageTable> tables;
   std::vector<PageCode> codes;  // functions that take most time first

@@ -133,7 +133,10 @@ class Packer {
                  {"verdict", texts_of(page.verdict)},
                  {"runs", texts_of(page.runs)},
                  {"points", points(page.points)},
-                 {"schedule", page.schedule ? schedule(*page.schedule) : json(nullptr)}};
+                 {"schedule", page.schedule ? schedule(*page.schedule) : json(nullptr)},
+                 {"calls", page.calls ? calls(*page.calls) : json(nullptr)}};
+    head["histograms"] = json::array();
+    for (const auto& one : page.histograms) head["histograms"].push_back(histogram(one));
     head["figures"] = figures(page);
     head["warnings"] = json::array();
     for (const auto& warning : page.warnings)
@@ -213,6 +216,26 @@ class Packer {
             {"cpu", column(schedule.cpu)},
             {"start_s", column(schedule.start_s)},
             {"end_s", column(schedule.end_s)}};
+  }
+
+  json calls(const PageCalls& calls) {
+    return {{"texts", texts_of(calls.texts.all())},
+            {"name", column(calls.name)},
+            {"tid", column(calls.tid)},
+            {"depth", column(calls.depth)},
+            {"start_s", column(calls.start_s)},
+            {"end_s", column(calls.end_s)}};
+  }
+
+  json histogram(const PageHistogram& one) {
+    return {{"title", printable(one.title)},
+            {"quantity", printable(one.quantity)},
+            {"unit", printable(one.unit)},
+            {"p50", one.p50},
+            {"p99", one.p99},
+            {"low", column(one.low)},
+            {"high", column(one.high)},
+            {"count", column(one.count)}};
   }
 
   json flame_graph(const PageFlame& flame) {

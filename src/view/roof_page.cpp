@@ -43,6 +43,7 @@ void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t
       line->start_s.push_back(point.subject.start);
       line->end_s.push_back(point.subject.end);
     }
+    ops.origin = bytes.origin = point.subject.origin;
     ops.value.push_back(or_unknown(point.ops_per_second));
     bytes.value.push_back(or_unknown(point.bytes_per_second));
   }

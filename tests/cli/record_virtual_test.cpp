@@ -146,6 +146,23 @@ TEST_F(VirtualRecord, StandsUnderTheRoofsWithExactWork) {
     EXPECT_NEAR(point["intensity"].get<double>(), 2.0 / 24, 1e-4);
   }
   EXPECT_TRUE(found);
+  // Each call is a point: its own operations and time, in the order in which they began.
+  const Said placed = run_loft("roof --machine " + folder_ + "/machine.json -o " + folder_ +
+                               "/calls.json --calls dot_kernel -- " LOFT_TEST_KERNELS " dot 40");
+  ASSERT_EQ(placed.status, 0) << placed.notes;
+  const json calls = json::parse(read_file(folder_ + "/calls.json").value_or(""), nullptr, false);
+  double before = -1;
+  int count = 0;
+  for (const json& point : calls["points"]) {
+    if (point["scope"] != "slice") continue;
+    ++count;
+    EXPECT_EQ(point["name"], "dot_kernel");
+    EXPECT_EQ(point["flops"], 4096.0 * 2);
+    EXPECT_EQ(point["kind"], "counted");
+    EXPECT_GT(point["start_s"], before);
+    before = point["start_s"];
+  }
+  EXPECT_EQ(count, 40);
 }
 
 TEST_F(VirtualRecord, LeavesAnOlderRecordingAloneWhereTheEngineGaveUp) {
@@ -170,6 +187,43 @@ TEST_F(VirtualRecord, SaysWhatItCannotDo) {
   EXPECT_THAT(record("-e page-faults", "true").notes, HasSubstr("virtual:: events alone"));
   const Said missing = record("", "/no/such/program");
   EXPECT_EQ(missing.status, 127) << missing.notes;
+}
+
+// Whoever counts: calls, slices and the program's own tasks are in one file.
+TEST_F(VirtualRecord, HoldsCallsBesideSlices) {
+  for (const char* source : {"native", "virtual"}) {
+    const bool is_native = std::string(source) == "native";
+    const Said said = run_loft("record -o " + file() + (is_native ? "" : " --source virtual") +
+                               " --calls '*_kernel' --calls main -- " LOFT_TEST_KERNELS " dot 40");
+    ASSERT_EQ(said.status, 0) << said.notes;
+    EXPECT_THAT(said.notes, testing::ContainsRegex("41 single calls of [0-9]+ functions, 0 lost"));
+    const json calls = report("--calls");
+    EXPECT_EQ(calls["source"], source);
+    std::map<std::string, json> by_name;
+    for (const json& function : calls["functions"]) by_name[function["name"]] = function;
+    EXPECT_EQ(by_name["dot_kernel"]["calls"], 40);
+    EXPECT_GT(by_name["dot_kernel"]["total_s"], 0);
+    EXPECT_EQ(by_name["main"]["calls"], 1);
+    ASSERT_EQ(calls["calls"].size(), 41u);
+    EXPECT_EQ(report("--calls --time=,0%")["calls"].size(), 1u) << "main began first";
+    EXPECT_FALSE(report("")["events"].empty()) << "slices";
+  }
+}
+
+TEST_F(VirtualRecord, CallsHaveTimesOfOneRunAndCountsOfASecond) {
+  const Said said = run_loft("call dot_kernel main -e instructions,flops --format json -o " +
+                             file() + " -- " LOFT_TEST_KERNELS " dot 40");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json calls = json::parse(read_file(file()).value_or(""), nullptr, false);
+  EXPECT_EQ(calls["source"], "native+virtual");
+  for (const json& function : calls["functions"]) {
+    EXPECT_GT(function["total_s"], 0);
+    EXPECT_GT(function["events"]["flops"]["per_call"], 0) << function["name"];
+    EXPECT_EQ(function["calls"], function["name"] == "dot_kernel" ? 40 : 1);
+  }
+  const Said counted = run_loft("call dot_kernel --only-counts -- " LOFT_TEST_KERNELS " dot 40");
+  EXPECT_THAT(counted.notes, HasSubstr("            40  dot_kernel\n"));
+  EXPECT_THAT(counted.notes, Not(HasSubstr("total")));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -239,6 +240,23 @@ int main(int count, char** arguments) {
   if (is("children")) run_children(arguments);
   if (is("assembly")) run_assembly();
   if (is("library")) load_library(arguments[2]);
+  if (is("segment")) {  // takes gs for itself, as some runtimes do
+    fib(10);
+    static unsigned long own[2] = {0, 4711};
+    syscall(SYS_arch_prctl, 0x1001, own);
+    fib(10);
+    unsigned long found = 0;
+    __asm__ volatile("movq %%gs:8, %0" : "=r"(found));
+    return found == 4711 ? 0 : 1;
+  }
+  if (is("left")) {  // by exceptions and jumps, and nothing watched comes after
+    try {
+      around_thrower(1);
+    } catch (int) {
+      sink = sink + 1;
+    }
+    if (setjmp(environment) == 0) around_jumper(1);
+  }
   if (is("killed")) {
     fib(15);
     std::raise(SIGKILL);

@@ -1,4 +1,5 @@
 #include "sample/calls.hpp"
+#include "sample/call_join.hpp"
 
 #include <gtest/gtest.h>
 
@@ -104,6 +105,68 @@ TEST(Calls, TicksBecomeTimes) {
   const CallClock clock{0.5, 1000, Nanoseconds(7)};
   EXPECT_EQ(clock.time_of(1100), Nanoseconds(57));
   EXPECT_EQ(clock.time_of(990), Nanoseconds(2));
+}
+
+// The same functions in a second run: f was called once more, which its counts are of; h could be
+// watched in that run alone. The calls of the thread end in another order than in the first.
+CallRun second_run() {
+  CallRun run = small_run();
+  run.quantities = {{.name = "instructions", .unit = "instructions", .scale = 1},
+                    {.name = "time", .unit = "ns", .scale = 1, .is_time = true}};
+  run.functions.emplace_back().name = "h";
+  run.statistics.resize(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    run.statistics[i].calls = i == 1 ? 4 : 1;
+    run.statistics[i].of.resize(2);
+    run.statistics[i].of[0].calls = run.statistics[i].calls;
+    run.statistics[i].of[0].sum = 1000 * (i + 1);
+  }
+  run.nodes = {{kNoCallNode, 0, 1}, {0, 3, 1}};
+  run.node_values = {{500, 100}, {9, 9}, {400, 400}, {9, 9}};
+  run.has_all_calls = true;
+  run.values.clear();
+  for (std::uint64_t i = 0; i < run.calls.size(); ++i) {
+    run.values.push_back({100 + i, i});
+    run.values.push_back({9, 9});
+  }
+  return run;
+}
+
+TEST(Calls, TimesOfOneRunAreJoinedWithCountsOfAnother) {
+  CallRun timed = small_run();
+  timed.quantities[0].is_time = true;
+  timed.statistics = recompute(timed);
+  timed.has_all_calls = true;
+  const CallRun joined = join_counts(timed, second_run());
+  ASSERT_EQ(joined.quantities.size(), 2u) << "the time of the second run is nobody's";
+  EXPECT_EQ(joined.quantities[1].name, "instructions");
+  EXPECT_EQ(joined.statistics[1].calls, 3u);
+  EXPECT_EQ(joined.statistics[1].of[1].calls, 4u) << "of that run";
+  EXPECT_EQ(joined.statistics[1].of[1].sum, 2000u);
+  EXPECT_EQ(joined.statistics[3].calls, 1u);
+  EXPECT_FALSE(joined.statistics[3].is_known(0)) << "its time is";
+  EXPECT_TRUE(joined.statistics[3].is_known(1));
+  // Both trees: main, with h in the second alone.
+  ASSERT_EQ(joined.nodes.size(), 5u);
+  EXPECT_EQ(joined.nodes[4].parent, 0u);
+  EXPECT_EQ(joined.nodes[4].function, 3u);
+  EXPECT_EQ(joined.values_of_node(0)[1], (CallValue{500, 100}));
+  EXPECT_EQ(joined.values_of_node(1)[1], CallValue{});
+  EXPECT_EQ(joined.values_of(0)[0], (CallValue{20, 20}));
+  EXPECT_EQ(joined.values_of(0)[1], (CallValue{100, 0}));
+  EXPECT_EQ(joined.values_of(3)[1], kUnknownValue) << "it was open";
+}
+
+TEST(Calls, CountsOfSingleCallsAreUnknownWhereThreadsCallInAnotherOrder) {
+  CallRun timed = small_run();
+  timed.statistics = recompute(timed);
+  timed.has_all_calls = true;
+  CallRun other = second_run();
+  std::swap(other.calls[0], other.calls[4]);
+  const CallRun joined = join_counts(timed, other);
+  for (std::size_t i = 0; i < joined.calls.size(); ++i)
+    EXPECT_EQ(joined.values_of(i)[1], kUnknownValue);
+  EXPECT_FALSE(joined.notes.empty());
 }
 
 TEST(CallRequest, PatternsAreOnNamesAndBinaries) {

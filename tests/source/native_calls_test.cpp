@@ -33,7 +33,7 @@ CallRun watch(std::vector<std::string> patterns, std::vector<std::string> argume
   NativeCalls calls;
   calls.request.patterns = std::move(patterns);
   calls.request.keeps_calls = keeps_calls;
-  calls.only_counts = only_counts;
+  calls.request.only_counts = only_counts;
   calls.command = {LOFT_TEST_CALLS};
   calls.command.insert(calls.command.end(), arguments.begin(), arguments.end());
   calls.streams.out = nowhere.get();
@@ -99,6 +99,34 @@ TEST(NativeCalls, EndsCallsThatLongjmpLeaves) {
   EXPECT_EQ(of(run, "jumper").calls, 1000u);
   EXPECT_EQ(of(run, "jumper").ended_early, 500u);
   EXPECT_EQ(of(run, "around_jumper").calls, 1000u);
+}
+
+// Nothing that is watched happens in the thread after that.
+TEST(NativeCalls, EndsCallsWhenTheyAreLeft) {
+  const CallRun run = watch({"*thrower", "*jumper"}, {"left"});
+  EXPECT_EQ(run.end.shell_status(), 0);
+  for (const char* name : {"thrower", "around_thrower", "jumper", "around_jumper"}) {
+    EXPECT_EQ(of(run, name).ended_early, 1u) << name;
+    EXPECT_EQ(of(run, name).open, 0u) << name;
+  }
+}
+
+TEST(NativeCalls, LeavesAProgramAloneOnceItTakesTheRegisterThatContextsAreIn) {
+  for (const bool only_counts : {false, true}) {
+    const CallRun run = watch({"fib"}, {"segment"}, false, only_counts);
+    EXPECT_EQ(run.end.shell_status(), 0);
+    EXPECT_EQ(of(run, "fib").calls, 177u);
+    EXPECT_THAT(run.notes, testing::Contains(HasSubstr("took the gs register")));
+  }
+}
+
+TEST(NativeCalls, WithoutSingleCallsTheLargestAreKnown) {
+  const CallRun run = watch({"fib"}, {"fib", "20"});
+  ASSERT_EQ(run.calls.size(), 8u);
+  const auto order = sample::slowest(run, 0, 8);
+  EXPECT_EQ(run.values_of(order[0])[0].value, of(run, "fib").of[0].max);
+  // The first of a recursion holds the second, and so on: their depths are their ranks.
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(run.calls[order[i]].depth, i);
 }
 
 TEST(NativeCalls, FollowsTailCallsToWhereTheyReturn) {

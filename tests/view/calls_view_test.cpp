@@ -57,6 +57,7 @@ TEST(CallsText, UnknownIsNoNumber) {
   CallRun run = small_run();
   run.statistics[0].calls = 0;
   run.statistics[0].open = 1;
+  run.statistics[0].of[0].calls = 0;
   run.statistics[0].of[0].histogram = {};
   const std::string text = calls_text(run, {CallTables::functions, 20});
   EXPECT_THAT(text,
@@ -76,7 +77,7 @@ TEST(CallsCsv, HasARowForEachQuantity) {
 
 TEST(CallsJson, HasEverything) {
   const auto json = nlohmann::json::parse(calls_json(small_run()));
-  EXPECT_EQ(json["schema"], "loft.calls/1");
+  EXPECT_EQ(json["schema"], "loft.call/1");
   EXPECT_EQ(json["seen"], 4);
   EXPECT_EQ(json["functions"][1]["quantities"][0]["total"], 67);
   EXPECT_EQ(json["functions"][1]["quantities"][1]["max"], 60.0);
@@ -116,6 +117,15 @@ TEST(CallsPage, HoldsTogether) {
   ASSERT_EQ(page.flames.size(), 2u);
   EXPECT_EQ(page.flames[0].total[0], 100);
   EXPECT_EQ(page.flames[0].self[2], 47);
+  ASSERT_TRUE(page.calls);
+  EXPECT_EQ(page.calls->texts.all()[page.calls->name[0]], "main") << "the longest first";
+  EXPECT_DOUBLE_EQ(page.calls->start_s[1], 1000e-9);
+  EXPECT_EQ(page.calls->depth[1], 1u);
+  ASSERT_EQ(page.histograms.size(), 2u);
+  EXPECT_EQ(page.histograms[0].title, "f") << "most of its own";
+  EXPECT_EQ(page.histograms[0].count, (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(page.histograms[0].low[0], 7);
+  EXPECT_EQ(page.histograms[0].high[0], 8);
   const auto html = page_html(page);
   ASSERT_TRUE(html) << to_string(html.error());
   EXPECT_TRUE(page_html(calls_page(CallRun{{small_run().quantities}})));

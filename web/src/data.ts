@@ -36,6 +36,14 @@ export interface TimeLine {
   start_s: Float64Array; end_s: Float64Array; value: Float64Array;
 }
 export interface Schedule { tid: Uint32Array; cpu: Uint32Array; start_s: Float64Array; end_s: Float64Array }
+// Single calls by column; `name` is a number of `texts`.
+export interface Calls {
+  texts: string[]; name: Uint32Array; tid: Uint32Array; depth: Uint32Array; start_s: Float64Array; end_s: Float64Array;
+}
+export interface Histogram {
+  title: string; quantity: string; unit: string; p50: number; p99: number;
+  low: Float64Array; high: Float64Array; count: Float64Array;
+}
 export interface Flame {
   title: string; unit: string; texts: string[];
   parent: Uint32Array; name: Uint32Array; self: Float64Array; total: Float64Array; is_kernel: Uint8Array;
@@ -69,6 +77,8 @@ export interface PageData {
   time_lines: TimeLine[];
   threads: { tid: number; name: string }[];
   schedule: Schedule | null;
+  calls: Calls | null;
+  histograms: Histogram[];
   flames: Flame[];
   tables: Table[];
   codes: Code[];

@@ -7,6 +7,8 @@ import { RooflinePanel } from "./roofline";
 import { rooflineName } from "./roofs";
 import { TimeLinesPanel } from "./timelines";
 import { SchedulePanel } from "./schedule";
+import { CallsPanel } from "./calls";
+import { histogramBoxes } from "./histograms";
 import { FlamePanel } from "./flame";
 import { CodePanel } from "./code";
 import { TableView } from "./table";
@@ -129,6 +131,24 @@ function timePart(state: State, groups: Groups): [HTMLElement[], TimeLinesPanel 
   return [parts, lines, schedule];
 }
 
+function callParts(state: State): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  if (state.data.calls) {
+    const panel = new CallsPanel(state);
+    const part = section("calls", "Calls over time", state.data.time_lines.length ? null : brushStatus(state));
+    part.append(panel.host, h("p", { class: "note" },
+      "A lane for each depth of a thread. ", panel.hidden ? `${count(panel.hidden)} more lanes are not shown.` : null));
+    parts.push(part);
+  }
+  if (state.data.histograms.length) {
+    const part = section("histograms", "Histograms");
+    part.append(histogramBoxes(state.data.histograms),
+      h("p", { class: "note" }, "Both axes are logarithmic; dashed: half of the calls, and 99 of 100."));
+    parts.push(part);
+  }
+  return parts;
+}
+
 function flamePart(state: State): [HTMLElement, FlamePanel] {
   const panel = new FlamePanel(state);
   const found = h("span", { class: "note", role: "status", id: "found" });
@@ -192,6 +212,7 @@ async function start(): Promise<void> {
   const [timeParts, lines, schedule] = timePart(state, groups);
   parts.push(...timeParts);
   Object.assign(panels, { lines, schedule });
+  parts.push(...callParts(state));
   if (data.flames.length) {
     const [part, panel] = flamePart(state);
     parts.push(part);

@@ -71,6 +71,7 @@ function timeExtent(data: PageData): Span {
   const span: Span = [Infinity, -Infinity];
   widen(span, data.points.start_s, data.points.end_s);
   for (const line of data.time_lines) widen(span, line.start_s, line.end_s);
+  if (data.calls) widen(span, data.calls.start_s, data.calls.end_s);
   if (data.schedule) widen(span, data.schedule.start_s, data.schedule.end_s);
   return span[0] < span[1] ? span : [0, 0];
 }

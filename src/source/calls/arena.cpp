@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint32_t kNoCall = ~std::uint32_t{0};
+constexpr std::uint64_t kLargestSize = LOFT_CALLS_LARGEST_COUNT * LOFT_CALLS_KEPT_SIZE;
 
 static_assert(kLogLinearSteps == LOFT_CALLS_STEP_COUNT);
 static_assert(sizeof(loft_calls_kept) == LOFT_CALLS_KEPT_SIZE);
@@ -52,8 +53,12 @@ std::uint64_t Arena::steps_at() const {
   return LOFT_CALLS_SUMS + std::uint64_t{options_.functions} * LOFT_CALLS_SUMS_SIZE;
 }
 
+std::uint64_t Arena::largest_at() const {
+  return steps_at() + std::uint64_t{options_.functions} * LOFT_CALLS_HISTOGRAM_SIZE;
+}
+
 std::uint64_t Arena::nodes_at() const {
-  return rounded(steps_at() + std::uint64_t{options_.functions} * LOFT_CALLS_HISTOGRAM_SIZE);
+  return rounded(largest_at() + std::uint64_t{options_.functions} * kLargestSize);
 }
 
 std::uint64_t Arena::ring_at() const {
@@ -129,6 +134,7 @@ void Arena::prepare(std::uint32_t context) {
     head.limit = head.top + (LOFT_CALLS_FRAME_COUNT - 1) * LOFT_CALLS_FRAME_SIZE;
   head.steps = base + steps_at();
   head.nodes = base + nodes_at();
+  head.largest = base + largest_at();
   head.ring = options_.kept_calls == 0 ? 0 : base + ring_at();
   head.room = options_.kept_calls;
   head.longer = options_.longer;
@@ -171,17 +177,37 @@ sample::CallStatistics Arena::statistics(std::uint32_t context, std::uint32_t fu
   result.unmeasured = sums.unmeasured;
   sample::CallDistribution& time = result.of.emplace_back();
   if (sums.calls == 0) return result;
+  time.calls = sums.calls;
   time.total = sums.total;
   time.self = sums.own;
   time.sum = sums.sum;
   time.min = ~sums.not_min;
-  time.max = sums.max;
+  for (const loft_calls_kept& call : largest(context, function))
+    time.max = std::max(time.max, call.ticks);
   std::vector<std::uint64_t> steps(LOFT_CALLS_STEP_COUNT);
   std::memcpy(steps.data(),
               at(context, steps_at() + std::uint64_t{function} * LOFT_CALLS_HISTOGRAM_SIZE),
               LOFT_CALLS_HISTOGRAM_SIZE);
   time.histogram = sample::CallHistogram(steps);
   return result;
+}
+
+std::vector<loft_calls_kept> Arena::largest(std::uint32_t context, std::uint32_t function) const {
+  std::vector<loft_calls_kept> calls(LOFT_CALLS_LARGEST_COUNT);
+  std::memcpy(calls.data(), at(context, largest_at() + std::uint64_t{function} * kLargestSize),
+              kLargestSize);
+  std::erase_if(calls, [](const loft_calls_kept& call) { return call.ticks == 0; });
+  for (loft_calls_kept& call : calls) {
+    call.function = function;
+    call.caller = function_at(call.caller);
+  }
+  return calls;
+}
+
+// As in a context, of an offset of sums; kNoCall where none is there.
+std::uint32_t Arena::function_at(std::uint32_t offset) const {
+  const std::uint32_t function = (offset - LOFT_CALLS_SUMS) / LOFT_CALLS_SUMS_SIZE;
+  return offset >= LOFT_CALLS_SUMS && function < options_.functions ? function : kNoCall;
 }
 
 // What is open counts up to now; what it has called and is open, too, is not its own.
@@ -228,12 +254,8 @@ void Arena::read_kept(std::uint32_t context, const Keep& keep) {
     loft_calls_kept call;
     const std::uint64_t index = read & (options_.kept_calls - 1);
     std::memcpy(&call, at(context, ring_at() + index * LOFT_CALLS_KEPT_SIZE), sizeof call);
-    const auto function_of = [&](std::uint32_t offset) {
-      const std::uint32_t function = (offset - LOFT_CALLS_SUMS) / LOFT_CALLS_SUMS_SIZE;
-      return offset >= LOFT_CALLS_SUMS && function < options_.functions ? function : kNoCall;
-    };
-    call.function = function_of(call.function);
-    call.caller = function_of(call.caller);
+    call.function = function_at(call.function);
+    call.caller = function_at(call.caller);
     if (call.function != kNoCall) keep(call);
   }
   __atomic_store_n(read_at, read, __ATOMIC_RELEASE);

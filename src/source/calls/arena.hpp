@@ -86,6 +86,10 @@ class Arena {
   using Keep = std::function<void(const loft_calls_kept&)>;
   void read_kept(std::uint32_t context, const Keep& keep);
   [[nodiscard]] std::uint64_t lost(std::uint32_t context) const;
+  [[nodiscard]] bool keeps_calls() const { return options_.kept_calls != 0; }
+  // The largest calls of a function that have ended, in no order.
+  [[nodiscard]] std::vector<loft_calls_kept> largest(std::uint32_t context,
+                                                     std::uint32_t function) const;
 
  private:
   Arena() = default;
@@ -93,9 +97,11 @@ class Arena {
   [[nodiscard]] Result<void> map(const Tracee& thread, std::uint64_t instruction,
                                  std::uint64_t number);
   [[nodiscard]] std::uint64_t steps_at() const;  // in a context
+  [[nodiscard]] std::uint64_t largest_at() const;
   [[nodiscard]] std::uint64_t nodes_at() const;
   [[nodiscard]] std::uint64_t ring_at() const;
   [[nodiscard]] std::vector<loft_calls_node> all_nodes(std::uint32_t context) const;
+  [[nodiscard]] std::uint32_t function_at(std::uint32_t offset) const;
   [[nodiscard]] std::byte* at(std::uint32_t context, std::uint64_t offset) const;
   [[nodiscard]] sample::CallStatistics statistics(std::uint32_t context, std::uint32_t function,
                                                   const loft_calls_sums& sums) const;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "source/calls/call_results.hpp"
+#include "source/tick_clock.hpp"
 
 namespace loft::source::calls {
 namespace {

@@ -3,15 +3,13 @@
 #include "source/calls/call_results.hpp"
 
 #include <fmt/format.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 
 #include "base/file.hpp"
+#include "source/tick_clock.hpp"
 
 namespace loft::source::calls {
-
-std::uint64_t read_ticks() { return __rdtsc(); }
 
 std::uint32_t CallResults::add_thread(pid_t pid, pid_t tid) {
   const auto name = read_line(fmt::format("/proc/{}/task/{}/comm", pid, tid));
@@ -30,12 +28,17 @@ void CallResults::read_kept(Arena& arena, std::uint32_t context, std::uint32_t t
       return;
     }
     ++kept_[thread];
-    const std::uint32_t caller =
-        call.caller < functions.size() ? functions[call.caller] : sample::kNoFunction;
-    run_.calls.push_back({functions[call.function], thread, call.begin, call.ticks, call.depth,
-                          caller, static_cast<std::uint16_t>(call.flags)});
-    run_.values.push_back({call.ticks, call.own});
+    keep(call, thread, functions);
   });
+}
+
+void CallResults::keep(const loft_calls_kept& call, std::uint32_t thread,
+                       const std::vector<std::uint32_t>& functions) {
+  const std::uint32_t caller =
+      call.caller < functions.size() ? functions[call.caller] : sample::kNoFunction;
+  run_.calls.push_back({functions[call.function], thread, call.begin, call.ticks, call.depth,
+                        caller, static_cast<std::uint16_t>(call.flags)});
+  run_.values.push_back({call.ticks, call.own});
 }
 
 void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t thread,
@@ -52,6 +55,9 @@ void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t threa
   arena.close_context(context, static_cast<std::uint32_t>(functions.size()), end,
                       [&](std::uint32_t function, const sample::CallStatistics& more) {
                         run_.statistics[functions[function]] += more;
+                        if (arena.keeps_calls() || context == Arena::kCommon) return;
+                        for (const loft_calls_kept& call : arena.largest(context, function))
+                          keep(call, thread, functions);
                       });
 }
 

@@ -32,6 +32,8 @@ class CallResults {
   [[nodiscard]] const sample::CallRun& run() const { return run_; }
 
  private:
+  void keep(const loft_calls_kept& call, std::uint32_t thread,
+            const std::vector<std::uint32_t>& functions);
   void add_nodes(const std::vector<ReadNode>& nodes, const std::vector<std::uint32_t>& functions);
 
   sample::CallRun& run_;
@@ -40,8 +42,5 @@ class CallResults {
   std::uint64_t most_kept_;
   std::vector<std::uint64_t> kept_;  // by thread
 };
-
-// The processor's clock, which the agent reads, too.
-[[nodiscard]] std::uint64_t read_ticks();
 
 }  // namespace loft::source::calls

@@ -2,6 +2,7 @@
 
 #include "source/calls/call_tracer.hpp"
 
+#include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -146,7 +147,8 @@ Result<void> CallTracer::begin_thread(pid_t tid) {
 Result<void> CallTracer::give_context(pid_t tid) {
   Thread& thread = threads_[tid];
   const Image* image = image_of(tid);
-  if (image == nullptr || image->arena() == nullptr || thread.context) return {};
+  if (image == nullptr || image->arena() == nullptr || image->is_restored() || thread.context)
+    return {};
   thread.arena = image->shared_arena();
   thread.context = thread.arena->open_context();
   if (!thread.context) results_.note("too many threads at a time: calls of some are not measured");
@@ -230,10 +232,11 @@ Result<void> CallTracer::begin_image(pid_t pid) {
 
 void CallTracer::take_signal(pid_t tid, int number) {
   const Image* image = image_of(tid);
-  if (number == SIGTRAP && image != nullptr && image->loader()) {
+  if (number == SIGTRAP && image != nullptr && !image->is_restored()) {
     const auto registers = Tracee(tid).registers();
-    if (registers && registers->rip == image->loader()->trap) {
-      note(take_loader_stop(tid));
+    if (registers && image->is_own_code(registers->rip)) {
+      const bool is_loader = image->loader() && registers->rip == image->loader()->trap;
+      note(is_loader ? take_loader_stop(tid) : take_segment_stop(tid));
       go_on(tid);
       return;
     }
@@ -266,6 +269,19 @@ Result<void> CallTracer::take_loader_stop(pid_t tid) {
   for (const pid_t other : others) LOFT_CHECK(give_context(other));
   resume_threads(tid);
   return {};
+}
+
+// The agent stops where the program is about to set gs, in which it finds its context.
+Result<void> CallTracer::take_segment_stop(pid_t tid) {
+  const pid_t pid = threads_[tid].pid;
+  LOFT_CHECK(stop_threads(pid));
+  const Result<void> restored = image_of(tid)->restore();
+  results_.note(fmt::format(
+      "process {} took the gs register for itself: its calls were watched until then; use --source "
+      "virtual",
+      pid));
+  resume_threads(tid);
+  return restored;
 }
 
 // A signal's handler must not find the agent at work, and nobody may be in code that goes.

@@ -92,6 +92,7 @@ class CallTracer {
   void give_up_process(pid_t pid);
   void give_up_image(const std::shared_ptr<Image>& image);
   [[nodiscard]] Result<void> take_loader_stop(pid_t tid);
+  [[nodiscard]] Result<void> take_segment_stop(pid_t tid);
   [[nodiscard]] Result<void> leave_own_code(pid_t tid);
   [[nodiscard]] Result<void> place_outside(pid_t tid);
 

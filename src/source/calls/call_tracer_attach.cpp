@@ -159,6 +159,8 @@ Result<void> CallTracer::detach_process(pid_t pid) {
     LOFT_CHECK(leave_own_code(tid));
     const Tracee tracee(tid);
     LOFT_TRY(auto registers, tracee.registers());
+    const Arena* arena = image->arena();  // what the program itself has put into gs stays there
+    if (arena == nullptr || registers.gs_base - arena->address() >= arena->size()) continue;
     registers.gs_base = 0;
     LOFT_CHECK(tracee.set_registers(registers));
   }

@@ -78,6 +78,7 @@ Result<Image> Image::forked(pid_t child) const {
   image.areas_ = areas_;
   image.placed_ = placed_;
   image.moves_ = moves_;
+  image.is_restored_ = is_restored_;
   return image;
 }
 
@@ -170,7 +171,7 @@ Result<void> Image::watch_modules(const Tracee& thread) {
 
 // Nothing where there is no room for the sums of another function.
 std::optional<Hook> Image::hook_of(const FunctionPlan& plan) {
-  Hook hook{plan.hook, 0, plan.arguments};
+  Hook hook{plan.hook, 0, plan.leave};
   if (plan.function == sample::kNoFunction) return hook;
   const auto slot = static_cast<std::uint32_t>(functions_->size());
   if (slot >= arena_->capacity()) return std::nullopt;
@@ -268,6 +269,7 @@ Result<void> Image::restore() {
     edits.push_back({placed.patch.address, placed.patch.original});
   placed_.clear();
   loader_.reset();
+  is_restored_ = true;
   return write(std::move(edits));
 }
 

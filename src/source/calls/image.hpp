@@ -41,6 +41,7 @@ class Image {
   // Takes the patches of one function away; it is an index of those asked for.
   [[nodiscard]] Result<void> leave_alone(std::uint32_t function);
   [[nodiscard]] Result<void> restore();
+  [[nodiscard]] bool is_restored() const { return is_restored_; }
   // Unmaps what was added. No thread runs there.
   [[nodiscard]] Result<void> unmap(const Tracee& thread);
 
@@ -109,6 +110,7 @@ class Image {
   std::vector<Placed> placed_;
   std::vector<Move> moves_;  // by `from` once all are there
   std::vector<std::string> notes_;
+  bool is_restored_ = false;
 };
 
 }  // namespace loft::source::calls

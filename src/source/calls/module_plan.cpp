@@ -28,15 +28,28 @@ bool must_stay(std::string_view name) {
 // twice, and finds its way by the addresses of its own code.
 bool is_go(const CodeFile& file) { return file.elf().section(".gopclntab") != nullptr; }
 
-// How many arguments a function has that leaves one stack for another; the last is where to.
-std::uint32_t arguments_of_switch(std::string_view name) {
-  if (name == "swapcontext") return 2;
-  return name == "setcontext" ? 1 : 0;
+// What a function does that the agent must know of; 0 for all others.
+std::uint32_t leave_of(std::string_view name) {
+  constexpr std::pair<std::string_view, loft_calls_leave> kKnown[] = {
+      {"setcontext", kLoftSetsContext},
+      {"swapcontext", kLoftSwapsContext},
+      {"__cxa_begin_catch", kLoftCatches},
+      {"__rust_panic_cleanup", kLoftCatches},
+      {"longjmp", kLoftJumps},
+      {"siglongjmp", kLoftJumps},
+      {"__longjmp_chk", kLoftJumps},
+      {"arch_prctl", kLoftSetsSegment},
+      {"syscall", kLoftCallsSystem}};
+  for (const auto& [known, what] : kKnown)
+    if (known == name) return what;
+  return 0;
 }
 
 // Whether it may have such functions.
-bool is_c_library(std::string_view path) {
-  return path.substr(path.rfind('/') + 1).starts_with("libc.");
+bool is_runtime_library(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libc.") || name.starts_with("libstdc++.") ||
+         name.starts_with("libc++abi.");
 }
 
 class ModulePlanner {
@@ -64,34 +77,41 @@ class ModulePlanner {
  private:
   void add(const CodeFunction& function) {
     const auto names = file_.names_of(function);
+    std::uint32_t leave = 0;
+    for (const std::string_view name : names) leave = std::max(leave, leave_of(name));
+    // One of these that is watched itself ends what an exception has left when it begins.
+    const bool is_needed = leave != 0 && (!only_counts_ || is_about_segment(leave));
+    const bool is_taken = is_needed && leave != kLoftCatches;
+    bool is_watched = false;
     for (const std::string_view name : names) {
-      const std::uint32_t arguments = arguments_of_switch(name);
-      if (arguments == 0 || only_counts_) continue;
-      add_change(function, arguments);
-      return;
-    }
-    if (!is_chosen_) return;
-    for (const std::string_view name : names) {
+      if (!is_chosen_ || is_watched) break;
       if (name.find(".cold") != std::string_view::npos) continue;  // a part of another
       const std::string readable = shown(name);
       if (!sample::matches_any(request_.patterns, readable)) continue;
-      add_chosen(function, name, readable);
-      return;
+      add_chosen(function, name, readable, is_taken);
+      is_watched = true;
     }
+    if (is_taken || (is_needed && !is_watched)) add_leave(function, leave);
   }
 
-  void add_change(const CodeFunction& function, std::uint32_t arguments) {
+  static bool is_about_segment(std::uint32_t leave) {
+    return leave == kLoftSetsSegment || leave == kLoftCallsSystem;
+  }
+
+  void add_leave(const CodeFunction& function, std::uint32_t leave) {
     FunctionPlan plan;
     plan.patch = plan_function(file_, function, Watch::calls);
     plan.hook = Hook::Kind::change;
-    plan.arguments = arguments;
+    plan.leave = leave;
     if (plan.patch.why_not.empty()) plans_.push_back(std::move(plan));
   }
 
-  void add_chosen(const CodeFunction& function, std::string_view name,
-                  const std::string& readable) {
+  void add_chosen(const CodeFunction& function, std::string_view name, const std::string& readable,
+                  bool is_taken) {
     FunctionPlan plan;
-    if (is_go(file_)) {
+    if (is_taken) {
+      plan.patch.why_not = "loft itself must know when it is called";
+    } else if (is_go(file_)) {
       plan.patch.why_not = "Go's runtime moves its stack";
     } else if (must_stay(name)) {
       plan.patch.why_not = "others know its code byte by byte";
@@ -177,7 +197,7 @@ Result<const ModulePlan*> PlanStore::of(const std::string& path) {
   auto known = plans_.find(path);
   if (known == plans_.end()) {
     auto plan = std::make_unique<ModulePlan>();
-    if (sample::is_chosen_binary(request_, path) || is_c_library(path)) {
+    if (sample::is_chosen_binary(request_, path) || is_runtime_library(path)) {
       LOFT_TRY(plan->file, file(path));
       ModulePlanner(*plan->file, path, request_, only_counts_, functions_).run(*plan);
     }

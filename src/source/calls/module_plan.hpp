@@ -26,7 +26,7 @@ struct FunctionPlan {
   Hook::Kind hook = Hook::Kind::call;
   std::uint32_t function = sample::kNoFunction;  // index of those that were asked for
   std::uint32_t facts = 0;                       // as in wire.h
-  std::uint32_t arguments = 0;                   // of a function that changes the stack
+  std::uint32_t leave = 0;                       // what it does, as loft_calls_leave
 };
 
 struct ModulePlan {

@@ -29,7 +29,6 @@ struct NativeCalls {
   std::vector<std::string> command;  // what to run, or
   std::vector<pid_t> processes;      // what runs already
   StandardStreams streams;           // of what is run
-  bool only_counts = false;          // how often, and nothing else: cheaper
   std::optional<Nanoseconds> most;   // to watch what runs already
 };
 

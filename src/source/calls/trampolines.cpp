@@ -95,7 +95,7 @@ std::uint64_t TrampolineArea::put_hook(const Hook& hook) {
   }
   if (hook.kind == Hook::Kind::change) {
     put_template(head.switch_template, head.switch_size);
-    set_u32(base + head.switch_arguments, hook.arguments);
+    set_u32(base + head.switch_arguments, hook.leave);
     link(head.switch_call, head.on_switch);
     return address_ + base;
   }

@@ -34,13 +34,13 @@ struct Hook {
   enum class Kind : std::uint8_t {
     call,     // begins and ends a call
     count,    // counts one
-    change,   // the thread changes its stack
+    change,   // leaves calls, or takes what the agent stands on
     loader,   // libraries were loaded
     returns,  // ends calls that have jumped there
   };
   Kind kind = Kind::call;
-  std::uint32_t sums = 0;       // the offset of the function's sums, with the facts of wire.h
-  std::uint32_t arguments = 0;  // of a function that changes the stack
+  std::uint32_t sums = 0;   // the offset of the function's sums, with the facts of wire.h
+  std::uint32_t leave = 0;  // what the function does, as loft_calls_leave
 };
 
 class TrampolineArea {

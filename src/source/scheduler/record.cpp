@@ -10,6 +10,8 @@
 #include "base/file.hpp"
 #include "base/privileges.hpp"
 #include "base/text.hpp"
+#include "sample/call_section.hpp"
+#include "source/calls/call_watch.hpp"
 #include "source/living_tasks.hpp"
 #include "source/scheduler/energy_sampler.hpp"
 #include "source/scheduler/event_places.hpp"
@@ -26,6 +28,9 @@ namespace {
 
 // Well below the second that a killed recorder may lose.
 constexpr Nanoseconds kRound = std::chrono::milliseconds(200);
+
+// A thread has one tracer: the recorder that holds threads at their birth is one, too.
+constexpr std::string_view kTracingRecorder = "threads";
 
 // Capabilities of the file are for opening; what follows needs none, but where sets of events
 // change: before Linux 5.19 who may not load programs may not run one either, which each turn does.
@@ -58,6 +63,7 @@ class RecordedRun {
     if (child_) pass_on = [this](int signal) { child_->signal(signal); };
     LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
     supervisor_.emplace(std::move(supervisor));
+    LOFT_CHECK(watch_calls());
     LOFT_CHECK(let_go());
     LOFT_CHECK(prepare_waiting());
     while (!is_over()) LOFT_CHECK(step());
@@ -107,6 +113,9 @@ class RecordedRun {
 
   [[nodiscard]] Result<std::unique_ptr<Recorder>> open(const RecorderKind& kind) const {
     const auto what = fmt::format("record by '{}'", kind.name);
+    if (request_.calls && kind.name == kTracingRecorder)
+      return failure(ErrorKind::unsupported, what, "it needs ptrace, which --calls uses",
+                     "leave --calls out");
     if (request_.until_all_end && !kind.outlives_program)
       return failure(ErrorKind::unsupported, what, "it ends with the program", "leave --all out");
     if (plan_.may_change && !kind.can_change)
@@ -226,9 +235,53 @@ class RecordedRun {
     if (stacks_) LOFT_CHECK(stacks_->start());
     if (!child_) return {};
     if (!request_.whole_machine) start_ = now();
-    auto started = child_->start();
+    auto started = child_->start([this] {
+      if (calls_) calls_->drain();
+    });
     if (!started) file_->discard();
     return started;
+  }
+
+  Result<void> watch_calls() {
+    if (!request_.calls) return {};
+    calls_.emplace(*request_.calls);
+    Result<void> watched;
+    if (child_) watched = calls_->launch(child_->pid());
+    for (const pid_t pid : request_.pids)
+      if (watched) watched = calls_->attach(pid);
+    if (!watched) file_->discard();
+    return watched;
+  }
+
+  Result<void> wait_for_calls() {
+    if (!calls_) return {};
+    supervisor_->on_readable(calls_->fd(), [this] {
+      calls_->drain();
+      has_ticked_ = true;
+    });
+    const auto interval = calls_->interval();
+    if (!interval) return {};
+    LOFT_TRY(calls_clock_, make_timer());
+    LOFT_CHECK(set_timer(calls_clock_, *interval, *interval));
+    supervisor_->on_readable(calls_clock_.get(), [this] {
+      if (take_expirations(calls_clock_) != 0) calls_->look();
+      has_ticked_ = true;
+    });
+    return {};
+  }
+
+  // The program goes on as it was; what was counted of it goes into the file.
+  Result<void> keep_calls() {
+    if (!calls_) return {};
+    LOFT_CHECK(calls_->detach());
+    if (calls_->error()) result_.notes.push_back(to_string(*calls_->error()));
+    sample::CallRun run = calls_->take();
+    run.end.elapsed = result_.wall;
+    run.command = request_.command;
+    note_calls(run, result_);
+    if (!result_.broken)
+      file_->add_section(event::recording::kCallsSection, sample::call_section(run));
+    return {};
   }
 
   Result<void> prepare_waiting() {
@@ -246,6 +299,7 @@ class RecordedRun {
         has_ticked_ = true;
       });
     }
+    LOFT_CHECK(wait_for_calls());
     const auto drain = [this] { is_round_due_ = true; };
     for (const int fd : recorder_->wake_fds()) supervisor_->on_readable(fd, drain);
     if (stacks_)
@@ -317,10 +371,12 @@ class RecordedRun {
     result_.broken = error;
     if (request_.on_broken) request_.on_broken(error);
     supervisor_->stop_reading();
+    if (calls_) (void)calls_->detach();  // the program is traced no more; nothing is kept of calls
     recorder_->stop(sink());
   }
 
   Result<RecordResult> collect() {
+    if (calls_) calls_->drain();
     if (child_ && supervisor_->all_ended()) {
       LOFT_TRY(const ProcessEnd end, child_->wait());
       result_.exit_status = end.shell_status();
@@ -334,6 +390,7 @@ class RecordedRun {
       recorder_->stop(sink());
       if (const auto written = file_->end_round(); !written) give_up(written.error());
     }
+    LOFT_CHECK(keep_calls());
     LOFT_TRY(result_.tally, recorder_->tally());
     result_.recorder = recorder_->name();
     result_.description = recorder_->description();
@@ -383,6 +440,7 @@ class RecordedRun {
   std::optional<perf_events::Sampler> stacks_;
   std::optional<EnergySampler> energy_;
   PollClock energy_clock_;  // at the length of a slice
+  Fd calls_clock_;
   std::unique_ptr<RecordingFile> file_;
   std::optional<EventPlaces> places_;  // where events may change
   std::uint64_t first_tasks_ = 0;
@@ -392,9 +450,19 @@ class RecordedRun {
   bool has_ticked_ = false;
   bool is_round_due_ = false;
   RecordResult result_;
+  std::optional<calls::CallWatch> calls_;
 };
 
 }  // namespace
+
+void note_calls(const sample::CallRun& run, RecordResult& result) {
+  RecordedCalls& calls = result.calls.emplace();
+  calls.kept = run.calls.size();
+  calls.lost = run.lost;
+  for (const sample::WatchedFunction& function : run.functions)
+    ++(function.is_watched() ? calls.functions : calls.not_watched);
+  for (const std::string& note : run.notes) result.notes.push_back(note);
+}
 
 StandardStreams streams_of(const RecordRequest& request) {
   StandardStreams streams;

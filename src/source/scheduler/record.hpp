@@ -18,6 +18,8 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "event/event.hpp"
+#include "sample/call_request.hpp"
+#include "sample/calls.hpp"
 #include "source/perf_events/sampler.hpp"
 #include "source/scheduler/isolation.hpp"
 #include "source/scheduler/recording_output.hpp"
@@ -48,9 +50,10 @@ struct RecordRequest {
   std::vector<event::Event> sampled;  // events to sample; without any, the clock
   std::uint64_t period = 0;           // each time that one happened so often; 0: by the frequency
   StackMode stacks = StackMode::none;
-  std::size_t ring_bytes = 0;  // of each ring between kernel and loft; 0: as is usual
-  std::string recorder;        // the one to use; empty for the best
-  bool until_all_end = false;  // also of what outlives the program
+  std::size_t ring_bytes = 0;                // of each ring between kernel and loft; 0: as is usual
+  std::optional<sample::CallRequest> calls;  // single calls of functions, beside the slices
+  std::string recorder;                      // the one to use; empty for the best
+  bool until_all_end = false;                // also of what outlives the program
   std::optional<IsolationWish> isolation;
   std::string output = "perf.data";  // "-": standard output; the program's own goes to its errors
   std::string version;               // of loft, for the file
@@ -63,6 +66,13 @@ struct RecordRequest {
   std::function<void(const Result<void>&)> on_change;
   // Told at once when the file cannot be written any more; the program goes on.
   std::function<void(const Error&)> on_broken;
+};
+
+struct RecordedCalls {
+  std::uint64_t kept = 0;
+  std::uint64_t lost = 0;       // single ones that found no room
+  std::uint64_t functions = 0;  // that were watched
+  std::uint64_t not_watched = 0;
 };
 
 struct RecordResult {
@@ -82,12 +92,16 @@ struct RecordResult {
   std::uint64_t slices = 0;
   std::uint64_t switches = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t still_running = 0;  // tasks that went on
+  std::uint64_t still_running = 0;     // tasks that went on
+  std::optional<RecordedCalls> calls;  // where they were asked for
   Nanoseconds wall{};
   std::optional<Error> broken;  // the recording ended before the program did
 };
 
 [[nodiscard]] Result<RecordResult> record(const RecordRequest& request);
+
+// What a recording says of calls, and what of them it keeps.
+void note_calls(const sample::CallRun& run, RecordResult& result);
 
 // Where the program writes while it is recorded: not into a recording on standard output.
 [[nodiscard]] StandardStreams streams_of(const RecordRequest& request);

@@ -306,8 +306,12 @@ std::string RecordingFile::path_to_read() const {
   return fmt::format("/proc/self/fd/{}", output_.fd().get());
 }
 
+void RecordingFile::add_section(std::uint32_t number, std::vector<std::byte> bytes) {
+  writer_->add_feature(number, std::move(bytes));
+}
+
 Result<void> RecordingFile::keep(Sections sections) {
-  for (auto& [number, bytes] : sections) writer_->add_feature(number, std::move(bytes));
+  for (auto& [number, bytes] : sections) add_section(number, std::move(bytes));
   LOFT_CHECK(writer_->finish());  // the sections stand at the end: they are written again
   return output_.take_place();
 }

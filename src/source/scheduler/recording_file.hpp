@@ -81,6 +81,8 @@ class RecordingFile final : public TaskEvents {
   // Writes what has come together and makes it official. After a failure nothing more is written;
   // what was official stays so.
   [[nodiscard]] Result<void> end_round();
+  // One more section of the header, by its number, for finish() to write.
+  void add_section(std::uint32_t number, std::vector<std::byte> bytes);
   [[nodiscard]] Result<void> finish(const RecordingFacts& facts);
 
   // Then puts a pending recording in its place, with more header sections, by their numbers.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/result.hpp"
 #include "sample/call_request.hpp"
 #include "sample/calls.hpp"
@@ -16,6 +17,7 @@ namespace loft::source::virtual_pmu {
 
 // Runs the program to its end. Without events, instructions are counted.
 [[nodiscard]] Result<sample::CallRun> count_calls(const sample::CallRequest& request,
-                                                  const std::vector<std::string>& command);
+                                                  const std::vector<std::string>& command,
+                                                  StandardStreams streams = {});
 
 }  // namespace loft::source::virtual_pmu

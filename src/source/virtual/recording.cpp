@@ -11,8 +11,10 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "engine/run.hpp"
+#include "sample/call_section.hpp"
 #include "source/scheduler/recording_file.hpp"
 #include "source/supervisor.hpp"
+#include "source/virtual/call_counting.hpp"
 #include "source/virtual/part_table.hpp"
 #include "source/virtual/recording_events.hpp"
 #endif
@@ -74,6 +76,10 @@ class Recorder {
 
   // What could not be counted to its end leaves no file.
   Result<RecordResult> go() {
+    if (request_.calls) {
+      calls_.emplace(*request_.calls, run_.shared());
+      LOFT_CHECK(calls_->start(BlockCounts::beside));
+    }
     LOFT_CHECK(create_file());
     auto result = record();
     if (!result) file_->discard();
@@ -100,6 +106,13 @@ class Recorder {
     result_.wall = end.elapsed;
     LOFT_CHECK(run_.check());
     if (!result_.broken) LOFT_CHECK(poll());
+    if (calls_) {
+      LOFT_TRY(sample::CallRun run, calls_->finish());
+      run.end = end;
+      run.command = request_.command;
+      scheduler::note_calls(run, result_);
+      file_->add_section(event::recording::kCallsSection, sample::call_section(run));
+    }
     return finish();
   }
 
@@ -235,7 +248,7 @@ class Recorder {
   Result<RecordResult> finish() {
     result_.recorder = "virtual";
     result_.description = "the virtual PMU";
-    result_.notes = run_.shared().messages();
+    for (const std::string& note : run_.shared().messages()) result_.notes.push_back(note);
     for (const std::string& note : table_.notes()) result_.notes.push_back(note);
     result_.notes.push_back(
         "run times are those under the virtual PMU, which slows the program; counts are exact");
@@ -278,6 +291,7 @@ class Recorder {
   const RecordRequest& request_;
   engine::Run run_;
   PartTable table_;
+  std::optional<CallCounting> calls_;
   std::unique_ptr<RecordingFile> file_;
   std::vector<engine::SlotEntry> slots_;
   std::vector<Thread> threads_;                        // by slot
