@@ -1,6 +1,6 @@
 // A file that takes the place of another in one step: a reader sees the old or the new, never a
-// half. It is written beside its name and renamed when it is whole; dropped before that, it leaves
-// no trace.
+// half. It has no name until it is whole, so that it leaves no trace when it is dropped before, or
+// its writer is killed. Where the file system has no such files, it is written under a name beside.
 //
 //   LOFT_TRY(auto file, FileReplacement::of("roof.html"));
 //   LOFT_CHECK(file.write(text));
@@ -48,15 +48,17 @@ class FileReplacement {
   void withdraw();
 
  private:
-  FileReplacement(Fd fd, std::string path, std::string beside)
+  FileReplacement(Fd fd, std::string path, std::string beside, bool is_named)
       : fd_(std::move(fd)),
         path_(std::move(path)),
         beside_(std::move(beside)),
+        is_named_(is_named),
         is_regular_(!beside_.empty()) {}
 
   Fd fd_;
   std::string path_;
-  std::string beside_;  // empty: in place already, or never to be renamed
+  std::string beside_;     // empty: in place already, or never to be renamed
+  bool is_named_ = false;  // it has that name
   bool is_regular_ = false;
   bool kept_old_ = false;
 };

@@ -57,13 +57,13 @@ Result<void> Session::run() {
 
 // Who is reached from outside keeps what watching cores takes: counters that are opened anew, the
 // priority of readers, registers, and what threads of others sleep in. Readers start later, so that
-// they have no more. Folders that loft made for control files may be among those of another user.
+// they have no more. Files that loft has yet to write, or take away, may be among those of others.
 void Session::drop_privileges() const {
   if (!server_) return;
-  if (files_)
-    keep_capabilities({CAP_PERFMON, CAP_SYS_NICE, CAP_SYS_RAWIO, CAP_SYS_PTRACE, CAP_DAC_OVERRIDE});
-  else
-    keep_capabilities({CAP_PERFMON, CAP_SYS_NICE, CAP_SYS_RAWIO, CAP_SYS_PTRACE});
+  std::vector<int> kept{CAP_PERFMON, CAP_SYS_NICE, CAP_SYS_RAWIO, CAP_SYS_PTRACE};
+  if (files_ || options_.recording)
+    kept.insert(kept.end(), {CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER});
+  keep_capabilities(kept);
 }
 
 Result<void> Session::open_doors() {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,21 @@ TEST_F(FileReplacementTest, DroppedBeforeCommitLeavesNoTrace) {
   }
   EXPECT_EQ(*read_file(at("file")), "old");
   EXPECT_EQ(list_directory(path_)->size(), 1u);
+}
+
+TEST_F(FileReplacementTest, AWriterThatIsKilledLeavesNoTrace) {
+  if (!Fd(::open(at("").c_str(), O_RDWR | O_TMPFILE, 0600)).is_open())
+    GTEST_SKIP() << "this file system has no files without names";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto file = FileReplacement::of(at("file"));
+    if (!file || !file->write("half of it")) ::_exit(1);
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(std::filesystem::is_empty(at("")));
 }
 
 // Whoever may write to the folder could guess a name made of the process id and put a link there.

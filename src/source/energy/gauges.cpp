@@ -106,7 +106,7 @@ Gauges Gauges::open(const SystemRoot& root) {
 }
 
 bool Gauges::add(Gauge gauge) {
-  const auto first = read_timed(gauge);
+  const auto first = gauge.read();  // without a pause: whoever opened it wants to know soon
   if (!first) return false;
   gauge.last = *first;
   gauge.last_time = now();

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "base/child_process.hpp"
 #include "base/file.hpp"
@@ -37,10 +39,8 @@ constexpr std::string_view kTracingRecorder = "threads";
 // Root is left as it is: it looks into processes of others, and undoes what it changed for them.
 void drop_capabilities(bool sets_change) {
   if (::geteuid() == 0) return;
-  if (sets_change)
-    keep_capabilities({CAP_BPF, CAP_PERFMON});
-  else
-    keep_capabilities({});
+  constexpr std::array kForChanges{CAP_BPF, CAP_PERFMON};
+  keep_capabilities(std::span(kForChanges).first(sets_change ? kForChanges.size() : 0));
 }
 
 class RecordedRun {
