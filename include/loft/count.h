@@ -50,6 +50,10 @@ typedef struct loft_count {
  * that are opened from now on. 0 on success; else nothing of it is used, and `error`, which may be
  * null, says where the mistake is. Any thread may call it. */
 LOFT_API int loft_metrics_load(const char* path, char* error, size_t error_size);
+/* What was loaded so, in order; null behind the last. loft's libpapi takes its user-defined events
+ * from there, too. */
+LOFT_API const char* loft_metrics_file(size_t index);
+
 /* Sets a constant of metrics for handles that are opened from now on, over all files. 0 on success.
  */
 LOFT_API int loft_metrics_define(const char* name, double value);

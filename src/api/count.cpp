@@ -119,6 +119,8 @@ int loft_metrics_load(const char* path, char* error, size_t error_size) {
   return -1;
 }
 
+const char* loft_metrics_file(size_t index) { return loft::api::loaded_file(index); }
+
 int loft_metrics_define(const char* name, double value) {
   return loft::api::define_constant(name == nullptr ? "" : name, value) ? 0 : -1;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <deque>
 #include <mutex>
 
 #include "machine/file.hpp"
@@ -16,6 +17,7 @@ namespace {
 struct Added {
   std::mutex mutex;
   metric::LoadOptions options;
+  std::deque<std::string> names;  // of the files; what was told of them stays
 };
 
 Added& added() {
@@ -48,7 +50,13 @@ Result<void> load_metrics(const std::string& path) {
                      to_string(diagnostic), "'loft metric check' shows all mistakes");
   const std::scoped_lock lock(added().mutex);
   added().options.files.push_back(path);
+  added().names.push_back(path);
   return {};
+}
+
+const char* loaded_file(std::size_t index) {
+  const std::scoped_lock lock(added().mutex);
+  return index < added().names.size() ? added().names[index].c_str() : nullptr;
 }
 
 Result<void> define_constant(const std::string& name, double value) {

@@ -11,6 +11,8 @@ namespace loft::api {
 [[nodiscard]] Result<metric::Library> known_metrics();
 
 [[nodiscard]] Result<void> load_metrics(const std::string& path);
+// Of those that were loaded; null behind the last.
+[[nodiscard]] const char* loaded_file(std::size_t index);
 [[nodiscard]] Result<void> define_constant(const std::string& name, double value);
 
 }  // namespace loft::api

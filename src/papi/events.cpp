@@ -199,6 +199,7 @@ const Event* Catalogue::find_counted(std::string_view name) const {
 const Event* Catalogue::find(std::string_view name) {
   if (const Event* counted = find_counted(name)) return counted;
   const std::lock_guard lock(users_mutex_);
+  if (metrics_.load_those_of_libloft()) add_user_events();
   const auto known = std::ranges::find(users_, name, &Event::name);
   return known != users_.end() ? &*known : add_user_event(std::string(name));
 }

@@ -280,6 +280,8 @@ PAPI_EXPORT int PAPI_set_opt(int option, PAPI_option_t* value) {
       return value->inherit.inherit == 0 ? PAPI_OK : PAPI_ECMP;
     case PAPI_DEBUG:
     case PAPI_DEF_MPX_NS:
+    case PAPI_DEF_ITIMER:  // nothing needs the process's timers
+    case PAPI_DEF_ITIMER_NS:
       return PAPI_OK;
     case PAPI_ATTACH:
     case PAPI_DETACH:

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <utility>
 
 #include "engine/classify/events.hpp"
 #include "engine/door.hpp"
@@ -30,7 +31,10 @@ std::atomic<int>& Inside::depth() {
 
 Overflow::Overflow(int index, std::uint32_t event, std::uint64_t threshold, Call call, void* data)
     : index_(index), threshold_(threshold), call_(call), data_(data) {
-  if (event != Term::kTime) alarm_.emplace(engine::event_table()[event], on_alarm, this);
+  if (event == Term::kTime) return;
+  const engine::EventRule& rule = engine::event_table()[event];
+  is_polled_ = rule.measure == engine::Measure::taken || rule.measure == engine::Measure::not_taken;
+  if (!is_polled_) alarm_.emplace(rule, on_alarm, this);
 }
 
 Overflow::~Overflow() { stop(); }
@@ -59,13 +63,22 @@ std::uint64_t Overflow::on_alarm(void* data, const engine::OwnAlarm::Hit& hit) {
 void Overflow::on_timer(int, siginfo_t* info, void* context) {
   if (info->si_code != SI_TIMER || Inside::depth() != 0) return;
   const int error = errno;
-  const auto* own = static_cast<const Overflow*>(info->si_value.sival_ptr);
+  auto* own = static_cast<Overflow*>(info->si_value.sival_ptr);
+  if (own->is_polled_ && !own->has_passed()) return;
   void* address = nullptr;
 #if defined(__x86_64__)
   address = reinterpret_cast<void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
 #endif
   own->call_(own->data_, own->index_, address, context);
   errno = error;
+}
+
+bool Overflow::has_passed() {
+  std::array<std::uint64_t, door::kMaxRulesOfSet> now{};
+  if (door::ask(door::Request::read, set_, reinterpret_cast<std::uint64_t>(now.data())) != 1)
+    return false;
+  const std::uint64_t multiples = (now[column_] - base_) / threshold_;
+  return std::exchange(passed_, multiples) != multiples;
 }
 
 bool Overflow::start_timer() {
@@ -81,7 +94,9 @@ bool Overflow::start_timer() {
   timer_t timer{};
   if (::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return false;
   timer_ = timer;
-  const double nanoseconds = static_cast<double>(threshold_) / cycles_per_nanosecond();
+  constexpr double kPollEvery = 1e6;
+  const double nanoseconds =
+      is_polled_ ? kPollEvery : static_cast<double>(threshold_) / cycles_per_nanosecond();
   const auto whole = static_cast<long>(std::clamp(nanoseconds, 100'000.0, 1e15));
   itimerspec every{};
   every.it_interval = {whole / 1'000'000'000, whole % 1'000'000'000};
@@ -93,7 +108,7 @@ bool Overflow::start(std::uint64_t set, std::size_t column, std::uint64_t base) 
   set_ = set;
   column_ = column;
   base_ = base;
-  due_ = 0;
+  due_ = passed_ = 0;
   return alarm_ ? alarm_->set(base + threshold_) : start_timer();
 }
 

@@ -1,6 +1,7 @@
 // Overflow: a program's function is called whenever an event of a running set comes to a multiple
 // of a number. Exactly so for what the engine counts; by the thread's own timer for the time that
-// stands for cycles.
+// stands for cycles. Outcomes of branches, which have no exact thresholds, are looked at by the
+// timer.
 //
 //   Overflow overflow(0, event, 1000000, call, nullptr);   // of engine::event_table(), or time
 //   if (overflow.start(set, 0, base)) work();              // the event's count at the set's start
@@ -49,6 +50,7 @@ class Overflow {
   static std::uint64_t on_alarm(void* data, const engine::OwnAlarm::Hit& hit);
   static void on_timer(int, siginfo_t* info, void* context);
   [[nodiscard]] bool start_timer();
+  [[nodiscard]] bool has_passed();
 
   int index_;
   std::uint64_t threshold_;
@@ -57,7 +59,9 @@ class Overflow {
   std::uint64_t set_ = 0;
   std::size_t column_ = 0;
   std::uint64_t base_ = 0;
-  std::uint64_t due_ = 0;  // the multiple that was reached inside of the library, or 0
+  bool is_polled_ = false;    // the timer looks whether a multiple was passed
+  std::uint64_t passed_ = 0;  // how many were
+  std::uint64_t due_ = 0;     // the multiple that was reached inside of the library, or 0
   std::optional<engine::OwnAlarm> alarm_;
   std::optional<timer_t> timer_;
 };

@@ -44,7 +44,10 @@ void increment(void* base, std::size_t index) {
   if (bucket != static_cast<Bucket>(~Bucket{0})) ++bucket;
 }
 
-// Two bytes of code share a bucket at a scale of 65,536, four at half of that, and so on.
+// Each byte of code has a bucket of its own; at half of that, 65,536, two bytes share one, and so
+// on.
+constexpr unsigned kByteScale = 131072;
+
 void count_address(void* data, int, void* address, void*) {
   auto& profile = *static_cast<Profile*>(data);
   profile.seed = profile.seed * 1103515245u + 12345u;
@@ -58,7 +61,7 @@ void count_address(void* data, int, void* address, void*) {
   }
   if (best == nullptr) return;
   const std::uintptr_t distance = at - reinterpret_cast<std::uintptr_t>(best->pr_off);
-  const auto index = static_cast<std::size_t>(std::uint64_t{distance / 2} * best->pr_scale >> 16);
+  const auto index = static_cast<std::size_t>(std::uint64_t{distance} * best->pr_scale >> 17);
   const std::size_t bytes = bucket_bytes(profile.flags);
   // A scale of 2 is one bucket for everything.
   const std::size_t bucket = best->pr_scale == 2 ? 0 : index;
@@ -108,7 +111,7 @@ PAPI_EXPORT int PAPI_sprofil(PAPI_sprofil_t* parts, int count, int set, int code
     if (parts == nullptr || count <= 0) return PAPI_EINVAL;
     profile->parts.assign(parts, parts + count);
     for (const PAPI_sprofil_t& part : profile->parts)
-      if (part.pr_base == nullptr || part.pr_size < bucket_bytes(flags) || part.pr_scale > 65536)
+      if (part.pr_base == nullptr || part.pr_size == 0 || part.pr_scale > kByteScale)
         return PAPI_EINVAL;
   }
   return with_set(set, [&](EventSet& held) {

@@ -1,5 +1,6 @@
 #include "papi/user_events.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,6 +114,7 @@ struct UserEvents::State {
   metric::LoadOptions options;
   metric::Library library;
   mutable event::Resolver resolver{known_names()};
+  std::size_t of_libloft = 0;  // files that were taken from there
 
   void reload() {
     if (auto loaded = metric::load_library(options)) library = *std::move(loaded);
@@ -127,6 +129,18 @@ Result<void> UserEvents::load(const std::string& path) {
   state_->options.files.push_back(path);
   state_->reload();
   return {};
+}
+
+bool UserEvents::load_those_of_libloft() {
+  using NameOfFile = const char*(std::size_t);
+  auto* file = reinterpret_cast<NameOfFile*>(::dlsym(RTLD_DEFAULT, "loft_metrics_file"));
+  bool has_more = false;
+  while (const char* path = file == nullptr ? nullptr : file(state_->of_libloft)) {
+    ++state_->of_libloft;
+    has_more = true;
+    static_cast<void>(load(path));  // it was checked when it was loaded there
+  }
+  return has_more;
 }
 
 std::vector<std::string> UserEvents::names() const { return own_names(state_->options); }

@@ -41,6 +41,9 @@ class UserEvents {
 
   // Adds the definitions of a file. Where one is wrong, nothing of it is used.
   [[nodiscard]] Result<void> load(const std::string& path);
+  // Files that the program has given to libloft since (loft_metrics_load), where it has that.
+  // Whether there were any.
+  bool load_those_of_libloft();
   // Names that files of the user define, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
   // Fails with what is missing for it.
