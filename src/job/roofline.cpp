@@ -42,12 +42,14 @@ Result<model::RoofReport> roofline_of(const model::JobReport& job, const model::
   all.work.emplace().instructions = std::nullopt;
   all.origin = origin_of(job);
   double busy = 0;
+  std::vector<model::ThreadName> names;
   for (const model::JobRank& rank : job.ranks) {
     if (!rank.seconds || !rank.flops || !rank.bytes || !(*rank.seconds > 0)) continue;
     Subject subject = subject_of(rank, origin_of(job));
     *subjects.front().work += *subject.work;
     subjects.front().seconds = std::max(subjects.front().seconds, subject.seconds);
     busy += subject.seconds;
+    names.push_back({static_cast<std::uint32_t>(rank.rank), "", rank.node});
     subjects.push_back(std::move(subject));
   }
   if (subjects.size() == 1)
@@ -65,6 +67,7 @@ Result<model::RoofReport> roofline_of(const model::JobReport& job, const model::
   report.wall_seconds = job.wall_seconds.value_or(busy);  // ranks that are drawn have ended
   report.cpu_seconds = busy;
   report.threads = subjects.size() - 1;
+  report.thread_names = std::move(names);
   report.counts_from = job.source;
   report.time_is_estimated = job.load == kEstimatedTimeColumn;
   report.machine_identity = machine.identity;

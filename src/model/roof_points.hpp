@@ -74,7 +74,8 @@ struct Subject {
   std::string name;
   std::string binary;  // of a function, or of the function of a loop, which `name` then is
   std::int64_t tid = 0;
-  double start = 0;  // of a slice, in seconds
+  std::uint32_t mostly_in = 0;  // the thread that ran most of a function or a slice; 0: not known
+  double start = 0;             // of a slice, in seconds
   double end = 0;
   std::optional<Work> work;  // nothing: not counted
   double seconds = 0;        // of elapsed time

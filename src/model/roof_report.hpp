@@ -15,6 +15,7 @@ namespace loft::model {
 struct ThreadName {
   std::uint32_t tid = 0;
   std::string name;
+  std::string node = {};  // where it is no thread, but a rank of a job: `tid` is its number
 };
 
 // The share of a function in the energy of each meter: modelled (sample/energy_share.hpp).
@@ -47,6 +48,11 @@ struct RoofReport {
   std::vector<sample::RunSlice> schedule;
   std::uint64_t start_time = 0;
   std::vector<ThreadName> thread_names;
+
+  // What its subjects of scope `thread` are, for people.
+  [[nodiscard]] const char* task_word() const {
+    return !thread_names.empty() && !thread_names.front().node.empty() ? "rank" : "thread";
+  }
 
   [[nodiscard]] const char* time_from() const {
     return time_is_estimated ? "estimated" : "native run";

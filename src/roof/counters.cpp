@@ -166,9 +166,10 @@ CountedWork WorkCounters::counted_in(const NativeProfile& native) const {
   counted.origin = dram_ ? Origin::scaled : Origin::modelled;
   counted.total = work_in(metric::counts_of(native.counts));
   const auto& events = native.counts.events;
-  for (const auto& [tid, name] : native.threads())
-    if (by_thread.contains(tid))
-      counted.threads.push_back({tid, name, work_in(part_of(events, all, by_thread[tid]))});
+  for (const model::ThreadName& thread : native.threads())
+    if (by_thread.contains(thread.tid))
+      counted.threads.push_back(
+          {thread.tid, thread.name, work_in(part_of(events, all, by_thread[thread.tid]))});
   for (const auto& [function, seen] : by_function)
     counted.functions.push_back({native.function(function), work_in(part_of(events, all, seen))});
   return counted;

@@ -22,6 +22,17 @@ constexpr std::size_t kMostSlices = 400;
 // Time without a running thread is noise below this share of the whole.
 constexpr double kIdleWorthSaying = 0.05;
 
+// The thread with more than half of the time; 0 where no thread has.
+std::uint32_t most_of(const std::map<std::uint32_t, double>& seconds) {
+  double sum = 0;
+  std::pair<std::uint32_t, double> most;
+  for (const auto& thread : seconds) {
+    sum += thread.second;
+    if (thread.second > most.second) most = thread;
+  }
+  return most.second > sum / 2 ? most.first : 0;
+}
+
 class Join {
  public:
   Join(const NativeTimes& times, const CountedWork& counted) : times_(times), counted_(counted) {
@@ -155,6 +166,7 @@ class Join {
       double seconds = 0;
       double cpu = 0;
       std::uint64_t samples = 0;
+      std::map<std::uint32_t, double> threads;  // CPU seconds of each
     };
     std::map<FunctionKey, Sum> sums;
     double all_seconds = 0;
@@ -163,6 +175,7 @@ class Join {
       sum.seconds += spent.seconds;
       sum.cpu += spent.cpu_seconds;
       sum.samples += spent.samples;
+      sum.threads[spent.tid] += spent.cpu_seconds;
       all_seconds += spent.seconds;
     }
     for (const auto& [key, sum] : sums) {
@@ -170,6 +183,7 @@ class Join {
       subject.seconds = sum.seconds;
       subject.share_of_time = all_seconds > 0 ? sum.seconds / all_seconds : 0;
       if (sum.seconds > 0) subject.concurrency = sum.cpu / sum.seconds;
+      subject.mostly_in = most_of(sum.threads);
       subject.time_error = sample::share_error(
           static_cast<double>(sum.samples) / static_cast<double>(samples_), sum.samples);
       joined_.subjects.push_back(std::move(subject));
@@ -199,8 +213,10 @@ class Join {
     double cpu = 0;
     double busy = 0;
     double most = 0;
+    std::map<std::uint32_t, double> threads;
     for (const sample::Spent& spent : slice.spent) {
       const FunctionKey key = key_of(spent);
+      threads[spent.tid] += spent.cpu_seconds;
       cpu += spent.cpu_seconds;
       busy += spent.seconds;
       if (spent.cpu_seconds > most) {
@@ -214,6 +230,7 @@ class Join {
       *subject.work += work->scaled_by(spent.cpu_seconds / of_function);
     }
     if (busy > 0) subject.concurrency = cpu / busy;
+    subject.mostly_in = most_of(threads);
     return subject;
   }
 

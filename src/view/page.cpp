@@ -37,6 +37,8 @@ bool is_consistent(const PageFlame& flame) {
   if (flame.parent.empty() ||
       !same_length(flame.parent.size(), flame.name, flame.self, flame.total, flame.is_kernel))
     return false;
+  const std::size_t compared = flame.more.empty() ? 0 : flame.parent.size();
+  if (!same_length(compared, flame.more, flame.noise)) return false;
   for (std::size_t i = 1; i < flame.parent.size(); ++i)
     if (flame.parent[i] >= i) return false;
   return all_below(flame.name, flame.texts.all().size());

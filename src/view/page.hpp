@@ -103,6 +103,7 @@ struct PageTimeLine {
 struct PageThread {
   std::uint32_t tid = 0;
   std::string name;
+  std::string node = {};  // of a rank
 };
 
 // Which thread ran on which CPU when, by column.
@@ -139,12 +140,16 @@ struct PageHistogram {
 
 // A flame graph by column, parents before their children; node 0 is the whole.
 struct PageFlame {
-  std::string title;  // the event
-  std::string unit;   // of the values: "samples", "s", "FLOP", "" for plain counts
-  PageTexts texts;    // what `name` is a number of
+  std::string title;          // the event
+  std::string unit;           // of the values: "samples", "s", "FLOP", "" for plain counts
+  bool from_callees = false;  // below each function stand those that called it
+  PageTexts texts;            // what `name` is a number of
   std::vector<std::uint32_t> parent, name;
   std::vector<double> self, total;
   std::vector<std::uint8_t> is_kernel;
+  // Of a differential graph, which is as wide as one of two runs: by how much each frame's `total`
+  // is more in the second run, and how large a difference can be by chance. Empty in all others.
+  std::vector<double> more, noise;
 
   // Gives the number of the node.
   std::uint32_t add(std::uint32_t above, std::string_view frame, double own, double with_all_below,
@@ -164,6 +169,7 @@ struct PageColumn {
   CellForm form = CellForm::number;
   std::string unit = {};                     // of numbers: "FLOP/s", "FLOP/B"
   std::string help = {};                     // shown on hover: what it means
+  std::string event = {};                    // shown while this event is looked at; empty: always
   std::vector<std::string> texts = {};       // of text columns
   std::vector<double> numbers = {};          // of all others; NaN: not known
   std::vector<sample::Origin> origins = {};  // empty: all counted; others are marked in their cells
@@ -212,6 +218,7 @@ struct PageData {
   std::vector<model::Roofline> rooflines;  // the first is shown first
   PagePoints points;
   std::vector<PageTimeLine> time_lines;
+  bool has_ranks = false;           // tids are numbers of ranks, not of threads
   std::vector<PageThread> threads;  // names for the tids of points and schedule
   std::optional<PageSchedule> schedule;
   std::optional<PageCalls> calls;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "view/page.hpp"
 #include "view/stacks.hpp"
@@ -35,7 +37,10 @@ void PagePoints::add(const model::RoofPoint& point, std::uint32_t of_run) {
   name.push_back(texts.of(subject.scope == model::Scope::run ? "whole run"
                           : subject.loop                     ? "loop " + name_of(*subject.loop)
                                                              : subject.name));
-  tid.push_back(subject.tid != 0 ? static_cast<std::uint32_t>(subject.tid) : kNoThread);
+  const bool has_thread = subject.tid != 0 || subject.scope == model::Scope::thread;  // or rank 0
+  tid.push_back(has_thread               ? static_cast<std::uint32_t>(subject.tid)
+                : subject.mostly_in != 0 ? subject.mostly_in
+                                         : kNoThread);
   function.push_back(texts.of(has_function ? std::string_view(subject.name) : ""));
   bound_by.push_back(texts.of(point.limit ? std::string_view(point.limit->name) : ""));
   why.push_back(texts.of(is_explained ? words_of(*subject.why) : std::string()));
@@ -102,6 +107,10 @@ std::vector<PageFlame> page_flames(const sample::NamedProfile& profile,
   std::vector<PageFlame> flames;
   for (const auto root : shown_roots(profile, tree))
     if (tree.nodes[root].total.samples != 0) flames.push_back(flame_of(profile, tree, root));
+  // A page opens with the first: rather one that tells who called.
+  std::ranges::stable_partition(flames, [](const PageFlame& flame) {
+    return std::ranges::any_of(flame.parent, [](std::uint32_t above) { return above != 0; });
+  });
   return flames;
 }
 

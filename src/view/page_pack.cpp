@@ -145,9 +145,12 @@ class Packer {
     head["rooflines"] = json::array();
     for (const auto& roofline : page.rooflines)
       head["rooflines"].push_back(roofline_of_page(roofline));
+    head["task"] = page.has_ranks ? "rank" : "thread";
     head["threads"] = json::array();
     for (const auto& thread : page.threads)
-      head["threads"].push_back({{"tid", thread.tid}, {"name", printable(thread.name)}});
+      head["threads"].push_back({{"tid", thread.tid},
+                                 {"name", printable(thread.name)},
+                                 {"node", printable(thread.node)}});
     head["time_lines"] = json::array();
     for (const auto& line : page.time_lines) head["time_lines"].push_back(time_line(line));
     head["flames"] = json::array();
@@ -239,10 +242,16 @@ class Packer {
   }
 
   json flame_graph(const PageFlame& flame) {
-    return {{"title", printable(flame.title)},      {"unit", printable(flame.unit)},
-            {"texts", texts_of(flame.texts.all())}, {"parent", column(flame.parent)},
-            {"name", column(flame.name)},           {"self", column(flame.self)},
-            {"total", column(flame.total)},         {"is_kernel", column(flame.is_kernel)}};
+    json out = {{"title", printable(flame.title)},      {"unit", printable(flame.unit)},
+                {"texts", texts_of(flame.texts.all())}, {"parent", column(flame.parent)},
+                {"name", column(flame.name)},           {"self", column(flame.self)},
+                {"total", column(flame.total)},         {"is_kernel", column(flame.is_kernel)},
+                {"from_callees", flame.from_callees}};
+    if (!flame.more.empty()) {
+      out["more"] = column(flame.more);
+      out["noise"] = column(flame.noise);
+    }
+    return out;
   }
 
   json code_of(const PageCode& code) {
@@ -268,7 +277,8 @@ class Packer {
       json out = {{"name", printable(one.name)},
                   {"form", word_of(one.form)},
                   {"unit", printable(one.unit)},
-                  {"help", printable(one.help)}};
+                  {"help", printable(one.help)},
+                  {"event", printable(one.event)}};
       if (one.form == CellForm::text)
         out["texts"] = texts_of(one.texts);
       else

@@ -40,6 +40,8 @@ class PageOfRecording {
     thread_names();
     page_.flames = page_flames(
         profile_, sample::make_call_tree(profile_.result.tree, profile_.locations, order));
+    for (PageFlame& flame : page_.flames)
+      flame.from_callees = order == sample::TreeOrder::from_callees;
     page_.tables.push_back(function_table(report_));
     if (!profile_.result.timeline.entries().empty()) page_.tables.push_back(thread_table(profile_));
     facts();

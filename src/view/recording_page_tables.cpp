@@ -87,14 +87,16 @@ struct EventColumns {
   PageColumn share, total, samples;
   double unseen = 0;
 
-  EventColumns(const std::string& prefix, bool has_inclusive)
-      : share{.name = prefix + (has_inclusive ? "self" : "share"),
+  EventColumns(const std::string& event, bool has_inclusive)
+      : share{.name = has_inclusive ? "self" : "share",
               .form = CellForm::share,
-              .help = "of the event's sum, in the function itself"},
-        total{.name = prefix + "total",
+              .help = "of the event's sum, in the function itself",
+              .event = event},
+        total{.name = "total",
               .form = CellForm::share,
-              .help = "of the event's sum, with all that the function called"},
-        samples{.name = prefix + "samples", .form = CellForm::count} {}
+              .help = "of the event's sum, with all that the function called",
+              .event = event},
+        samples{.name = "samples", .form = CellForm::count, .event = event} {}
 
   void add_row() {
     share.numbers.push_back(unseen);
@@ -121,7 +123,7 @@ PageTable function_table(const Report& report) {
     if (std::ranges::find(used, row.event) == used.end()) used.push_back(row.event);
   std::map<std::uint32_t, EventColumns> events;
   for (const auto event : used) {
-    EventColumns columns(used.size() > 1 ? report.events[event].name + " " : "", has_inclusive);
+    EventColumns columns(report.events[event].name, has_inclusive);
     if (event < report.rows_left_out.size() && report.rows_left_out[event] != 0)
       columns.unseen = kNotKnown;
     events.emplace(event, std::move(columns));
@@ -148,16 +150,14 @@ PageTable function_table(const Report& report) {
   }
   const bool names_functions = words.front().name == "function" && words.size() == 1;
   PageTable table{names_functions ? "Functions" : "Rows", std::move(words), left_out_of(report)};
+  if (names_functions) table.columns.push_back(std::move(binaries));
   for (const std::uint32_t event : used) {
     EventColumns& columns = events.find(event)->second;
     if (has_inclusive) table.columns.push_back(std::move(columns.total));
     table.columns.push_back(std::move(columns.share));
     table.columns.push_back(std::move(columns.samples));
   }
-  if (names_functions) {
-    table.columns.push_back(std::move(binaries));
-    table.columns.push_back(std::move(files));
-  }
+  if (names_functions) table.columns.push_back(std::move(files));
   return table;
 }
 
@@ -190,7 +190,7 @@ PageTable thread_table(const sample::NamedProfile& profile) {
   const auto used = profile.used_events();
   for (const auto event : used) {
     const auto& one = profile.events[event];
-    EventColumns columns(used.size() > 1 ? one.name + " " : "", false);
+    EventColumns columns(one.name, false);
     columns.share.help = "of the event's sum";
     for (const auto& [tid, thread] : threads) {
       const auto found = thread.events.find(event);

@@ -118,7 +118,9 @@ void add_power_lines(PageData& page, const RoofReport& report, std::uint32_t run
 // One table of functions or threads, of all runs.
 PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> runs) {
   PageColumn run{.name = "run", .form = CellForm::text};
-  PageColumn name{.name = scope == Scope::function ? "function" : "thread", .form = CellForm::text};
+  const bool has_ranks = runs.front().task_word() == std::string_view("rank");
+  PageColumn name{.name = scope == Scope::function ? "function" : runs.front().task_word(),
+                  .form = CellForm::text};
   PageColumn binary{.name = "binary", .form = CellForm::text};
   PageColumn time{.name = "time", .form = CellForm::share, .help = "share of the run's time"};
   PageColumn seconds{.name = "seconds", .form = CellForm::seconds};
@@ -134,8 +136,9 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   const auto add = [&](const RoofPoint& point, const std::string& label) {
     const model::Subject& subject = point.subject;
     run.texts.push_back(label);
-    name.texts.push_back(
-        scope == Scope::function ? subject.name : fmt::format("{} {}", subject.tid, subject.name));
+    name.texts.push_back(scope == Scope::function || has_ranks
+                             ? subject.name
+                             : fmt::format("{} {}", subject.tid, subject.name));
     binary.texts.push_back(subject.binary);
     time.numbers.push_back(subject.share_of_time);
     seconds.numbers.push_back(subject.seconds);
@@ -157,10 +160,12 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
       if (point.subject.scope == scope && point.subject.seconds > 0) add(point, report.label);
   PageTable table{std::move(title), {}, {}};
   if (runs.size() > 1) table.columns.push_back(run);
-  for (PageColumn* column : {&name, &time, &seconds, &rate, &intensity, &traffic, &limit, &share})
+  table.columns.push_back(name);
+  if (scope == Scope::function) table.columns.push_back(binary);
+  for (PageColumn* column : {&time, &seconds, &rate, &intensity, &traffic, &limit, &share})
     table.columns.push_back(*column);
   if (scope == Scope::function)
-    for (PageColumn* column : {&why.why, &why.gain, &why.evidence, &binary})
+    for (PageColumn* column : {&why.why, &why.gain, &why.evidence})
       table.columns.push_back(*column);
   return table;
 }
@@ -175,13 +180,14 @@ PageFact energy_fact(const sample::EnergyUsed& used, double wall_seconds) {
 }
 
 std::vector<PageFact> facts_of(const RoofReport& report) {
-  std::vector<PageFact> facts{{"command", join(report.command, " ")},
-                              {"exit status", std::to_string(report.exit_status)},
-                              {"wall time", format_seconds(report.wall_seconds)},
-                              {"CPU time", format_seconds(report.cpu_seconds)},
-                              {"threads", std::to_string(report.threads)},
-                              {"CPU", report.chart.roofline.machine},
-                              {"machine file", report.machine_identity}};
+  std::vector<PageFact> facts{
+      {"command", join(report.command, " ")},
+      {"exit status", std::to_string(report.exit_status)},
+      {"wall time", format_seconds(report.wall_seconds)},
+      {"CPU time", format_seconds(report.cpu_seconds)},
+      {fmt::format("{}s", report.task_word()), std::to_string(report.threads)},
+      {"CPU", report.chart.roofline.machine},
+      {"machine file", report.machine_identity}};
   for (const sample::EnergyUsed& used : report.energy)
     facts.push_back(energy_fact(used, report.wall_seconds));
   return facts;
@@ -247,9 +253,10 @@ void add_rooflines(PageData& page, std::span<const RoofReport> runs) {
 // Numbers of threads may come back in another run: then the first has the name.
 void add_thread_names(PageData& page, std::span<const RoofReport> runs) {
   for (const RoofReport& run : runs)
-    for (const auto& [tid, name] : run.thread_names)
+    for (const auto& [tid, name, node] : run.thread_names)
       if (std::ranges::find(page.threads, tid, &PageThread::tid) == page.threads.end())
-        page.threads.push_back({tid, name});
+        page.threads.push_back({tid, name, node});
+  page.has_ranks = runs.front().task_word() == std::string_view("rank");
 }
 
 void add_flames(PageData& page, const std::optional<sample::NamedProfile>& profile,
@@ -319,7 +326,9 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
   for (const RoofReport& run : runs)
     for (const model::AnnotatedFunction& function : run.code)
       page.codes.push_back(page_code(function));
-  if (PageTable threads = table_of("Threads", Scope::thread, runs);
+  if (PageTable threads =
+          table_of(runs.front().task_word() == std::string_view("rank") ? "Ranks" : "Threads",
+                   Scope::thread, runs);
       !threads.columns.front().texts.empty())
     page.tables.push_back(std::move(threads));
   return page_html(page);

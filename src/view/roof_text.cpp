@@ -241,7 +241,10 @@ std::string run_text(const RoofReport& report) {
     if (point.subject.scope == Scope::run) text += row("whole run", point, ops);
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::thread)
-      text += row(fmt::format("  thread {} {}", point.subject.tid, point.subject.name), point, ops);
+      text += row(report.task_word() == std::string_view("rank")
+                      ? "  " + point.subject.name
+                      : fmt::format("  thread {} {}", point.subject.tid, point.subject.name),
+                  point, ops);
   for (const std::size_t index : report.chart.shown) {
     const RoofPoint& point = report.chart.points[index];
     text += row("  " + point.subject.name, point, ops);

@@ -33,6 +33,8 @@ TEST(JobRoofline, HasAPointForEachRankThatWasMeasured) {
   EXPECT_DOUBLE_EQ(report->chart.points[0].subject.seconds, 2);
   EXPECT_DOUBLE_EQ(report->chart.points[0].subject.work->flops(), 8e9);
   EXPECT_EQ(report->chart.points[2].subject.name, "rank 1 on n0");
+  EXPECT_STREQ(report->task_word(), "rank");
+  EXPECT_EQ(report->thread_names[1].node, "n0");
   EXPECT_DOUBLE_EQ(*report->chart.points[2].intensity, 0.5);
   EXPECT_DOUBLE_EQ(*report->chart.points[2].ops_per_second, 2e9);
   EXPECT_EQ(report->notes.back(), "2 of 3 ranks, each without the code of MPI");

@@ -52,7 +52,7 @@ async function withPage(name, body) {
   await page.setViewportSize(kWide);
   await page.mouse.move(0, 0);
   await page.evaluate(() => {
-    loft.state.set({ brush: null, view: loft.state.extent, picked: null, colour: loft.state.data.runs.length > 1 ? "run" : "function" });
+    loft.state.set({ brush: null, view: loft.state.extent, picked: null, event: loft.state.events[0] ?? "", colour: loft.state.data.runs.length > 1 ? "run" : "function" });
     loft.roofline?.reset();
     for (const field of document.querySelectorAll("input")) {
       field.value = "";
@@ -78,6 +78,19 @@ const pixel = (page, selector, x, y) => page.evaluate(([where, px, py]) => {
   const ratio = canvas.width / canvas.clientWidth;
   return [...canvas.getContext("2d").getImageData(Math.round(px * ratio), Math.round(py * ratio), 1, 1).data];
 }, [selector, x, y]);
+
+// Where a part of all time stands, in pixels from the left edge of a drawing over time.
+const across = (page, part) => page.evaluate((at) => {
+  const { start, end } = loft.schedule.scale;
+  return start + (end - start) * at;
+}, part);
+
+// Between two straight lines [x0, y0, x1, y1], by points along both.
+function distance(a, b) {
+  const along = ([x0, y0, x1, y1]) => Array.from({ length: 201 }, (_, k) => [x0 + ((x1 - x0) * k) / 200, y0 + ((y1 - y0) * k) / 200]);
+  const others = along(b);
+  return Math.min(...along(a).flatMap(([x, y]) => others.map(([u, v]) => Math.hypot(x - u, y - v))));
+}
 
 const tip = (page, part) => page.locator(`${part} .tip`).first();
 const rows = (page) => page.locator("#table-0 tbody tr");
@@ -140,17 +153,16 @@ test("what is not known is never 0", () => withPage("full", async (page) => {
   await page.locator("#table-0 input").fill("helper_7");
   const cells = await rows(page).first().locator("td").allTextContents();
   assert.deepEqual(cells.slice(0, 5), ["helper_7", "0.01 %", "—", "—", "1"]);
-  const [left, top, box] = await corner(page, "#time");
-  await page.mouse.move(left + 58 + (box.width - 70) * 0.615, top + 30);  // within the gap
+  const [left, top] = await corner(page, "#time");
+  await page.mouse.move(left + (await across(page, 0.615)), top + 30);  // within the gap
   assert.match(await tip(page, "#time").textContent(), /performancenot known/);
 }));
 
 test("a brush on time selects the slices of that time", () => withPage("full", async (page) => {
-  const [left, top, box] = await corner(page, "#time");
-  const at = (part) => left + 58 + (box.width - 70) * part;
-  await page.mouse.move(at(0.25), top + 40);
+  const [left, top] = await corner(page, "#time");
+  await page.mouse.move(left + (await across(page, 0.25)), top + 40);
   await page.mouse.down();
-  await page.mouse.move(at(0.4), top + 40, { steps: 4 });
+  await page.mouse.move(left + (await across(page, 0.4)), top + 40, { steps: 4 });
   await page.mouse.up();
   const brush = await page.evaluate(() => loft.state.choices.brush);
   assert.ok(Math.abs(brush[0] - 0.25 * kSeconds) < 0.02 && Math.abs(brush[1] - 0.4 * kSeconds) < 0.02);
@@ -243,15 +255,92 @@ test("the flame graph zooms and finds", () => withPage("full", async (page) => {
 }));
 
 test("the schedule says who ran where", () => withPage("full", async (page) => {
-  const [left, top, box] = await corner(page, "#schedule");
+  const [left, top] = await corner(page, "#schedule");
   const step = (kSeconds * 2) / 420;  // two CPUs; slice 20 of CPU 1 is number 41: thread (2 + 41) % 3
   const time = 20.4 * step;
-  await page.mouse.move(left + 58 + ((box.width - 70) * time) / (kSeconds - step * 0.07), top + 30);
+  await page.mouse.move(left + (await across(page, time / (kSeconds - step * 0.07))), top + 30);
   const seen = await tip(page, "#schedule").textContent();
   assert.match(seen, /^CPU 1/);
   assert.match(seen, /threadworker 4243/);
   await page.locator('#schedule [data-value="thread"]').click();
   assert.equal(await page.evaluate(() => loft.schedule.lanes.keys.length), 3);
+}));
+
+test("a recording shows one event at a time, the one with stacks first", () => withPage("recording", async (page) => {
+  const heads = () => page.locator("#table-0 th").allTextContents();
+  assert.deepEqual(await heads(), ["function", "binary", "self", "samples"]);
+  assert.equal(await rows(page).count(), 6, "read_input has no cycles");
+  await page.locator('#table-0 [data-value="page-faults"]').click();
+  assert.deepEqual(await column(page, 1), ["read_input"]);
+  assert.equal(await page.locator('#flame [aria-pressed="true"]').textContent(), "page-faults");
+  await page.locator('#flame [data-value="cycles"]').click();
+  assert.equal(await rows(page).count(), 6);
+  for (const width of [1400, 800]) {
+    await page.setViewportSize({ width, height: 800 });
+    await settle(page);
+    const [inner, outer] = await page.evaluate(() => {
+      const box = document.querySelector("#table-0 .wide");
+      return [box.scrollWidth, box.clientWidth];
+    });
+    assert.ok(inner <= outer, `the table is ${inner} wide in ${outer} at ${width}`);
+  }
+}));
+
+test("a broken chain of 120 frames does not make the flame graph high", () => withPage("recording", async (page) => {
+  const height = await page.evaluate(() => document.querySelector("#flame .scroll").clientHeight);
+  assert.ok(height < 18 * 9, `${height} pixels`);
+  assert.notEqual(await page.evaluate(() => loft.flame.placeOf("make_fock_matrix")), null);
+  await page.evaluate(() => { document.querySelector("#flame .scroll").scrollTop = 1e6; });
+  await settle(page);
+  assert.ok((await page.evaluate(() => document.querySelector("#flame .scroll").scrollTop)) > 1800, "it can be scrolled to");
+}));
+
+test("callers and callees add up to the function between them", () => withPage("recording", async (page) => {
+  await page.locator("#table-0 tbody tr", { hasText: "add_constraint" }).click();
+  const sides = () => page.locator("#callers table").allTextContents();
+  assert.match((await sides())[0], /100\.0 %2\.856 ssolve\(Matrix const&\)$/);
+  assert.match((await sides())[1], /100\.0 %2\.856 sitself$/);
+  await page.locator("#callers .link").first().click();
+  assert.match(await page.locator("#callers .subject").textContent(), /solve\(Matrix const&\)12\.200 s, 95\.0 % with all/);
+  assert.match((await sides())[1], /^its time goes to59\.5 %7\.259 smake_fock_matrix/);
+  await page.getByRole("button", { name: "back" }).click();
+  assert.match(await page.locator("#callers .subject").textContent(), /^add_constraint/);
+}));
+
+test("lanes of threads bear their names", () => withPage("recording", async (page) => {
+  await page.locator('#schedule [data-value="thread"]').click();
+  await settle(page);
+  const margin = await page.evaluate(() => loft.schedule.scale.start);
+  const wide = await page.evaluate(() => {
+    const g = document.createElement("canvas").getContext("2d");
+    g.font = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
+    return g.measureText("a-worker 4243").width;
+  });
+  assert.ok(margin > wide + 6, `${margin} pixels for ${wide}`);
+}));
+
+test("words of roofs cross no line and no other words", () => withPage("full", async (page) => {
+  for (const width of [1400, 800, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await settle(page);
+    const { names, roofs } = await page.evaluate(() => loft.roofline.roofWords);
+    assert.ok(names.length >= 7, `${names.length} names at ${width}`);
+    // Letters are some 9 pixels high: the middle of words is 5 or more away from lines, 10 from other words.
+    names.forEach((words, i) => {
+      for (const roof of roofs) assert.ok(distance(words, roof) >= 5, `a line through words at ${width}`);
+      for (const other of names.slice(i + 1)) assert.ok(distance(words, other) >= 10, `words over words at ${width}`);
+    });
+  }
+}));
+
+test("ranks of a job are called so and have the colour of their node", () => withPage("ranks", async (page) => {
+  await page.evaluate(() => loft.state.set({ colour: "node" }));
+  assert.deepEqual(await page.locator("#roofline .legend bdi").allTextContents(), ["node17", "node18"]);
+  const [left, top] = await corner(page, "#roofline");
+  const [x, y] = await page.evaluate(() => loft.roofline.placeOf(0.2, 4e9));
+  await page.mouse.move(left + x, top + y);
+  assert.match(await tip(page, "#roofline").textContent(), /rank 0.*nodenode17/);
+  assert.doesNotMatch(await page.locator("body").textContent(), /thread \d/);
 }));
 
 test("several runs share one drawing", () => withPage("runs", async (page) => {
@@ -300,6 +389,17 @@ test("paper is light, without what only a screen can do", () => withPage("full",
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   assert.equal(await page.locator("nav").isVisible(), false);
   assert.equal(await page.locator("#roofline canvas:not(.under)").isVisible(), true);
+  // Axes and ticks stand in the one canvas that every printer keeps.
+  const left = () => page.evaluate(() => {
+    const canvas = document.querySelector("#roofline canvas:not(.under)");
+    return canvas.getContext("2d").getImageData(0, 0, 50, canvas.height).data.some((one) => one !== 0);
+  });
+  assert.equal(await left(), false);
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  assert.equal(await left(), true);
+  assert.equal(await page.evaluate(() => loft.roofline.width), 700);
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await left(), false);
 }));
 
 for (const name of ["full", "hostile"])

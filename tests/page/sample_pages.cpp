@@ -343,9 +343,64 @@ PageData hardly_any() {
   return page;
 }
 
+// Two events, of which one has stacks; one broken chain is far deeper than the others.
+PageData recording() {
+  PageData page;
+  page.title = "perf.data";
+  page.flames = {flame_of(4, 2)};
+  page.flames[0].title = "cycles";
+  auto above = page.flames[0].add(0, "[broken]", 0, 0.04);
+  for (int i = 0; i < 120; ++i) above = page.flames[0].add(above, "[not mapped]", 0, 0.04);
+  page.flames[0].total[0] += 0.04;
+  page.flames.push_back({.title = "page-faults", .unit = "samples"});
+  page.flames[1].add(0, "all", 0, 7);
+  page.flames[1].add(0, "read_input", 7, 7);
+  PageTable table{.title = "Functions"};
+  table.columns = {{.name = "function", .form = CellForm::text},
+                   {.name = "binary", .form = CellForm::text}};
+  for (const char* event : {"cycles", "page-faults"}) {
+    table.columns.push_back({.name = "self", .form = CellForm::share, .event = event});
+    table.columns.push_back({.name = "samples", .form = CellForm::count, .event = event});
+  }
+  for (const Kernel& kernel : kKernels) {
+    table.columns[0].texts.emplace_back(kernel.name);
+    table.columns[1].texts.emplace_back("/usr/bin/solver");
+    for (const int at : {2, 3})
+      table.columns[at].numbers.push_back(kernel.share * (at == 2 ? 1 : 500));
+    for (const int at : {4, 5}) table.columns[at].numbers.push_back(0);
+  }
+  table.columns[0].texts.emplace_back("read_input");
+  table.columns[1].texts.emplace_back("/usr/bin/solver");
+  for (const int at : {2, 3}) table.columns[at].numbers.push_back(0);
+  for (const int at : {4, 5}) table.columns[at].numbers.push_back(at == 4 ? 1 : 7);
+  page.tables = {table};
+  page.threads = {{4242, "solver"}, {4243, "a-worker"}, {4244, "logger"}};
+  page.schedule = schedule_of(420, 6.42, 2, 3);
+  return page;
+}
+
+// Eight ranks on two nodes.
+PageData ranks() {
+  PageData page;
+  page.title = "job";
+  page.rooflines = {roofs(8)};
+  page.has_ranks = true;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    model::RoofPoint point = point_of(model::Scope::thread, fmt::format("rank {}", rank),
+                                      0.2 + 0.05 * rank, 4e9 + 1e9 * rank);
+    point.subject.tid = rank;
+    set_time(point, 0.125, 8);
+    page.points.add(point);
+    page.threads.push_back({rank, "", rank < 4 ? "node17" : "node18"});
+  }
+  return page;
+}
+
 const std::map<std::string, std::function<PageData()>> kPages = {
-    {"hardly_any", hardly_any}, {"full", full},       {"runs", two_runs},
-    {"million", million},       {"hostile", hostile}, {"empty", [] { return PageData{}; }}};
+    {"recording", recording},   {"ranks", ranks},
+    {"hardly_any", hardly_any}, {"full", full},
+    {"runs", two_runs},         {"million", million},
+    {"hostile", hostile},       {"empty", [] { return PageData{}; }}};
 
 int write_pages(const std::string& folder, const std::vector<std::string>& names) {
   for (const auto& name : names) {

@@ -1,7 +1,7 @@
 // Single calls over time: a lane per thread and depth, coloured by function. Calls narrower than a
 // pixel add up to the share of it that they took.
 
-import { TimePanel, kAxis, kTimeLeft } from "./time_panel";
+import { TimePanel, kAxis } from "./time_panel";
 import { Scale } from "./scale";
 import { State } from "./state";
 import { category, kCategories, pixel, theme } from "./colour";
@@ -98,7 +98,7 @@ export class CallsPanel extends TimePanel {
     g.fillStyle = theme().soft;
     this.lanes.forEach((lane, k) => {
       const isFirst = k === 0 || this.lanes[k - 1].tid !== lane.tid;
-      if (isFirst) g.fillText(fitted(g, String(lane.tid), kTimeLeft - 8, 6), kTimeLeft - 6, (k + 0.5) * kLane + 1);
+      if (isFirst) g.fillText(fitted(g, this.state.threadName(lane.tid), this.left - 8, 6), this.left - 6, (k + 0.5) * kLane + 1);
     });
   }
 

@@ -3,7 +3,7 @@
 
 import { Code } from "./data";
 import { State } from "./state";
-import { choice, h, name, section } from "./dom";
+import { choice, h, name, section, setChoice } from "./dom";
 import { count, share } from "./format";
 
 const kNowhere = 0xffffffff;
@@ -55,8 +55,7 @@ export class CodePanel {
     if (index === this.shown) return;
     this.shown = index;
     this.opened.clear();
-    for (const button of this.tools?.querySelectorAll("button") ?? [])
-      button.setAttribute("aria-pressed", String(button.dataset.value === String(index)));
+    if (this.tools) setChoice(this.tools, String(index));
     this.fill();
     this.frame.scrollTop = 0;
     const code = this.code;

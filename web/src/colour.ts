@@ -55,6 +55,13 @@ export function ramp(at: number): string {
   return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
+// From -1, all of it is gone, to 1, all of it is new: blue to red, which all kinds of colour vision tell apart.
+export function changeColour(part: number): string {
+  const size = Math.min(1, Math.abs(part));
+  const [hue, full] = part > 0 ? [12, 85] : [212, 75];
+  return theme().isDark ? `hsl(${hue} ${full * 0.6}% ${28 + 18 * size}%)` : `hsl(${hue} ${full}% ${88 - 32 * size}%)`;
+}
+
 // The same name has the same shade in every graph: warm for user code, cool for the kernel.
 export function frameColour(text: string, isKernel: boolean): string {
   let hash = 2166136261;

@@ -45,11 +45,13 @@ export interface Histogram {
   low: Float64Array; high: Float64Array; count: Float64Array;
 }
 export interface Flame {
-  title: string; unit: string; texts: string[];
+  title: string; unit: string; from_callees: boolean; texts: string[];
   parent: Uint32Array; name: Uint32Array; self: Float64Array; total: Float64Array; is_kernel: Uint8Array;
+  more?: Float64Array; noise?: Float64Array;  // of a differential graph: in the second run; by chance
 }
 export interface Column {
   name: string; form: "text" | "count" | "number" | "share" | "seconds"; unit: string; help: string;
+  event: string;  // of which it tells; empty: of all
   texts?: string[]; numbers?: Float64Array; origins?: Uint8Array;
 }
 export interface Table { title: string; left_out: string; columns: Column[] }
@@ -75,7 +77,8 @@ export interface PageData {
   rooflines: Roofline[];
   points: Points;
   time_lines: TimeLine[];
-  threads: { tid: number; name: string }[];
+  task: "thread" | "rank";  // what a tid is the number of
+  threads: { tid: number; name: string; node: string }[];
   schedule: Schedule | null;
   calls: Calls | null;
   histograms: Histogram[];

@@ -26,9 +26,13 @@ export function section(id: string, title: string, ...tools: Child[]): HTMLEleme
     h("div", { class: "bar" }, h("h2", { id: `${id}-title` }, title), ...tools));
 }
 
-// A choice of one of several, as buttons in a row.
+const kLettersInARow = 70;
+
+// A choice of one of several, as buttons in a row; as a list where they would fill several rows.
 export function choice(label: string, options: [string, string][], chosen: string,
                        choose: (value: string) => void): HTMLElement {
+  if (options.reduce((letters, [, text]) => letters + text.length + 3, 0) > kLettersInARow)
+    return listChoice(label, options, chosen, choose);
   const buttons = options.map(([value, text]) => h("button", {
     type: "button", "aria-pressed": String(value === chosen), "data-value": value,
     onclick: () => {
@@ -38,6 +42,21 @@ export function choice(label: string, options: [string, string][], chosen: strin
     },
   }, text));
   return h("div", { class: "choice", role: "group", "aria-label": label }, h("span", {}, label), ...buttons);
+}
+
+function listChoice(label: string, options: [string, string][], chosen: string,
+                    choose: (value: string) => void): HTMLElement {
+  const list: HTMLSelectElement = h("select", { "aria-label": label, onchange: () => choose(list.value) },
+    ...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+  return h("div", { class: "choice", role: "group", "aria-label": label }, h("span", {}, label), list);
+}
+
+// Shows what was chosen elsewhere.
+export function setChoice(element: HTMLElement, value: string): void {
+  const list = element.querySelector("select");
+  if (list) list.value = value;
+  for (const button of element.querySelectorAll<HTMLElement>("button"))
+    button.setAttribute("aria-pressed", String(button.dataset.value === value));
 }
 
 export function search(label: string, change: (text: string) => void): HTMLInputElement {

@@ -4,13 +4,25 @@
 import { Panel, facts, fitted, kFont } from "./panel";
 import { Flame } from "./data";
 import { State } from "./state";
-import { frameColour, theme } from "./colour";
+import { changeColour, frameColour, theme } from "./colour";
 import { count, seconds, share, si } from "./format";
 import { h, name, say } from "./dom";
 
 const kRow = 18;
 const kNarrowest = 0.6;
 const kRows = 32;  // seen at once; the rest is scrolled to
+const kWorthARow = 0.01;  // of what is shown: a few chains that are deeper do not make the drawing high
+
+// That of the event that is looked at.
+export function flameOf(state: State): Flame {
+  const { flames } = state.data;
+  return flames.find((flame) => flame.title === state.choices.event) ?? flames[0];
+}
+
+export function flameValue({ unit }: Flame, value: number): string {
+  if (unit === "s") return seconds(value);
+  return unit === "samples" || unit === "" ? `${count(value)} ${unit}`.trim() : si(value, unit);
+}
 
 export class FlamePanel extends Panel {
   private flame: Flame;
@@ -30,22 +42,29 @@ export class FlamePanel extends Panel {
 
   constructor(private readonly state: State) {
     super("Flame graph. Arrow keys go from frame to frame, Enter makes one wide, Escape shows all.", kRow * 4);
-    this.flame = state.data.flames[0];
+    this.flame = flameOf(state);
     this.spacer = h("div", { class: "spacer" });
     this.frame = h("div", { class: "scroll" }, this.host, this.spacer);
     this.frame.addEventListener("scroll", () => {
       this.scrolled = this.frame.scrollTop;
       this.invalidate();
     });
-    this.show(0);
+    this.show();
     this.listen();
     state.onChange((changed) => {
+      if ("event" in changed) this.show();
       if ("picked" in changed) this.invalidate();
     });
   }
 
-  show(index: number): void {
-    this.flame = this.state.data.flames[index];
+  // Whether any function called another: without, callers have nothing to tell.
+  get hasCallers(): boolean {
+    return this.state.data.flames.every((flame) => !flame.from_callees)
+      && this.state.data.flames.some((flame) => flame.parent.some((above) => above !== 0));
+  }
+
+  private show(): void {
+    this.flame = flameOf(this.state);
     this.layout();
     this.root = this.focus = 0;
     this.hovered = -1;
@@ -74,20 +93,25 @@ export class FlamePanel extends Panel {
     }
   }
 
-  // As high as what is shown is deep.
+  // As high as what most of it is deep; what is deeper is scrolled to.
   private resize(): void {
-    let deepest = this.depth[this.root];
-    const narrow = (this.flame.total[this.root] * kNarrowest) / Math.max(300, this.width || 1000);
-    const look = (i: number) => {
-      if (this.depth[i] > deepest) deepest = this.depth[i];
-      for (const child of this.children[i]) if (this.flame.total[child] >= narrow) stack.push(child);
-    };
+    const whole = this.flame.total[this.root];
+    const narrow = (whole * kNarrowest) / Math.max(300, this.width || 1000);
+    const first = this.depth[this.root];
+    const sums: number[] = [];  // by depth below the root
     const stack = [this.root];
-    while (stack.length) look(stack.pop()!);
-    const rows = deepest + 1;
-    this.setHeight(Math.min(rows, kRows) * kRow + 2);
-    this.spacer.style.height = `${Math.max(0, rows - kRows) * kRow}px`;
-    this.frame.style.maxHeight = `${kRows * kRow + 2}px`;
+    while (stack.length) {
+      const i = stack.pop()!;
+      const row = this.depth[i] - first;
+      sums[row] = (sums[row] ?? 0) + this.flame.total[i];
+      for (const child of this.children[i]) if (this.flame.total[child] >= narrow) stack.push(child);
+    }
+    const rows = first + sums.length;
+    const worthSeeing = first + sums.filter((sum) => sum >= kWorthARow * whole).length;
+    const seen = Math.min(Math.max(worthSeeing + 1, first + 4), rows, kRows);
+    this.setHeight(seen * kRow + 2);
+    this.spacer.style.height = `${(rows - seen) * kRow}px`;
+    this.frame.style.maxHeight = `${seen * kRow + 2}px`;
   }
 
   search(text: string): void {
@@ -154,8 +178,7 @@ export class FlamePanel extends Panel {
     const isFound = this.found !== null && this.found[flame.name[i]] === 1;
     const isPicked = text === this.state.choices.picked;
     g.globalAlpha = isAbove ? 0.45 : this.found && !isFound ? 0.35 : 1;
-    g.fillStyle = isFound || isPicked ? colours.accent : i === 0 ? colours.line
-      : (this.colours[flame.name[i]] ??= frameColour(text, flame.is_kernel[i] === 1));
+    g.fillStyle = isFound || isPicked ? colours.accent : i === 0 ? colours.line : this.colourOf(i, text);
     g.fillRect(x, y, Math.max(0.5, wide - 0.75), kRow - 1);
     g.globalAlpha = 1;
     if (i === this.hovered || (i === this.focus && document.activeElement === this.canvas)) {
@@ -166,6 +189,15 @@ export class FlamePanel extends Panel {
     if (wide < 24) return;
     g.fillStyle = isFound || isPicked ? colours.panel : colours.ink;
     g.fillText(fitted(g, text, wide - 8, 6.5), x + 4, y + kRow / 2);
+  }
+
+  // In a differential graph: more is red, less is blue, what may be chance is grey.
+  private colourOf(i: number, text: string): string {
+    const { flame } = this;
+    if (!flame.more || !flame.noise) return (this.colours[flame.name[i]] ??= frameColour(text, flame.is_kernel[i] === 1));
+    const more = flame.more[i];
+    if (Math.abs(more) <= flame.noise[i]) return theme().dim;
+    return changeColour(more / Math.max(flame.total[i], Math.abs(more)));
   }
 
   private frameAt(x: number, y: number): number {
@@ -192,19 +224,17 @@ export class FlamePanel extends Panel {
     return [(this.left[i] - this.left[this.root] + this.flame.total[i] / 2) * scale, (this.depth[i] + 0.5) * kRow - this.scrolled];
   }
 
-  private value(value: number): string {
-    return this.flame.unit === "s" ? seconds(value) : this.flame.unit === "samples" || this.flame.unit === ""
-      ? `${count(value)} ${this.flame.unit}`.trim() : si(value, this.flame.unit);
-  }
-
   private tell(i: number, x: number, y: number): void {
     const { flame } = this;
     const whole = flame.total[0];
     const rows: [string, string][] = [
-      ["with all it called", `${this.value(flame.total[i])}, ${share(flame.total[i] / whole)}`],
-      ["itself", `${this.value(flame.self[i])}, ${share(flame.self[i] / whole)}`],
-      ["of its caller", i === 0 ? "" : share(flame.total[i] / flame.total[flame.parent[i]])],
+      ["with all it called", `${flameValue(flame, flame.total[i])}, ${share(flame.total[i] / whole)}`],
+      ["itself", `${flameValue(flame, flame.self[i])}, ${share(flame.self[i] / whole)}`],
+      [flame.from_callees ? "of what it called" : "of its caller", i === 0 ? "" : share(flame.total[i] / flame.total[flame.parent[i]])],
     ];
+    if (flame.more && flame.noise)
+      rows.push(["B − A", `${flame.more[i] > 0 ? "+" : ""}${flameValue(flame, flame.more[i])} ± ${flameValue(flame, flame.noise[i])}`
+        + (Math.abs(flame.more[i]) > flame.noise[i] ? "" : ", may be chance")]);
     const text = flame.texts[flame.name[i]];
     this.showTip(x, y, name(text, "strong"), facts(rows));
     say(`${text}: ${rows.map((row) => row.join(" ")).join(", ")}`);

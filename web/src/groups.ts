@@ -10,6 +10,7 @@ export interface LegendEntry { label: string; rank: number; key: string }
 export class Groups {
   private readonly functionRank = new Map<number, number>();  // by number of text
   private readonly threadRank = new Map<number, number>();
+  private readonly nodeRank: Map<string, number>;
 
   constructor(private readonly state: State) {
     const points = state.data.points;
@@ -17,6 +18,7 @@ export class Groups {
       0, this.functionRank);
     rankBy(points, (i) => points.tid[i], kNoThread, this.threadRank);
     if (state.data.schedule) rankThreads(state.data, this.threadRank);
+    this.nodeRank = new Map(state.nodes.map((node, rank) => [node, rank]));
   }
 
   functionOf(i: number): string {
@@ -27,6 +29,7 @@ export class Groups {
   rankOf(i: number, by: ColourBy): number {
     const points = this.state.data.points;
     if (by === "thread") return this.threadRank.get(points.tid[i]) ?? -1;
+    if (by === "node") return this.nodeRank.get(this.state.nodeOf(points.tid[i])) ?? -1;
     if (by === "run") return points.run[i];
     return this.functionRank.get(points.function[i] || (points.scope[i] === kFunction ? points.name[i] : 0)) ?? -1;
   }
@@ -62,7 +65,7 @@ export class Groups {
     }
     const table = Uint32Array.from({ length: kCategories + 1 }, (_, k) => pixel(category(k - 1)));
     // Neighbours mostly belong together: what was looked up last serves again.
-    const key = by === "thread" ? points.tid : by === "run" ? points.run : points.function;
+    const key = by === "thread" || by === "node" ? points.tid : by === "run" ? points.run : points.function;
     let last = -1, colour = 0;
     for (let i = 0; i < out.length; ++i) {
       if (key[i] !== last || points.scope[i] !== kSlice) {
@@ -79,6 +82,7 @@ export class Groups {
     const { data } = this.state;
     if (by === "run") return data.runs.map((label, rank) => ({ label, rank, key: label }));
     if (by === "time") return [];
+    if (by === "node") return [...this.nodeRank].slice(0, kCategories).map(([label, rank]) => ({ label, rank, key: "" }));
     const ranks = by === "thread" ? this.threadRank : this.functionRank;
     return [...ranks].filter(([, rank]) => rank < kCategories).sort((a, b) => a[1] - b[1]).map(([key, rank]) => {
       const label = by === "thread" ? this.state.threadName(key) : data.points.texts[key];

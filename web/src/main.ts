@@ -10,16 +10,20 @@ import { SchedulePanel } from "./schedule";
 import { CallsPanel } from "./calls";
 import { histogramBoxes } from "./histograms";
 import { FlamePanel } from "./flame";
+import { CallersPanel } from "./callers";
+import { eventChoice } from "./events";
 import { CodePanel } from "./code";
 import { TableView } from "./table";
 import { factsPart, summary } from "./summary";
 import { choice, h, name, search, section } from "./dom";
 import { category, ramp } from "./colour";
-import { onTheme, redrawAll } from "./panel";
+import { fitToPaper, onTheme, redrawAll } from "./panel";
 import { count, seconds, share } from "./format";
 import { inside } from "./state";
 
-const kWords = { run: "whole run", thread: "threads", function: "functions", slice: "slices of time", loop: "loops" };
+const scopeWord = (state: State, scope: typeof kScopes[number]): string =>
+  scope === "thread" ? `${state.data.task}s` : kWords[scope];
+const kWords = { run: "whole run", function: "functions", slice: "slices of time", loop: "loops" };
 
 function legend(state: State, groups: Groups): HTMLElement {
   const box = h("div", { class: "legend", "aria-label": "colours" });
@@ -80,8 +84,8 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
   const { points, rooflines, runs } = state.data;
   const panel = new RooflinePanel(state, groups);
   const colours: [ColourBy, string, boolean][] = [
-    ["function", "function", groups.legend("function").length > 0], ["thread", "thread", groups.legend("thread").length > 0],
-    ["time", "time", points.scope.includes(3)], ["run", "run", runs.length > 1]];
+    ["function", "function", groups.legend("function").length > 0], ["thread", state.data.task, groups.legend("thread").length > 0],
+    ["node", "node", groups.legend("node").length > 0], ["time", "time", points.scope.includes(3)], ["run", "run", runs.length > 1]];
   const offered = colours.filter(([, , isThere]) => isThere).map(([value, text]): [string, string] => [value, text]);
   const tools = h("div", { class: "tools" });
   if (offered.length > 1)
@@ -94,7 +98,7 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
           const isShown = button.getAttribute("aria-pressed") !== "true";
           button.setAttribute("aria-pressed", String(isShown));
           panel.showScope(scope, isShown);
-        } }, kWords[kScopes[scope]]);
+        } }, scopeWord(state, kScopes[scope]));
         return button;
       })));
   if (rooflines.length > 1)
@@ -106,7 +110,7 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
   const left = panel.notPlaced ? `${count(panel.notPlaced)} without operations or bytes have no place here. ` : "";
   const outside = panel.outside ? `${count(panel.outside)} with hardly any lie outside of this view; zoom out to see them. ` : "";
   part.append(legend(state, groups), panel.host,
-    h("p", { class: "note" }, name(about), left, outside,
+    h("p", { class: "note" }, name(about), panel.unnamed, left, outside,
       h("span", { class: "hands" }, "Drag to move, Ctrl and wheel or + and − to zoom, N and P to step through points, click to follow a function.")));
   return [part, panel];
 }
@@ -154,13 +158,11 @@ function flamePart(state: State): [HTMLElement, FlamePanel] {
   const found = h("span", { class: "note", role: "status", id: "found" });
   panel.onFound = (part) => { found.textContent = part === null ? "" : `found: ${share(part)}`; };
   const field = search("search frames", (text) => panel.search(text));
-  const { flames } = state.data;
-  const events = flames.length < 2 ? null
-    : choice("event", flames.map((flame, i): [string, string] => [String(i), flame.title]), "0", (value) => {
-      panel.show(Number(value));
-      field.value = found.textContent = "";
-    });
-  const part = section("flame", "Flame graph", events, found, field,
+  state.onChange((changed) => {
+    if ("event" in changed) field.value = found.textContent = "";
+  });
+  const events = state.data.flames.map((flame) => flame.title);
+  const part = section("flame", "Flame graph", eventChoice(state, events), found, field,
     h("button", { type: "button", class: "plain", onclick: () => panel.zoomTo(0) }, "reset"));
   part.append(panel.frame);
   return [part, panel];
@@ -180,10 +182,21 @@ function themeButton(): HTMLElement {
 
 function watchTheme(): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-  // Paper is light, whatever the screen is.
   matchMedia("print").addEventListener("change", redrawAll);
-  addEventListener("beforeprint", redrawAll);
-  addEventListener("afterprint", redrawAll);
+  const { dataset } = document.documentElement;
+  let before: string | undefined;
+  addEventListener("beforeprint", () => {
+    before = dataset.theme;
+    dataset.theme = "light";  // paper is, whatever the screen is
+    fitToPaper(true);
+    redrawAll();
+  });
+  addEventListener("afterprint", () => {
+    if (before === undefined) delete dataset.theme;
+    else dataset.theme = before;
+    fitToPaper(false);
+    redrawAll();
+  });
 }
 
 function header(data: PageData, parts: HTMLElement[]): HTMLElement {
@@ -217,6 +230,7 @@ async function start(): Promise<void> {
     const [part, panel] = flamePart(state);
     parts.push(part);
     panels.flame = panel;
+    if (panel.hasCallers) parts.push(new CallersPanel(state).element);
   }
   if (data.codes.length) {
     const panel = new CodePanel(state);

@@ -109,6 +109,29 @@ export function redrawAll(): void {
   for (const follow of followers) follow();
 }
 
+const kPaper = 700;  // pixels: fits A4 and Letter with the margins that browsers leave
+
+// Browsers lay out for paper without telling drawings how wide it is.
+export function fitToPaper(isPaper: boolean): void {
+  onPaper = isPaper;
+  for (const panel of panels) {
+    panel.host.style.width = isPaper ? `${kPaper}px` : "";
+    panel.fit();
+  }
+}
+
+let onPaper = false;
+
+// Draws what lies in canvases below into the one above: printers of some browsers drop those below.
+export function flattenForPaper(g: CanvasRenderingContext2D, below: HTMLCanvasElement[]): void {
+  if (!onPaper) return;
+  g.save();
+  g.setTransform(1, 0, 0, 1, 0, 0);
+  g.globalCompositeOperation = "destination-over";
+  for (const canvas of below) g.drawImage(canvas, 0, 0);
+  g.restore();
+}
+
 // Words with the ground around them, so that lines behind do not cut them.
 export function haloText(g: CanvasRenderingContext2D, text: string, x: number, y: number, colour: string): void {
   g.lineJoin = "round";

@@ -1,9 +1,9 @@
 // The roofline: points under the roofs of the machine. Slices of time are pixels in a drawing of
 // their own below; runs, threads and functions are marks with names.
 
-import { Panel, facts, haloText, kFont } from "./panel";
+import { Panel, facts, flattenForPaper, haloText, kFont } from "./panel";
 import { Points, Roofline, kOrigins, kScopes, kSlice } from "./data";
-import { Axes, Box, drawGrid, drawRoofs, fitAxes, shadeRoofs, unitOf } from "./roofs";
+import { Axes, Box, DrawnRoofs, drawGrid, drawRoofs, fitAxes, shadeRoofs, unitOf } from "./roofs";
 import { place, valueAt } from "./scale";
 import { State, inside } from "./state";
 import { Groups } from "./groups";
@@ -29,6 +29,7 @@ export class RooflinePanel extends Panel {
   private readonly sliceCount: number;
   private readonly marks: number[] = [];  // what is no slice, heaviest first
   readonly scopes = new Set<number>([0, 1, 2, 3, 4]);
+  readonly unnamed = h("span", {});  // roofs whose names have no room
   readonly notPlaced: number;
   readonly outside: number;  // of the first view: too few operations to be seen beside the others
   private colours = new Uint32Array(0);
@@ -38,6 +39,7 @@ export class RooflinePanel extends Panel {
   private fitTo: [number, number, number, number];
   private window: [number, number, number, number];
   private hovered = -1;
+  private roofs: DrawnRoofs = { words: [], middles: [], lines: [], leftOut: [] };
   private slicesAreOld = true;
 
   constructor(private readonly state: State, private readonly groups: Groups) {
@@ -74,6 +76,13 @@ export class RooflinePanel extends Panel {
 
   get roofline(): Roofline | undefined {
     return this.state.data.rooflines[this.state.choices.roofline];
+  }
+
+  // Where the names and the lines of the roofs stand.
+  get roofWords() {
+    const { middles, lines } = this.roofs;
+    const [names, roofs] = [middles, lines].map((list) => list.map(({ x0, y0, x1, y1 }) => [x0, y0, x1, y1]));
+    return { names, roofs };
   }
 
   get axes(): Axes {
@@ -152,8 +161,12 @@ export class RooflinePanel extends Panel {
     g.beginPath();
     g.rect(axes.x.start, axes.y.end, axes.x.end - axes.x.start, axes.y.start - axes.y.end);
     g.clip();
-    this.paintMarks(axes, drawRoofs(g, this.roofline, axes));
+    this.roofs = drawRoofs(g, this.roofline, axes);
+    this.paintMarks(axes, this.roofs.words.flat());
     g.restore();
+    flattenForPaper(g, [this.slices, this.grid]);
+    const { leftOut } = this.roofs;
+    this.unnamed.textContent = leftOut.length ? `No room for the names of: ${leftOut.join("; ")}. ` : "";
   }
 
   private paintGrid(axes: Axes): void {
@@ -329,10 +342,11 @@ export class RooflinePanel extends Panel {
     const bound = points.texts[points.bound_by[i]];
     const ofRoof = known(points.share_of_roof[i], share(points.share_of_roof[i]));
     return [
-      ["", kScopes[points.scope[i]] + (origin === "counted" ? "" : `, ${origin}`)],
+      ["", (kScopes[points.scope[i]] === "thread" ? state.data.task : kScopes[points.scope[i]]) + (origin === "counted" ? "" : `, ${origin}`)],
       ["run", state.runName(points.run[i])],
       ["function", points.scope[i] === kSlice ? points.texts[points.function[i]] : ""],
-      ["thread", state.threadName(points.tid[i])],
+      [points.scope[i] === 1 ? state.data.task : `mostly in ${state.data.task}`, state.threadName(points.tid[i])],
+      ["node", state.nodeOf(points.tid[i])],
       ["performance", marked(si(points.flops_per_second[i], `${unitOf(this.roofline)}/s`), origin)],
       ["intensity", marked(plainNumber(points.intensity[i], `${unitOf(this.roofline)}/B`), origin)],
       ["limited by", points.texts[points.why[i]]],

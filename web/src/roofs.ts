@@ -2,9 +2,9 @@
 
 import { Roofline } from "./data";
 import { Scale, logTicks, place } from "./scale";
-import { si, tickText } from "./format";
-import { category, theme } from "./colour";
-import { haloText } from "./panel";
+import { tickText } from "./format";
+import { theme } from "./colour";
+import { Segment, drawLabels, linesOf, slopeColour } from "./roof_labels";
 
 export type Box = [number, number, number, number];  // left, top, right, bottom
 export interface Axes { x: Scale; y: Scale }  // of decimal logarithms
@@ -114,74 +114,31 @@ function isWhole(roofline: Roofline | undefined): roofline is Roofline {
 
 const dashes = (verdict: string): number[] => (verdict === "noisy" ? [6, 4] : []);
 
-function drawSlopes(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): void {
-  const top = Math.log10(roofline.ceilings[0].flops_per_second);
-  const angle = Math.atan2((y.end - y.start) / (y.to - y.from), (x.end - x.start) / (x.to - x.from));
-  let lastPerpendicular = -Infinity;
-  roofline.slopes.forEach((slope, i) => {
-    const rate = Math.log10(slope.bytes_per_second);
-    const colour = category([0, 2, 1, 6][i % 4]);
+export interface DrawnRoofs {
+  words: Box[][];     // places that others should keep free, of each name
+  middles: Segment[];  // the names, each as a line through it
+  lines: Segment[];
+  leftOut: string[];  // names that found no place
+}
+
+export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, axes: Axes): DrawnRoofs {
+  if (!isWhole(roofline)) return { words: [], middles: [], lines: [], leftOut: [] };
+  const { slopes, ceilings } = roofline;
+  const lines = linesOf(roofline, axes);
+  const draw = (line: Segment, colour: string, width: number, verdict: string) => {
     g.strokeStyle = colour;
-    g.lineWidth = 1.75;
-    g.setLineDash(dashes(slope.verdict));
+    g.lineWidth = width;
+    g.setLineDash(dashes(verdict));
     g.beginPath();
-    g.moveTo(place(x, x.from), place(y, x.from + rate));
-    g.lineTo(place(x, top - rate), place(y, top));
+    g.moveTo(line.x0, line.y0);
+    g.lineTo(line.x1, line.y1);
     g.stroke();
     g.setLineDash([]);
-    // Words stand along their line, at its lower end within the drawing.
-    const start = Math.max(x.from, y.from - rate);
-    const at = place(x, start), height = place(y, start + rate);
-    const perpendicular = (y.start - place(y, rate)) * Math.cos(angle);
-    const above = Math.abs(perpendicular - lastPerpendicular) > 26 || i === 0;
-    lastPerpendicular = perpendicular;
-    g.save();
-    g.translate(at, height);
-    g.rotate(angle);
-    g.textAlign = "left";
-    g.textBaseline = above ? "bottom" : "top";
-    haloText(g, `${slope.name} ${si(slope.bytes_per_second, "B/s")}`, 26, above ? -3 : 4, colour);
-    g.restore();
-  });
-}
-
-function drawCeilings(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): Box[] {
-  const steep = Math.log10(roofline.slopes[0].bytes_per_second);
-  const colours = theme();
-  const boxes: Box[] = [];
-  let lastWords = -Infinity;
-  roofline.ceilings.forEach((ceiling, i) => {
-    const rate = Math.log10(ceiling.flops_per_second);
-    const at = place(y, rate);
-    g.strokeStyle = i === 0 ? colours.ink : colours.faint;
-    g.lineWidth = i === 0 ? 1.75 : 1;
-    g.setLineDash(dashes(ceiling.verdict));
-    g.beginPath();
-    g.moveTo(place(x, rate - steep), at);
-    g.lineTo(x.end, at);
-    g.stroke();
-    g.setLineDash([]);
-  });
-  // Behind all lines: none goes through the words of another.
-  roofline.ceilings.forEach((ceiling, i) => {
-    const at = place(y, Math.log10(ceiling.flops_per_second));
-    if (at < y.end || at > y.start) return;
-    const words = Math.max(at - 3, lastWords + 13);
-    lastWords = words;
-    g.textAlign = "right";
-    g.textBaseline = "bottom";
-    const text = `${ceiling.name} ${si(ceiling.flops_per_second, `${unitOf(roofline)}/s`)}`;
-    haloText(g, text, x.end - 5, words, i === 0 ? colours.ink : colours.soft);
-    boxes.push([x.end - 5 - g.measureText(text).width, words - 13, x.end, words]);
-  });
-  return boxes;
-}
-
-// Gives the places of words that others should keep free.
-export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | undefined, axes: Axes): Box[] {
-  if (!isWhole(roofline)) return [];
-  drawSlopes(g, roofline, axes);
-  return drawCeilings(g, roofline, axes);
+  };
+  slopes.forEach((slope, i) => draw(lines[i], slopeColour(i), 1.75, slope.verdict));
+  ceilings.forEach((ceiling, i) => draw(lines[slopes.length + i], i === 0 ? theme().ink : theme().faint, i === 0 ? 1.75 : 1, ceiling.verdict));
+  const labels = drawLabels(g, roofline, axes, lines);
+  return { words: labels.words, middles: labels.middles, lines, leftOut: labels.leftOut };
 }
 
 export function rooflineName(roofline: Roofline): string {

@@ -1,7 +1,7 @@
 // Which thread ran on which CPU when: a lane per CPU coloured by thread, or a lane per thread
 // coloured by CPU. Slices narrower than a pixel add up to the share of it that was busy.
 
-import { TimePanel, kAxis, kTimeLeft } from "./time_panel";
+import { TimePanel, kAxis } from "./time_panel";
 import { Scale } from "./scale";
 import { State } from "./state";
 import { Groups } from "./groups";
@@ -140,7 +140,7 @@ export class SchedulePanel extends TimePanel {
     }
   }
 
-  protected paintMargin(): void {
+  protected paintMargin(x: Scale): void {
     const { g } = this;
     g.textAlign = "right";
     g.textBaseline = "middle";
@@ -148,8 +148,8 @@ export class SchedulePanel extends TimePanel {
     this.lanes.keys.forEach((key, lane) => {
       if (lane % every !== 0) return;
       g.fillStyle = theme().soft;
-      const text = this.by === "cpu" ? cpuName(key) : String(key);
-      g.fillText(fitted(g, text, kTimeLeft - 8, 6), kTimeLeft - 6, (lane + 0.5) * this.laneHeight + 1);
+      const text = this.by === "cpu" ? cpuName(key) : this.state.threadName(key);
+      g.fillText(fitted(g, text, x.start - 8, 6), x.start - 6, (lane + 0.5) * this.laneHeight + 1);
     });
   }
 

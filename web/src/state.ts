@@ -2,7 +2,7 @@
 
 import { PageData, Points, kNoThread, kSlice } from "./data";
 
-export type ColourBy = "function" | "thread" | "time" | "run";
+export type ColourBy = "function" | "thread" | "node" | "time" | "run";
 export type Span = [number, number];
 
 export interface Choices {
@@ -12,20 +12,38 @@ export interface Choices {
   picked: string | null;  // a function
   at: number | null;      // an offset in it: where a loop starts
   roofline: number;
+  event: string;          // that tables and flame graph show; empty: there is but one
 }
 
 export class State {
   readonly extent: Span;
   readonly choices: Choices;
+  readonly events: string[];
+  private readonly threads = new Map<number, PageData["threads"][number]>();
   private readonly listeners: ((changed: Partial<Choices>) => void)[] = [];
 
   constructor(readonly data: PageData) {
     this.extent = timeExtent(data);
-    const sliced = data.points.scope.includes(kSlice);
+    this.events = eventsOf(data);
+    for (const thread of data.threads) if (!this.threads.has(thread.tid)) this.threads.set(thread.tid, thread);
     this.choices = {
-      colour: data.runs.length > 1 && !sliced ? "run" : "function",
-      brush: null, view: this.extent, picked: null, at: null, roofline: 0,
+      colour: this.firstColour(), brush: null, view: this.extent, picked: null, at: null, roofline: 0,
+      event: this.events[0] ?? "",
     };
+  }
+
+  private firstColour(): ColourBy {
+    if (this.data.runs.length > 1 && !this.data.points.scope.includes(kSlice)) return "run";
+    return this.nodes.length ? "node" : "function";
+  }
+
+  // Of a job; in the order of its ranks.
+  get nodes(): string[] {
+    return [...new Set(this.data.threads.map((thread) => thread.node))].filter((node) => node !== "");
+  }
+
+  nodeOf(tid: number): string {
+    return this.threads.get(tid)?.node ?? "";
   }
 
   get hasTime(): boolean {
@@ -51,13 +69,20 @@ export class State {
 
   threadName(tid: number): string {
     if (tid === kNoThread) return "";
-    const thread = this.data.threads.find((one) => one.tid === tid);
-    return thread && thread.name ? `${thread.name} ${tid}` : `thread ${tid}`;
+    const thread = this.threads.get(tid);
+    return thread && thread.name ? `${thread.name} ${tid}` : `${this.data.task} ${tid}`;
   }
 
   runName(run: number): string {
     return this.data.runs[run] ?? "";
   }
+}
+
+// Flame graphs come first: the page opens on the event that has the most telling one.
+function eventsOf(data: PageData): string[] {
+  const events = data.flames.map((flame) => flame.title);
+  for (const table of data.tables) events.push(...table.columns.map((column) => column.event));
+  return [...new Set(events)].filter((event) => event !== "");
 }
 
 function widen(span: Span, starts: Float64Array, ends: Float64Array): void {

@@ -1,10 +1,12 @@
 // A table that can be sorted by each column and searched in its texts. All rows take part; as many
-// as a person reads are put into the page, the rest on demand.
+// as a person reads are put into the page, the rest on demand. Columns that tell of an event are shown
+// for one event at a time.
 
 import { Column, Table, kOrigins } from "./data";
 import { State } from "./state";
 import { count, kMissing, marked, seconds, share, withUnit } from "./format";
 import { h, name, search, section } from "./dom";
+import { eventChoice } from "./events";
 
 const kRowsAtOnce = 40;
 const kLong = 60;  // letters: a text that needs room to be read
@@ -15,6 +17,9 @@ export class TableView {
   private readonly status = h("span", { class: "note", role: "status" });
   private readonly more = h("button", { type: "button", class: "more", onclick: () => this.showMore() });
   private readonly headings: HTMLElement[] = [];
+  private readonly head = h("tr", {});
+  private readonly events: string[];
+  private columns: Column[] = [];  // that are shown
   private order: number[] = [];
   private limit = kRowsAtOnce;
   private sortedBy: number;
@@ -23,20 +28,33 @@ export class TableView {
   private readonly functionColumn: number;
 
   constructor(private readonly table: Table, private readonly state: State, id: string) {
-    const firstNumber = table.columns.findIndex((column) => column.form !== "text");
+    this.events = [...new Set(table.columns.map((column) => column.event))].filter((event) => event !== "");
+    this.chooseColumns();
+    const firstNumber = this.columns.findIndex((column) => column.form !== "text");
     this.sortedBy = Math.max(0, firstNumber);
     this.isDescending = firstNumber >= 0;
     this.functionColumn = table.columns.findIndex((column) => column.name === "function");
-    const head = h("tr", {}, ...table.columns.map((column, i) => this.heading(column, i)));
     const words = `search ${table.title.toLowerCase()}`;
-    this.element = section(id, table.title, this.status, search(words, (text) => this.search(text)));
-    this.element.append(h("div", { class: "wide" }, h("table", {}, h("thead", {}, head), this.body)), this.more,
+    this.element = section(id, table.title, eventChoice(state, this.events), this.status, search(words, (text) => this.search(text)));
+    this.element.append(h("div", { class: "wide" }, h("table", {}, h("thead", {}, this.head), this.body)), this.more,
       table.left_out ? h("p", { class: "note" }, table.left_out) : "");
     this.element.classList.add("table");
     this.arrange();
     state.onChange((changed) => {
-      if ("picked" in changed) this.fill();
+      if ("event" in changed && this.events.length > 1) {
+        this.chooseColumns();
+        this.arrange();
+      } else if ("picked" in changed) this.fill();
     });
+  }
+
+  // Those of the event that is looked at; of its first one where the table does not have it.
+  private chooseColumns(): void {
+    const { event } = this.state.choices;
+    const chosen = this.events.includes(event) ? event : this.events[0];
+    this.columns = this.table.columns.filter((column) => column.event === "" || column.event === chosen);
+    this.headings.length = 0;
+    this.head.replaceChildren(...this.columns.map((column, i) => this.heading(column, i)));
   }
 
   private get rows(): number {
@@ -53,7 +71,7 @@ export class TableView {
   }
 
   sort(i: number): void {
-    const isText = this.table.columns[i].form === "text";
+    const isText = this.columns[i].form === "text";
     this.isDescending = i === this.sortedBy ? !this.isDescending : !isText;
     this.sortedBy = i;
     this.arrange();
@@ -71,12 +89,18 @@ export class TableView {
   }
 
   private matches(row: number): boolean {
-    return this.wanted === "" || this.table.columns.some((column) => column.texts?.[row].toLowerCase().includes(this.wanted));
+    return this.hasEvent(row) && (this.wanted === "" || this.table.columns.some((column) => column.texts?.[row].toLowerCase().includes(this.wanted)));
+  }
+
+  // A row that the event has no part in is left out while it is looked at.
+  private hasEvent(row: number): boolean {
+    if (this.events.length < 2) return true;
+    return this.columns.some((column) => column.event !== "" && column.numbers && column.numbers[row] > 0);
   }
 
   // What is not known stands behind what is, in either order.
   private compare(a: number, b: number): number {
-    const column = this.table.columns[this.sortedBy];
+    const column = this.columns[this.sortedBy];
     const sign = this.isDescending ? -1 : 1;
     if (column.texts) return sign * column.texts[a].localeCompare(column.texts[b]) || a - b;
     const x = column.numbers![a], y = column.numbers![b];
@@ -88,7 +112,7 @@ export class TableView {
     this.order = Array.from({ length: this.rows }, (_, i) => i).filter((i) => this.matches(i)).sort((a, b) => this.compare(a, b));
     this.headings.forEach((cell, i) =>
       cell.setAttribute("aria-sort", i !== this.sortedBy ? "none" : this.isDescending ? "descending" : "ascending"));
-    this.status.textContent = this.wanted === "" ? count(this.rows) : `${count(this.order.length)} of ${count(this.rows)}`;
+    this.status.textContent = this.wanted === "" ? count(this.order.length) : `${count(this.order.length)} of ${count(this.rows)}`;
     this.fill();
   }
 
@@ -101,7 +125,7 @@ export class TableView {
   }
 
   private row(row: number): HTMLElement {
-    const cells = this.table.columns.map((column) => this.cell(column, row));
+    const cells = this.columns.map((column) => this.cell(column, row));
     const subject = this.functionColumn < 0 ? "" : this.table.columns[this.functionColumn].texts?.[row] ?? "";
     const line = h("tr", {}, ...cells);
     if (subject === "") return line;

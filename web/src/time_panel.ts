@@ -10,15 +10,19 @@ import { theme } from "./colour";
 import { seconds } from "./format";
 import { say } from "./dom";
 
-export const kTimeLeft = 58;
+const kLeastLeft = 58;
+const kLetter = 6.2;
 export const kTimeRight = 12;
 export const kAxis = 20;
 
 export abstract class TimePanel extends Panel {
   protected cursor: number | null = null;  // seconds under the pointer
+  private readonly longestName: number;    // of a lane, in letters
 
   constructor(protected readonly state: State, label: string, height: number) {
     super(`${label} Drag or use the arrow keys to select time, Enter to show it alone, Escape to let go.`, height);
+    const { schedule, threads } = state.data;
+    this.longestName = schedule ? threads.reduce((most, { tid }) => Math.max(most, state.threadName(tid).length), 0) : 0;
     state.onChange(() => this.invalidate());
     this.listen();
   }
@@ -27,9 +31,14 @@ export abstract class TimePanel extends Panel {
   protected abstract paintLanes(x: Scale): void;
   protected abstract describe(time: number, y: number): Node[];
 
+  // All drawings over time leave the same room for names, so that moments stand below each other.
+  protected get left(): number {
+    return Math.max(kLeastLeft, Math.min(Math.ceil(this.longestName * kLetter) + 10, 150, Math.floor(this.width * 0.28)));
+  }
+
   get scale(): Scale {
     const [from, to] = this.state.choices.view;
-    return { from, to, start: kTimeLeft, end: this.width - kTimeRight };
+    return { from, to, start: this.left, end: this.width - kTimeRight };
   }
 
   protected paint(): void {
