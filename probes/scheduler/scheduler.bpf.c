@@ -412,8 +412,8 @@ int on_slice(struct bpf_perf_event_data* context) {
 }
 
 /* Run on this CPU by whoever switches the sets: first with none, then, when the counters of the
- * next set run, with its number; where sets are changed by somebody's wish, at once with that. What the task that runs has done until now is its own. Not 0 when
- * it has to be tried again. */
+ * next set run, with its number; where sets are changed by somebody's wish, at once with that. What
+ * the task that runs has done until now is its own. Not 0 when it has to be tried again. */
 SEC("raw_tp")
 int on_turn(struct bpf_raw_tracepoint_args* context) {
   struct cpu_state* cpu = this_cpu();

@@ -1,5 +1,5 @@
-// What a recording of cores says of who recorded it (event::recording::fact::kRecorder). Readers tell
-// by it whether run times are measured or estimates.
+// What a recording of cores says of who recorded it (event::recording::fact::kRecorder). Readers
+// tell by it whether run times are measured or estimates.
 #pragma once
 
 #include <string_view>
