@@ -32,12 +32,20 @@ void decode_instruction(std::uint64_t pc, const std::uint8_t* bytes, std::uint32
 }
 
 void read_block(Block& block, std::uint64_t pc, std::uint64_t end, std::uint64_t code_end) {
-  const std::uint64_t wanted = code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes;
-  const long got = read_code(block.bytes, pc, static_cast<long>(wanted));
-  const auto available = static_cast<std::uint32_t>(got);
+  constexpr std::uint32_t kLongest = 15;
+  constexpr std::uint32_t kUsual = 96;  // bytes: most blocks are short
+  const auto wanted =
+      static_cast<std::uint32_t>(code_end - pc < kMaxBlockBytes ? code_end - pc : kMaxBlockBytes);
+  std::uint32_t available = 0;
+  const auto read_up_to = [&](std::uint32_t bytes) {
+    available += static_cast<std::uint32_t>(
+        read_code(block.bytes + available, pc + available, long{bytes} - available));
+  };
+  read_up_to(wanted < kUsual ? wanted : kUsual);
   block.count = 0;
   block.size = 0;
   while (block.count < kMaxInstructions && pc + block.size < end) {
+    if (available - block.size < kLongest && available < wanted) read_up_to(wanted);
     Instruction& instruction = block.instructions[block.count];
     decode_instruction(pc + block.size, block.bytes + block.size, available - block.size,
                        instruction);
