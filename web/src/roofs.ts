@@ -114,13 +114,15 @@ function isWhole(roofline: Roofline | undefined): roofline is Roofline {
 
 const dashes = (verdict: string): number[] => (verdict === "noisy" ? [6, 4] : []);
 
+export const slopeColour = (i: number): string => category([0, 2, 1, 6][i % 4]);
+
 function drawSlopes(g: CanvasRenderingContext2D, roofline: Roofline, { x, y }: Axes): void {
   const top = Math.log10(roofline.ceilings[0].flops_per_second);
   const angle = Math.atan2((y.end - y.start) / (y.to - y.from), (x.end - x.start) / (x.to - x.from));
   let lastPerpendicular = -Infinity;
   roofline.slopes.forEach((slope, i) => {
     const rate = Math.log10(slope.bytes_per_second);
-    const colour = category([0, 2, 1, 6][i % 4]);
+    const colour = slopeColour(i);
     g.strokeStyle = colour;
     g.lineWidth = 1.75;
     g.setLineDash(dashes(slope.verdict));
