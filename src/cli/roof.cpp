@@ -20,6 +20,7 @@
 #include "job/measure.hpp"
 #include "machine/file.hpp"
 #include "roof/call_points.hpp"
+#include "roof/level_bytes.hpp"
 #include "roof/once.hpp"
 #include "roof/report.hpp"
 #include "roof/run_file.hpp"
@@ -189,12 +190,18 @@ Result<void> check(const RoofFlags& flags) {
   LOFT_CHECK(check_recordings(flags));
   if (flags.recordings.empty() && flags.command.empty() && flags.pids.empty())
     return usage("no program was given", "write it after --, as in: loft roof -- ./app");
-  const bool is_dram = flags.model == "dram";
+  const bool is_beyond_core = flags.model != "cache";
   const bool is_virtual = flags.once || flags.source.is_virtual();
   const bool is_native = flags.source.asked() == sample::Source::perf_events;
-  if ((flags.once && is_native) || (is_dram && is_virtual))
-    return usage("the virtual PMU sees the bytes of the core, and is no counter of the machine",
-                 "leave out --once, --source virtual, or --model dram and --source perf_events");
+  if (flags.once && is_native)
+    return usage("the virtual PMU is no counter of the machine",
+                 "leave out --once or --source perf_events");
+  if (is_beyond_core && flags.once)
+    return usage("bytes beyond the core are modelled in a further run",
+                 "leave out --once or --model");
+  if (flags.model == "levels" && (is_native || !flags.pids.empty()))
+    return usage("bytes of every level are modelled, from a run under the virtual PMU",
+                 "leave out -p and --source perf_events");
   if (!flags.pids.empty() && is_virtual)
     return usage("the virtual PMU counts only what it starts itself",
                  "leave out -p, or --once and --source virtual");
@@ -205,15 +212,15 @@ Result<void> check(const RoofFlags& flags) {
   if (flags.loops && (flags.once || is_native || !flags.pids.empty()))
     return usage("loops are found by the virtual PMU, in the second run of a program",
                  "leave out --loops, or --once, --source perf_events and -p");
-  if (!flags.calls.empty() && (flags.command.empty() || flags.once || is_rank(flags) || is_dram ||
-                               !flags.other_machine.empty()))
+  if (!flags.calls.empty() && (flags.command.empty() || flags.once || is_rank(flags) ||
+                               is_beyond_core || !flags.other_machine.empty()))
     return usage("calls are measured in two more runs of a program that loft starts",
-                 "leave out --calls, or -p, recordings, --once, --on, --job and --model dram");
-  const bool needs_counters = is_native || is_dram || !flags.pids.empty();
-  if (!flags.other_machine.empty() && (needs_counters || flags.once || !flags.recordings.empty()))
-    return usage(
-        "another machine is modelled with the virtual PMU, in further runs of a program",
-        "leave out --on, or --once, --model dram, --source perf_events, -p and recordings");
+                 "leave out --calls, or -p, recordings, --once, --on, --job and --model");
+  const bool needs_counters = is_native || !flags.pids.empty();
+  if (!flags.other_machine.empty() &&
+      (needs_counters || is_beyond_core || flags.once || !flags.recordings.empty()))
+    return usage("another machine is modelled with the virtual PMU, in further runs of a program",
+                 "leave out --on, or --once, --model, --source perf_events, -p and recordings");
   LOFT_CHECK(check_rank(flags));
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   if ((output->needs & kIsRecording) != 0 && flags.output.file.empty())
@@ -239,24 +246,29 @@ bool is_recording_wanted(const RoofFlags& flags) {
   return output && ((*output)->needs & kIsRecording) != 0;
 }
 
+roof::BytesAt bytes_of(const RoofFlags& flags) {
+  if (flags.model == "levels") return roof::BytesAt::levels;
+  return flags.model == "dram" ? roof::BytesAt::memory : roof::BytesAt::core;
+}
+
 roof::Target target_of(const RoofFlags& flags) {
   return {.command = flags.command,
           .pids = flags.pids,
           .most_runs = most_runs(flags),
           .keep_going = flags.keep_going,
-          .file = is_recording_wanted(flags) ? flags.output.file : std::string()};
+          .file = is_recording_wanted(flags) ? flags.output.file : std::string(),
+          .bytes = bytes_of(flags)};
 }
 
 // Nothing where the virtual PMU is to count, or has to.
 Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags,
                                                           Terminal& terminal) {
-  if (flags.source.is_virtual() || flags.loops) return std::nullopt;
+  if (flags.source.is_virtual() || flags.loops || flags.model == "levels") return std::nullopt;
   auto found = counters_at_hand(flags, terminal);
   if (found) return *std::move(found);
   if (!flags.pids.empty() && found.error().kind == ErrorKind::unsupported)
     found.error().hint = "start the program with loft instead: loft roof -- COMMAND";
-  if (flags.source.asked() == sample::Source::perf_events || flags.model == "dram" ||
-      !flags.pids.empty())
+  if (flags.source.asked() == sample::Source::perf_events || !flags.pids.empty())
     return Failure(std::move(found).error());
   // On a machine without counters their metrics are not missed.
   if (found.error().kind == ErrorKind::not_found && source::perf_events::has_core_pmu())
@@ -282,12 +294,16 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   LOFT_TRY(const auto counters, choose_counters(flags, terminal));
   if (!counters && is_rank(flags)) return needs_two_runs();
   LOFT_TRY(model::Machine machine, machine_at_hand(flags.machine, terminal));
-  if (flags.model == "dram") machine = roof::roofs_of_memory(std::move(machine));
-  const roof::Target target = target_of(flags);
+  roof::Target target = target_of(flags);
   auto measured = std::make_unique<roof::Measured>();
+  if (counters) {
+    if (target.bytes == roof::BytesAt::memory) machine = roof::roofs_of_memory(std::move(machine));
+    target.bytes = roof::BytesAt::core;  // as the counters have them
+  }
   LOFT_TRY(*measured, counters ? roof::measure_by_counters(target, *counters, machine)
                                : roof::measure_twice(target, machine));
-  model::RoofReport report = roof::report_of(*measured, machine, wanted_of(flags));
+  model::RoofReport report =
+      roof::report_of(*measured, roof::roofs_for(target.bytes, machine), wanted_of(flags));
   if (!flags.calls.empty()) {
     LOFT_TRY(const auto calls,
              roof::measure_call_points(split_patterns(flags.calls), flags.command));
@@ -324,6 +340,7 @@ Result<void> add_recording(const std::string& path, const RoofFlags& flags, Repo
   LOFT_TRY(roof::KeptRun kept, roof::read_run(*recording));
   if (!flags.machine.empty()) {
     LOFT_TRY(kept.machine, machine::load(flags.machine));
+    kept.machine = roof::roofs_for(roof::bytes_of(kept.counted), std::move(kept.machine));
   }
   auto measured = std::make_unique<roof::Measured>();
   LOFT_TRY(measured->native, roof::profile_of(std::move(kept.native), std::move(recording)));
@@ -394,8 +411,9 @@ void add_roof(Command& app, Action& action) {
       ->add_option(
           "--model", flags->model,
           "cache: bytes as the core sees them, roofs of every level (default); dram: bytes "
-          "that memory moves, which needs counters of the machine")
-      ->check(one_of({"cache", "dram"}));
+          "that memory moves; levels: bytes at every level, a point at each; by a model in a "
+          "further run, which takes long, where no counter of the machine tells them")
+      ->check(one_of({"cache", "dram", "levels"}));
   command
       ->add_option("--ops", flags->ops,
                    "what counts as work: flops, instructions, or what fits the program (auto, the "

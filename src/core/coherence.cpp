@@ -22,7 +22,7 @@ std::uint64_t Coherence::bytes_of(std::uint64_t address, std::uint32_t size) con
 }
 
 Sharing Coherence::access(std::uint32_t thread, std::uint64_t address, std::uint32_t size,
-                          bool is_store) {
+                          bool is_store, std::uint64_t ip) {
   thread %= kMaxThreads;
   const std::uint64_t line = address / line_bytes_;
   Holding& holding = held_[line];
@@ -50,7 +50,13 @@ Sharing Coherence::access(std::uint32_t thread, std::uint64_t address, std::uint
   const bool is_first = is_passed && !shared_.contains(line);
   if (History* history = history_of(line, is_passed)) {
     sharing.is_shared = true;
-    note(*history, thread, bytes_of(address, size), is_store, sharing, is_first);
+    const std::uint64_t bytes = bytes_of(address, size);
+    note(*history, thread, bytes, is_store, sharing, is_first);
+    if (ip == 0) return sharing;  // a prefetcher
+    LineUser& user = user_of(*history, thread, ip);
+    ++(is_store ? user.stores : user.loads);
+    user.transfers += sharing.is_transfer;
+    user.bytes |= bytes;
   }
   return sharing;
 }
@@ -61,6 +67,17 @@ Coherence::History* Coherence::history_of(std::uint64_t line, bool may_begin) {
   History& history = shared_[line];
   history.line.address = line * line_bytes_;
   return &history;
+}
+
+LineUser& Coherence::user_of(History& history, std::uint32_t thread, std::uint64_t ip) {
+  std::vector<LineUser>& users = history.line.users;
+  const auto is_it = [&](const LineUser& user) { return user.ip == ip && user.thread == thread; };
+  if (const auto found = std::ranges::find_if(users, is_it); found != users.end()) return *found;
+  if (users.size() + 1 < kMaxUsers || ip == 0) {
+    users.push_back({.ip = ip, .thread = thread});
+    return users.back();
+  }
+  return user_of(history, thread, 0);
 }
 
 void Coherence::classify(History& history, Copy& copy, bool is_true) {

@@ -109,13 +109,13 @@ Access Hierarchy::data_line(Core& core, std::uint64_t line, std::uint64_t ip, bo
     access.farthest = found.is_known ? Level::l1 : Level::memory;
     use_prefetched(core, access, found, line);
     if (!is_alone && (found.is_shared || (is_store && !found.was_dirty)))
-      share(core, address, size, is_store, access);
+      share(core, address, size, is_store, ip, access);
     if (!found.is_known) note_reach(core.data_reach, access);
     if (found.prefetched_from != Level::l1) run_prefetchers(core, line, ip);
     return access;
   }
   Sharing sharing;
-  if (!is_alone) sharing = share(core, address, size, is_store, access);
+  if (!is_alone) sharing = share(core, address, size, is_store, ip, access);
   Request request{.line = line, .is_transfer = sharing.is_transfer};
   from_l2(core, request, access);
   access.nearest = found.is_known ? access.nearest : Level::l1;
@@ -137,7 +137,8 @@ Access Hierarchy::fetch(std::uint32_t thread, std::uint64_t address, std::uint64
       if (found.is_hit) {
         access.farthest = found.is_known ? Level::l1 : Level::memory;
       } else {
-        if (cores_.size() > 1) share(core, line << line_shift_, 1, false, access);
+        if (cores_.size() > 1)
+          share(core, line << line_shift_, 1, false, line << line_shift_, access);
         Request request{.line = line};
         const std::uint64_t l2_before = l2(thread).misses;
         const std::uint64_t l3_before = l3().misses;

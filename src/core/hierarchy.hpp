@@ -193,7 +193,7 @@ class Hierarchy {
   void run_prefetchers(Core& core, std::uint64_t line, std::uint64_t ip);
   bool bring(Core& core, std::uint64_t line, Level into);
   Sharing share(Core& core, std::uint64_t address, std::uint32_t size, bool is_store,
-                Access& access);
+                std::uint64_t ip, Access& access);
   void forget_holder(Core& core, std::uint64_t line);
 
   HierarchyGeometry geometry_;

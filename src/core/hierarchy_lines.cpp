@@ -192,8 +192,8 @@ bool Hierarchy::bring(Core& core, std::uint64_t line, Level into) {
 }
 
 Sharing Hierarchy::share(Core& core, std::uint64_t address, std::uint32_t size, bool is_store,
-                         Access& access) {
-  const Sharing sharing = coherence_.access(core.number, address, size, is_store);
+                         std::uint64_t ip, Access& access) {
+  const Sharing sharing = coherence_.access(core.number, address, size, is_store, ip);
   const std::uint64_t line = address >> line_shift_;
   access.is_transfer = sharing.is_transfer;
   if (sharing.is_shared) core.l1d.mark_shared(line);

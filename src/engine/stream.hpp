@@ -15,7 +15,10 @@
 //   run.start();  run.wait();
 //   reader.finish();                                           // what was left in the buffers
 //
-// The listener is called by the reader's own thread; the program waits while its buffer is read.
+// The listener is called by the reader's own thread, while the program goes on and fills its next
+// buffer. What one thread did is told in order. Without windows, threads whose buffers were full at
+// the same time are told in turns, some blocks each: about as long as a line takes that one thread
+// gets from another.
 // With StreamMode::handed_over everything is read, with StreamMode::windows what falls into the
 // windows that the schedule opens, or somebody else.
 #pragma once
@@ -108,9 +111,23 @@ class StreamReader {
   };
 
   void work(const std::stop_token& stop);
-  void read_full_buffers();
+  // A buffer that was taken from a thread.
+  struct Taken {
+    std::uint32_t slot = 0;
+    std::uint32_t window = 0;
+    std::vector<std::byte> memory;
+    std::span<const std::byte> left;  // of it, not read yet
+    std::uint64_t number_before = 0;  // of the record before that, which is not told yet
+    const std::byte* before = nullptr;
+  };
+
+  void take_full_buffers();
+  void read_taken();
   void keep_schedule();
-  void read(std::uint32_t slot, std::uint32_t window, std::span<const std::byte> bytes);
+  void begin(Taken& taken, std::span<const std::byte> bytes);
+  // False: nothing of it is left.
+  bool read(Taken& taken, std::size_t blocks);
+  void end(Taken& taken);
   void tell(std::uint32_t slot, std::uint32_t window, std::uint32_t number, const std::byte* record,
             std::uint64_t next);
   void tell_last(std::uint32_t slot, std::uint64_t next);
@@ -121,6 +138,8 @@ class StreamReader {
   std::optional<WindowSchedule> schedule_;
   std::vector<std::unique_ptr<StreamBlock>> blocks_;  // by number
   std::vector<Last> last_;                            // by slot
+  std::vector<Taken> taken_;
+  std::vector<std::vector<std::byte>> spare_;  // memory of buffers that were read
   std::unique_ptr<StreamScratch> scratch_ = std::make_unique<StreamScratch>();
   StreamTotals totals_;
   std::uint32_t joined_before_ = 0;  // when the window was opened

@@ -87,6 +87,9 @@ RoofPoint placed(const Machine& machine, Subject subject, RoofKind ops) {
     point.intensity = *done / work.bytes;
     point.attainable = roofline.attainable(*point.intensity);
   }
+  const bool has_rate = point.subject.seconds > 0 && !point.subject.time_is_shared;
+  point.levels =
+      level_points(roofline, work.bytes, work.levels, done, has_rate ? point.subject.seconds : 0);
   if (point.subject.seconds <= 0) return point;
   if (work.flops() <= 0) point.flops_per_second = 0;  // none are none, however long they took
   if (done && *done <= 0) point.ops_per_second = 0;
@@ -99,10 +102,12 @@ RoofPoint placed(const Machine& machine, Subject subject, RoofKind ops) {
     point.ops_per_second.reset();
     point.flops_per_second.reset();
     point.bytes_per_second.reset();
+    point.levels.clear();
     return point;
   }
   drop_lesser_ceilings(roofline, work);
-  point.limit = roofline.limit(*point.intensity, *point.ops_per_second);
+  point.limit = point.levels.empty() ? roofline.limit(*point.intensity, *point.ops_per_second)
+                                     : level_limit(roofline, point.levels, *point.ops_per_second);
   return point;
 }
 
@@ -172,7 +177,13 @@ Subject together(const std::vector<Subject>& subjects, std::span<const std::size
 
 }  // namespace
 
+bool Work::is_empty() const { return flops() == 0 && bytes == 0 && instructions == 0.0; }
+
 Work& Work::operator+=(const Work& other) {
+  if (is_empty())
+    levels = other.levels;
+  else if (!other.is_empty())
+    levels += other.levels;
   flops_sp += other.flops_sp;
   flops_dp += other.flops_dp;
   bytes += other.bytes;
@@ -198,6 +209,7 @@ Work Work::scaled_by(double factor) const {
               by_width,          flops_fma * factor, flops_x87 * factor};
   scaled.flops_div = flops_div * factor;
   scaled.flops_sqrt = flops_sqrt * factor;
+  scaled.levels = levels.scaled_by(factor);
   if (scaled.instructions) *scaled.instructions *= factor;
   return scaled;
 }
@@ -229,6 +241,12 @@ RoofChart place(const Machine& machine, std::vector<Subject> subjects, std::size
                                                                 std::min(top, functions.size())));
   for (Subject& subject : subjects)
     chart.points.push_back(placed(machine, std::move(subject), ops));
+  // Where levels count, bytes of the core alone say nothing about which of them holds back.
+  const bool has_levels = std::ranges::any_of(
+      chart.points, [](const RoofPoint& point) { return !point.levels.empty(); });
+  if (has_levels)
+    for (RoofPoint& point : chart.points)
+      if (point.levels.empty()) point.limit.reset();
   return chart;
 }
 

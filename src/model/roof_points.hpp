@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/machine_model.hpp"
+#include "model/memory_levels.hpp"
 #include "model/roofline.hpp"
 #include "model/verdict.hpp"
 #include "sample/count.hpp"
@@ -39,7 +40,10 @@ struct Work {
   double flops_x87 = 0;  // in extended precision, beside the two others
   double flops_div = 0;  // of them, divisions
   double flops_sqrt = 0;
+  LevelBytes levels;  // beyond the core, by a model
 
+  // Nothing was done.
+  [[nodiscard]] bool is_empty() const;
   [[nodiscard]] double flops() const { return flops_sp + flops_dp + flops_x87; }
   // Floating-point operations, or instructions; nothing where they are not known.
   [[nodiscard]] std::optional<double> ops(RoofKind kind) const;
@@ -100,6 +104,7 @@ struct RoofPoint {
   std::optional<double> bytes_per_second;  // likewise
   std::optional<double> attainable;        // op/s at most on this machine, at its intensity
   std::optional<Limit> limit;              // the next roof above; nothing without operations
+  std::vector<LevelPoint> levels;          // its place at each level, where these are known
 };
 
 struct RoofChart {

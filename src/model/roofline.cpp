@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "model/at_the_roof.hpp"
+
 namespace loft::model {
 namespace {
 
@@ -12,9 +14,6 @@ struct Word {
   std::string_view key;
   std::string_view word;
 };
-
-// Roofs and points are measured, both with an error: a point so far above a roof is still at it.
-constexpr double kAtTheRoof = 1.05;
 
 constexpr std::array<Word, 7> kOps{{{"add", "ADD"},
                                     {"mul", "MUL"},

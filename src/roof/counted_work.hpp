@@ -56,6 +56,7 @@ enum class CountedBy {
 struct CountedWork {
   CountedBy by = CountedBy::virtual_pmu;
   sample::Origin origin = sample::Origin::counted;  // of the total
+  bool bytes_are_of_memory = false;                 // by a model (roof/level_bytes.hpp)
   std::optional<model::Work> total;
   std::vector<ThreadWork> threads;  // each once, in the order in which they were made
   std::vector<FunctionWork> functions;

@@ -91,6 +91,7 @@ class Join {
 
   // The virtual PMU counts for each part; counters of the machine are sampled.
   [[nodiscard]] Origin origin_of_their_work() const {
+    if (counted_.bytes_are_of_memory) return Origin::modelled;
     return counted_.by == CountedBy::counters ? origin_of_parts() : Origin::counted;
   }
 
@@ -101,6 +102,7 @@ class Join {
     subject.name = times_.name;
     subject.work = counted_.total;
     subject.origin = subject.work_origin = counted_.origin;
+    if (counted_.bytes_are_of_memory) subject.work_origin = Origin::modelled;
     subject.seconds = times_.wall_seconds;
     subject.share_of_time = 1;
     const double idle = times_.wall_seconds > 0 ? 1 - busy_ / times_.wall_seconds : 0;

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "machine/geometry.hpp"
+#include "roof/level_bytes.hpp"
 #include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
 #include "roof/repeat_streams.hpp"
@@ -160,6 +161,27 @@ Result<Account> account_elsewhere(const Target& target, RepeatStreams& streams,
   return account_of(windows.windows(), windows.functions(), there);
 }
 
+// Bytes beyond the core, by a run whose every instruction goes through a model of the caches.
+Result<void> model_bytes(const Target& target, RepeatStreams& streams,
+                         const model::Machine& machine, Measured& measured) {
+  if (target.bytes == BytesAt::core || measured.counted.by == CountedBy::nobody) return {};
+  sample::RunCounts& native = measured.native.counts;
+  LOFT_TRY(const auto again, streams.second());
+  LOFT_TRY(const auto modelled,
+           run_levels(target.command, again, loft::machine::geometry_of(machine)));
+  if (modelled.exit_status == native.exit_status)
+    add_levels(modelled, measured.counted);
+  else
+    native.notes.push_back(
+        fmt::format("it ended with status {} when its caches were modelled: bytes beyond the core "
+                    "are not known",
+                    status_words(modelled.exit_status)));
+  std::ranges::copy(modelled.notes, std::back_inserter(native.notes));
+  if (target.bytes == BytesAt::memory)
+    measured.counted = with_bytes_of_memory(std::move(measured.counted));
+  return {};
+}
+
 Result<NativeProfile> finish(NativeRun& run) {
   LOFT_TRY(auto recording, run.run->finish());
   return profile_of(std::move(run.counts), std::move(recording));
@@ -168,8 +190,9 @@ Result<NativeProfile> finish(NativeRun& run) {
 Result<void> keep(NativeRun& run, const Target& target, const Measured& measured,
                   const model::Machine& machine) {
   if (target.file.empty()) return {};
-  return run.run->keep(features_of(measured.native.counts, measured.counted, machine,
-                                   analysis_of(measured, machine)));
+  const model::Machine roofs = roofs_for(target.bytes, machine);
+  return run.run->keep(
+      features_of(measured.native.counts, measured.counted, roofs, analysis_of(measured, roofs)));
 }
 
 }  // namespace
@@ -230,6 +253,7 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   if (other != nullptr) {
     LOFT_TRY(measured.elsewhere, account_elsewhere(target, streams, plan, *other));
   }
+  LOFT_CHECK(model_bytes(target, streams, machine, measured));
   if (target.most_runs > 1)
     counts.notes.emplace_back(
         "--runs was not needed: the virtual PMU counts everything in one run");

@@ -20,12 +20,17 @@
 
 namespace loft::roof {
 
+// Which bytes are the work: those that the core loads and stores, also those between the levels of
+// memory, or those of memory alone. The latter two come from a model, in a further run.
+enum class BytesAt { core, levels, memory };
+
 struct Target {
   std::vector<std::string> command;
   std::vector<pid_t> pids;  // these instead, which run already; the command only says how long
   unsigned most_runs = 1;   // so many runs at most, so that events need not share counters
   bool keep_going = false;  // even when its two runs end differently
   std::string file;         // where the recording of the native run stays; empty: nowhere
+  BytesAt bytes = BytesAt::core;  // measure_twice() alone: counters say what they count
 };
 
 struct Measured {

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "machine/geometry.hpp"
 #include "model/roof_advice.hpp"
 #include "model/roof_caveats.hpp"
 #include "roof/annotate.hpp"
@@ -109,6 +110,11 @@ RoofReport facts_of(const Measured& measured) {
   report.counts_from = by == CountedBy::counters ? "hardware counters"
                        : by == CountedBy::nobody ? "none"
                                                  : "virtual PMU, exact";
+  const auto& total = measured.counted.total;
+  if (measured.counted.bytes_are_of_memory)
+    report.counts_from += "; bytes of memory modelled";
+  else if (total && total->levels.is_known())
+    report.counts_from += "; bytes between levels modelled";
   report.energy = native.counts.energy;
   report.function_energy = native.energy_of_functions();
   report.notes = native.counts.notes;
@@ -216,6 +222,14 @@ model::Machine roofs_of_memory(model::Machine machine) {
     return roof.kind == model::RoofKind::bandwidth && roof.level != "DRAM";
   });
   return machine;
+}
+
+model::Machine roofs_for(BytesAt bytes, model::Machine machine) {
+  if (bytes == BytesAt::core) return machine;
+  const core::HierarchyGeometry caches = loft::machine::geometry_of(machine).caches;
+  machine = model::roofs_of_traffic(std::move(machine),
+                                    caches.l3_inclusion == core::Inclusion::exclusive);
+  return bytes == BytesAt::memory ? roofs_of_memory(std::move(machine)) : machine;
 }
 
 }  // namespace loft::roof

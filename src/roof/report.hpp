@@ -38,5 +38,7 @@ struct Wanted {
 
 // With the bytes that memory moves, memory's bandwidth is the only one that bounds.
 [[nodiscard]] model::Machine roofs_of_memory(model::Machine machine);
+// Roofs for these bytes: bandwidths in lines that each level moves.
+[[nodiscard]] model::Machine roofs_for(BytesAt bytes, model::Machine machine);
 
 }  // namespace loft::roof

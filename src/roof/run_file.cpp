@@ -69,6 +69,8 @@ void read_counted(Fields& fields, CountedWork& counted) {
   const auto kind = fields.get<std::string>("kind");
   for (const auto origin : {Origin::scaled, Origin::modelled, Origin::missing})
     if (kind == to_string(origin)) counted.origin = origin;
+  counted.bytes_are_of_memory =
+      fields.find("bytes_are_of_memory") != nullptr && fields.get<bool>("bytes_are_of_memory");
   counted.total = fields.work("total");
 }
 
@@ -98,6 +100,7 @@ std::string work_json(const sample::RunCounts& native, const CountedWork& counte
                     {"total", json_of(counted.total)},
                     {"threads", ordered_json::array()},
                     {"functions", ordered_json::array()}};
+  if (counted.bytes_are_of_memory) json["bytes_are_of_memory"] = true;
   for (const sample::EnergyUsed& used : native.energy) json["energy"].push_back(json_of(used));
   for (const ThreadWork& thread : counted.threads)
     json["threads"].push_back(

@@ -26,6 +26,30 @@ void visit_later(W& work, const Visit& number) {
   number("flops_sqrt", work.flops_sqrt);
 }
 
+// The levels of memory, each by its name in the file.
+template <class L, class Visit>
+void visit_levels(L& levels, const Visit& number) {
+  number("L2", levels.l2);
+  number("L3", levels.l3);
+  number("DRAM", levels.dram);
+}
+
+ordered_json json_of(const model::LevelBytes& levels) {
+  ordered_json json = ordered_json::object();
+  visit_levels(levels, [&](const char* name, std::optional<double> bytes) {
+    if (bytes) json[name] = *bytes;
+  });
+  return json;
+}
+
+void read_levels(const ordered_json& json, model::LevelBytes& levels, Fields& of_work) {
+  Fields parts(json);
+  visit_levels(levels, [&](const char* name, std::optional<double>& bytes) {
+    if (parts.find(name) != nullptr) bytes = parts.amount(name);
+  });
+  if (!parts.wrong().empty()) of_work.note(parts.wrong());
+}
+
 }  // namespace
 
 ordered_json json_of(const std::optional<Work>& work) {
@@ -34,6 +58,7 @@ ordered_json json_of(const std::optional<Work>& work) {
   const auto put = [&](const char* name, double value) { json[name] = value; };
   visit(*work, put);
   visit_later(*work, put);
+  if (work->levels.is_known()) json["levels"] = json_of(work->levels);
   json["instructions"] =
       work->instructions ? ordered_json(*work->instructions) : ordered_json(nullptr);
   return json;
@@ -53,6 +78,7 @@ std::optional<Work> Fields::work(const char* name) {
   work.instructions.reset();
   if (instructions != nullptr && !instructions->is_null())
     work.instructions = parts.amount("instructions");
+  if (const ordered_json* levels = parts.find("levels")) read_levels(*levels, work.levels, parts);
   if (!parts.wrong().empty()) note(parts.wrong());
   return work;
 }

@@ -26,6 +26,10 @@ namespace loft::core {
 struct MachineGeometry;
 }
 
+namespace loft::sample {
+struct CodeDetails;
+}
+
 namespace loft::source {
 
 namespace virtual_pmu {
@@ -39,6 +43,7 @@ enum class Split {
   // The virtual PMU alone:
   functions,         // also per function
   blocks,            // also per basic block
+  lines,             // also per line of source code, in CountRequest::details
   thread_functions,  // also per thread, per function, and per function of each thread
   // Regions that the program marks (include/loft/region.h):
   regions,         // also per region, over all threads
@@ -88,6 +93,9 @@ struct CountRequest {
   // events; null: these are missing.
   const core::MachineGeometry* model = nullptr;
   bool model_is_sampled = false;  // in windows of the run, not with every instruction
+  // The virtual PMU alone: gets, at the end, what there is no place for among the counts; null for
+  // nothing.
+  sample::CodeDetails* details = nullptr;
 };
 
 // Counts as of one moment, aligned with the request's events.

@@ -127,6 +127,21 @@ bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Buil
   return !symbols.empty();
 }
 
+std::optional<Variable> variable_at(const ElfFile& elf, std::uint64_t address) {
+  for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+    const ElfSection* section = elf.section_of_type(type);
+    if (section == nullptr) continue;
+    const RawSymbols symbols(elf, *section);
+    for (std::size_t i = 1; i < symbols.size(); ++i) {
+      const RawSymbol symbol = symbols[i];
+      if (symbol.type() == STT_OBJECT && symbol.section != SHN_UNDEF && address >= symbol.value &&
+          address - symbol.value < symbol.size)
+        return Variable{without_default_version(symbols.name(symbol)), symbol.value};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> address_of_symbol(const ElfFile& elf, std::string_view name) {
   for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     const ElfSection* section = elf.section_of_type(type);

@@ -26,6 +26,13 @@ bool add_symbols(const ElfFile& elf, std::uint32_t table_type, SymbolArray::Buil
 // Adds "puts@plt" and its like, found by the code of each entry (x86-64, i386, arm64).
 void add_plt(const ElfFile& elf, SymbolArray::Builder& into);
 
+// The variable that an address lies in, as a symbol table has it.
+struct Variable {
+  std::string_view name;
+  std::uint64_t start = 0;
+};
+[[nodiscard]] std::optional<Variable> variable_at(const ElfFile& elf, std::uint64_t address);
+
 // Where a symbol is; nothing when the file does not have it. For `_text` of a kernel.
 std::optional<std::uint64_t> address_of_symbol(const ElfFile& elf, std::string_view name);
 

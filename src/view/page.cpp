@@ -25,7 +25,10 @@ bool is_consistent(const PagePoints& points, std::size_t runs) {
                      points.seconds, points.share, points.share_of_roof, points.start_s,
                      points.end_s) &&
          all_below(points.run, runs) && all_below(points.name, texts) &&
-         all_below(points.function, texts) && all_below(points.bound_by, texts);
+         all_below(points.function, texts) && all_below(points.bound_by, texts) &&
+         same_length(points.levels.point.size(), points.levels.name, points.levels.intensity,
+                     points.levels.share) &&
+         all_below(points.levels.point, points.size()) && all_below(points.levels.name, texts);
 }
 
 bool is_consistent(const PageTimeLine& line, std::size_t runs) {

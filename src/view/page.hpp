@@ -89,6 +89,12 @@ class PagePoints {
   std::vector<std::uint32_t> run, name, tid, function, bound_by, why;
   std::vector<float> intensity, flops_per_second, seconds, share, share_of_roof;
   std::vector<double> start_s, end_s;
+  // The places of points at levels of memory beyond the core.
+  struct Levels {
+    std::vector<std::uint32_t> point;  // whose
+    std::vector<std::uint32_t> name;   // a text: "L2"
+    std::vector<float> intensity, share;
+  } levels;
 };
 
 // A value over time, drawn in steps. Where nothing is known there is no interval, or NaN.

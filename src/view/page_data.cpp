@@ -51,6 +51,13 @@ void PagePoints::add(const model::RoofPoint& point, std::uint32_t of_run) {
   share_of_roof.push_back(narrow(point.limit ? std::optional(point.limit->share) : std::nullopt));
   start_s.push_back(is_slice ? subject.start : kNotKnown);
   end_s.push_back(is_slice ? subject.end : kNotKnown);
+  for (const model::LevelPoint& level : point.levels) {
+    if (is_slice || !level.intensity || level.level == "L1") continue;  // which the point itself is
+    levels.point.push_back(static_cast<std::uint32_t>(size() - 1));
+    levels.name.push_back(texts.of(level.level));
+    levels.intensity.push_back(narrow(level.intensity));
+    levels.share.push_back(narrow(level.share));
+  }
 }
 
 std::uint32_t PageFlame::add(std::uint32_t above, std::string_view frame, double own,

@@ -201,7 +201,12 @@ class Packer {
             {"share", column(points.share)},
             {"share_of_roof", column(points.share_of_roof)},
             {"start_s", column(points.start_s)},
-            {"end_s", column(points.end_s)}};
+            {"end_s", column(points.end_s)},
+            {"levels",
+             {{"point", column(points.levels.point)},
+              {"name", column(points.levels.name)},
+              {"intensity", column(points.levels.intensity)},
+              {"share", column(points.levels.share)}}}};
   }
 
   json time_line(const PageTimeLine& line) {

@@ -87,6 +87,19 @@ ordered_json loop_json(const model::Subject& subject) {
   return json;
 }
 
+ordered_json levels_json(const std::vector<model::LevelPoint>& levels) {
+  ordered_json json = ordered_json::array();
+  for (const model::LevelPoint& at : levels)
+    json.push_back({{"level", at.level},
+                    {"bytes", at.bytes},
+                    {"intensity", or_null(at.intensity)},
+                    {"gbytes_per_s", or_null(giga(at.bytes_per_second))},
+                    {"attainable_gops", or_null(giga(at.attainable))},
+                    {"share_of_roof", or_null(at.share)},
+                    {"kind", to_string(at.origin)}});
+  return json;
+}
+
 ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   const model::Subject& subject = point.subject;
   ordered_json json{{"scope", to_string(subject.scope)}, {"name", subject.name}};
@@ -119,6 +132,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["intensity"] = or_null(point.intensity);
   json["bound_by"] = point.limit ? ordered_json(point.limit->name) : ordered_json(nullptr);
   json["share_of_roof"] = point.limit ? ordered_json(point.limit->share) : ordered_json(nullptr);
+  if (!point.levels.empty()) json["levels"] = levels_json(point.levels);
   if (point.limit) {
     json["roof_basis"] = to_string(point.limit->basis);
     json["roof_verdict"] = to_string(point.limit->verdict);
@@ -142,7 +156,7 @@ std::string csv_row(const RoofPoint& point, const RoofReport& report) {
   const bool is_counted = subject.work.has_value();
   const model::Work work = subject.work.value_or(model::Work{});
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(report.label),
       to_string(subject.scope), csv_field(subject.name), csv_field(subject.binary),
       subject.tid != 0 ? std::to_string(subject.tid) : "", when(is_slice, subject.start),
       when(is_slice, subject.end), when(is_counted, work.flops()), when(is_counted, work.bytes),
@@ -150,7 +164,8 @@ std::string csv_row(const RoofPoint& point, const RoofReport& report) {
       csv_number(point.intensity), csv_field(point.limit ? point.limit->name : ""),
       when(point.limit.has_value(), point.limit ? point.limit->share : 0),
       to_string(subject.origin), ops_name(report.chart.roofline.work),
-      csv_number(giga(point.ops_per_second)));
+      csv_number(giga(point.ops_per_second)), csv_number(work.levels.l2),
+      csv_number(work.levels.l3), csv_number(work.levels.dram));
 }
 
 }  // namespace
@@ -192,7 +207,7 @@ std::string roof_json(std::span<const RoofReport> runs) {
 std::string roof_csv(std::span<const RoofReport> runs) {
   std::string text =
       "run,scope,name,binary,tid,start_s,end_s,flops,bytes,seconds,gflops,intensity,bound_by,"
-      "share_of_roof,kind,ops,gops\n";
+      "share_of_roof,kind,ops,gops,l2_bytes,l3_bytes,dram_bytes\n";
   for (const RoofReport& report : runs)
     for (const RoofPoint& point : report.chart.points) text += csv_row(point, report);
   return text;

@@ -52,6 +52,25 @@ void add_time_lines(PageData& page, const model::RoofChart& chart, std::uint32_t
   page.time_lines.push_back(std::move(bytes));
 }
 
+// What passed each level of memory beyond the core, where a model told it.
+void add_level_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
+  std::vector<PageTimeLine> lines;
+  for (const RoofPoint& point : chart.points) {
+    if (point.subject.scope != Scope::slice) continue;
+    for (const model::LevelPoint& at : point.levels) {
+      if (at.level == "L1") continue;  // which the loads and stores are
+      const std::string name = at.level + " traffic";
+      auto line = std::ranges::find(lines, name, &PageTimeLine::name);
+      if (line == lines.end())
+        line = lines.insert(lines.end(), {name, "B/s", run, at.origin, {}, {}, {}});
+      line->start_s.push_back(point.subject.start);
+      line->end_s.push_back(point.subject.end);
+      line->value.push_back(or_unknown(at.bytes_per_second));
+    }
+  }
+  std::ranges::move(lines, std::back_inserter(page.time_lines));
+}
+
 // How much of the modelled time would be saved without each of the causes that matter most.
 void add_cause_lines(PageData& page, const model::RoofChart& chart, std::uint32_t run) {
   constexpr std::size_t kMost = 4;
@@ -300,6 +319,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
       page.warnings.push_back({WarningKind::note, label + note});
     add_points(page, report.chart, run);
     add_time_lines(page, report.chart, run);
+    add_level_lines(page, report.chart, run);
     add_cause_lines(page, report.chart, run);
     add_power_lines(page, report, run);
     if (i < profiles.size()) add_flames(page, profiles[i], label);
@@ -321,7 +341,7 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
          "the work of a slice of time is modelled: each function's work is spread evenly over its "
          "own time"});
   page.tables = {table_of("Functions", Scope::function, runs)};
-  for (auto& table : {loops_table(runs), what_if_table(runs)})
+  for (auto& table : {levels_table(runs), loops_table(runs), what_if_table(runs)})
     if (table) page.tables.push_back(*table);
   for (const RoofReport& run : runs)
     for (const model::AnnotatedFunction& function : run.code)

@@ -130,4 +130,38 @@ std::optional<PageTable> what_if_table(std::span<const RoofReport> runs) {
   return table;
 }
 
+std::optional<PageTable> levels_table(std::span<const RoofReport> runs) {
+  PageColumn run{.name = "run", .form = CellForm::text};
+  PageColumn who{.name = "function", .form = CellForm::text, .help = "empty: the whole program"};
+  PageColumn level{.name = "level", .form = CellForm::text, .help = "L1: the core's own accesses"};
+  PageColumn bytes{.name = "bytes", .form = CellForm::number, .unit = "B", .help = "in and out"};
+  PageColumn intensity{.name = "intensity",
+                       .form = CellForm::number,
+                       .unit = fmt::format("{}/B", ops_unit(runs.front().chart.roofline.work))};
+  PageColumn rate{.name = "rate", .form = CellForm::number, .unit = "B/s"};
+  PageColumn share{.name = "of roof", .form = CellForm::share, .help = "of the level's bandwidth"};
+  for (const RoofReport& report : runs)
+    for (const RoofPoint& point : report.chart.points) {
+      const model::Scope scope = point.subject.scope;
+      if (scope != model::Scope::run && scope != model::Scope::function) continue;
+      for (const model::LevelPoint& at : point.levels) {
+        run.texts.push_back(report.label);
+        who.texts.push_back(scope == model::Scope::run ? "" : point.subject.name);
+        level.texts.push_back(at.level);
+        bytes.numbers.push_back(at.bytes);
+        intensity.numbers.push_back(or_unknown(at.intensity));
+        rate.numbers.push_back(or_unknown(at.bytes_per_second));
+        share.numbers.push_back(or_unknown(at.share));
+        for (PageColumn* column : {&bytes, &intensity, &rate, &share})
+          column->origins.push_back(at.origin);
+      }
+    }
+  if (level.texts.empty()) return std::nullopt;
+  PageTable table{"Levels of memory", {}, {}};
+  if (runs.size() > 1) table.columns.push_back(run);
+  for (const PageColumn* column : {&who, &level, &bytes, &intensity, &rate, &share})
+    table.columns.push_back(*column);
+  return table;
+}
+
 }  // namespace loft::view

@@ -25,5 +25,7 @@ struct WhyColumns {
 [[nodiscard]] std::optional<PageTable> loops_table(std::span<const RoofReport> runs);
 // What each cause costs the whole program and its functions; nothing where no cause is known.
 [[nodiscard]] std::optional<PageTable> what_if_table(std::span<const RoofReport> runs);
+// Bytes of the run and of its functions at each level of memory; nothing where no model told them.
+[[nodiscard]] std::optional<PageTable> levels_table(std::span<const RoofReport> runs);
 
 }  // namespace loft::view

@@ -132,6 +132,37 @@ std::string head(const RoofReport& report) {
                      report.threads == 1 ? "" : "s", report.counts_from, report.time_from());
 }
 
+// Where the bytes of the run and of the functions that take most time went: one line per level.
+std::string level_lines(const RoofReport& report) {
+  const char* unit = ops_unit(report.chart.roofline.work);
+  std::string text;
+  const auto add = [&](std::string name, const RoofPoint& point) {
+    for (const model::LevelPoint& at : point.levels) {
+      const char* mark = at.origin == sample::Origin::counted ? "" : "~";
+      const auto marked = [&](const std::string& value) {
+        return value == "-" ? "-" : mark + value;
+      };
+      const auto rate = at.bytes_per_second ? with_si_prefix(*at.bytes_per_second, "B/s") : "-";
+      const auto share = at.share ? fmt::format("{:.0f} %", *at.share * 100) : std::string("-");
+      const auto bytes = at.bytes > 0 ? with_si_prefix(at.bytes, "B") : "0 B";
+      text += fmt::format("{:<{}} {:>5} {:>10} {:>9} {:>12} {:>9}\n", name, kNameWidth, at.level,
+                          marked(bytes), marked(number(at.intensity)), marked(rate), marked(share));
+      name.clear();
+    }
+  };
+  for (const RoofPoint& point : report.chart.points)
+    if (point.subject.scope == Scope::run) add("whole run", point);
+  for (const std::size_t index : report.chart.shown) {
+    const RoofPoint& point = report.chart.points[index];
+    if (point.subject.share_of_time >= kWorthALine)
+      add("  " + short_name(printable(point.subject.name), kNameWidth - 2), point);
+  }
+  if (text.empty()) return {};
+  return fmt::format("{:<{}} {:>5} {:>10} {:>9} {:>12} {:>9}\n", "bytes at each level", kNameWidth,
+                     "level", "bytes", fmt::format("{}/B", unit), "rate", "of roof") +
+         text;
+}
+
 // One line for each shown function with a verdict: what holds it back, what it would gain, and what
 // speaks for it.
 std::string why_lines(const RoofReport& report) {
@@ -252,6 +283,7 @@ std::string run_text(const RoofReport& report) {
   }
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
+  text += level_lines(report);
   text += why_lines(report);
   text += what_if_lines(report);
   text += energy_lines(report) + function_energy_line(report);

@@ -42,6 +42,13 @@ struct Mark {
   std::size_t series;
 
   [[nodiscard]] double intensity() const { return *point.intensity; }
+  // Of the levels beyond the core as well.
+  [[nodiscard]] std::vector<double> intensities() const {
+    std::vector<double> all{intensity()};
+    for (const model::LevelPoint& level : point.levels)
+      if (level.intensity) all.push_back(*level.intensity);
+    return all;
+  }
   [[nodiscard]] double rate() const { return *point.ops_per_second; }
   [[nodiscard]] double share_of_time() const { return point.subject.share_of_time; }
   [[nodiscard]] bool is_estimated() const {
@@ -81,6 +88,7 @@ class Drawing {
   void slopes();
   void ceilings();
   void points();
+  void levels(const Mark& mark);
   void label(double at_x, double at_y, double radius, const std::string& name);
   void title();
   void text(double at_x, double at_y, std::string_view what, std::string_view more);
@@ -88,6 +96,15 @@ class Drawing {
   // Of work, where there is room for words.
   [[nodiscard]] std::string_view ops() const {
     return roofline_.work == RoofKind::flops ? std::string_view(unit_) : "instructions";
+  }
+
+  [[nodiscard]] bool has_levels() const {
+    return std::ranges::any_of(marks_, [](const Mark& mark) { return !mark.point.levels.empty(); });
+  }
+  [[nodiscard]] std::string_view colour_of(const std::string& level) const {
+    for (std::size_t i = 0; i < roofline_.slopes.size(); ++i)
+      if (roofline_.slopes[i].level == level) return kSlopeColours[i % kSlopeColours.size()];
+    return "#555";
   }
 
   const model::Roofline& roofline_;
@@ -128,6 +145,8 @@ void Drawing::choose_range() {
     most_flops_ = roofline_.ceilings.front().flops_per_second * 2.2;
   }
   const double roofs_start = least_intensity_;
+  // What hardly reaches a level is far right of all roofs there, and drawn at the edge.
+  const double far = most_intensity_ * 4;
   double best = 0;
   for (const Mark& mark : marks_) best = std::max(best, mark.rate());
   // A handful of operations among millions of bytes would push all others into a corner.
@@ -138,9 +157,11 @@ void Drawing::choose_range() {
   };
   for (const Mark& mark : marks_) {
     if (!is_worth_seeing(mark)) continue;
-    least_intensity_ =
-        std::min(least_intensity_, std::exp2(std::floor(std::log2(mark.intensity()))));
-    most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(mark.intensity()))));
+    for (const double each : mark.intensities()) {
+      const double seen = each == mark.intensity() ? each : std::min(each, far);
+      least_intensity_ = std::min(least_intensity_, std::exp2(std::floor(std::log2(seen))));
+      most_intensity_ = std::max(most_intensity_, std::exp2(std::ceil(std::log2(seen))));
+    }
     most_flops_ = std::max(most_flops_, mark.rate() * 1.5);
   }
   double lowest = most_flops_ / 1000;
@@ -192,7 +213,10 @@ void Drawing::grid() {
                    roofline_.is_of_memory()            ? "operational"
                    : roofline_.work == RoofKind::flops ? "arithmetic"
                                                        : "instruction",
-                   ops(), roofline_.is_of_memory() ? "that memory moves" : "loaded or stored"),
+                   ops(),
+                   roofline_.is_of_memory() ? "that memory moves"
+                   : has_levels()           ? "at each level"
+                                            : "loaded or stored"),
        "text-anchor=\"middle\"");
   out_ += fmt::format(
       "<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}/s</text>\n",
@@ -281,6 +305,30 @@ void Drawing::label(double at_x, double at_y, double radius, const std::string& 
   text(chosen.left, chosen.bottom - 2, name, fmt::format("fill=\"#222\" {}", kHalo));
 }
 
+// One diamond per level in the colour of its roof, joined by a line: the same rate, other bytes.
+void Drawing::levels(const Mark& mark) {
+  const auto seen = [&](double intensity) { return std::min(intensity, most_intensity_); };
+  const auto all = mark.intensities();
+  const double at_y = y(mark.rate());
+  if (mark.point.levels.empty()) return;
+  out_ += fmt::format(
+      "<line class=\"levels\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" "
+      "stroke=\"#666\" stroke-width=\"1.5\"/>\n",
+      x(seen(std::ranges::min(all))), at_y, x(seen(std::ranges::max(all))), at_y);
+  for (const model::LevelPoint& level : mark.point.levels) {
+    if (!level.intensity || level.level == "L1") continue;  // that of the core is the circle
+    const double at_x = x(seen(*level.intensity));
+    out_ += fmt::format(
+        "<path d=\"M{0:.1f} {1:.1f}l6 6l-6 6l-6 -6z\" fill=\"{2}\" stroke=\"#222\" "
+        "stroke-dasharray=\"3 2\"><title>{3}</title></path>\n",
+        at_x, at_y - 6, colour_of(level.level),
+        xml_text(fmt::format(
+            "{} at {}: ~{:.3g} {}/B{}", mark.name, level.level, *level.intensity, unit_,
+            level.share ? fmt::format(", ~{:.0f} % of its bandwidth", *level.share * 100) : "")));
+    taken_.push_back({at_x - 6, at_y - 6, at_x + 6, at_y + 6});
+  }
+}
+
 // Area by share of time, so that what takes longest is seen first. A dashed ring is an estimate.
 void Drawing::points() {
   const auto radius_of = [](const Mark& mark) {
@@ -288,6 +336,7 @@ void Drawing::points() {
   };
   for (const Mark& mark : marks_) {
     if (!has_place(mark)) continue;
+    levels(mark);
     const double radius = radius_of(mark);
     const double at_x = x(mark.intensity());
     const double at_y = y(mark.rate());

@@ -101,7 +101,8 @@ std::string metric_rows(const sample::RunCounts& run, const metric::RunMetrics& 
 
 }  // namespace
 
-std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& metrics) {
+std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& metrics,
+                     const sample::CodeDetails& details) {
   std::string text = "scope,part,event,value,unit,kind,running,why,binary,low,high\n";
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     const CountedEvent& event = run.events[i];
@@ -115,6 +116,9 @@ std::string stat_csv(const sample::RunCounts& run, const metric::RunMetrics& met
     for (const auto& part : run.blocks)
       text += row("block", fmt::format("{}+{:#x}", part.function, part.offset), event,
                   part.counts[i], part.binary);
+    for (const auto& part : details.lines)
+      text += row("line", part.file.empty() ? "" : fmt::format("{}:{}", part.file, part.line),
+                  event, part.counts[i], part.binary);
     for (const auto& part : run.regions) {
       const std::string name = region_part(run, part);
       const std::string scope = part.thread ? "thread region" : "region";

@@ -3,6 +3,7 @@
 #include "sample/ratio.hpp"
 #include "view/metric.hpp"
 #include "view/metric_json.hpp"
+#include "view/sharing.hpp"
 #include "view/stat.hpp"
 
 namespace loft::view {
@@ -44,7 +45,8 @@ ordered_json region_json(const RunCounts& run, const sample::RegionCounts& part)
   return json;
 }
 
-ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics, std::size_t i) {
+ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics,
+                        const sample::CodeDetails& details, std::size_t i) {
   const CountedEvent& event = run.events[i];
   ordered_json json{
       {"name", event.name},
@@ -76,6 +78,12 @@ ordered_json event_json(const RunCounts& run, const metric::RunMetrics& metrics,
          {"offset", part.offset},
          {"binary", part.binary},
          {"address", part.address}},
+        part.counts[i]);
+  for (const auto& part : details.lines)
+    add("lines",
+        {{"file", part.file.empty() ? ordered_json(nullptr) : ordered_json(part.file)},
+         {"line", part.file.empty() ? ordered_json(nullptr) : ordered_json(part.line)},
+         {"binary", part.binary}},
         part.counts[i]);
   for (const auto& part : run.regions) {
     ordered_json row = region_json(run, part);
@@ -185,7 +193,8 @@ ordered_json threshold_json(const RunCounts& run, const sample::ThresholdOutcome
 
 }  // namespace
 
-std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
+std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics,
+                      const sample::CodeDetails& details) {
   ordered_json json{{"schema", "loft.stat/1"},        {"command", run.command},
                     {"target", run.target},           {"exit", run.exit_status},
                     {"wall_s", to_seconds(run.wall)}, {"source", to_string(run.source)}};
@@ -199,7 +208,7 @@ std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   }
   json["events"] = ordered_json::array();
   for (std::size_t i = 0; i < run.events.size(); ++i)
-    json["events"].push_back(event_json(run, metrics, i));
+    json["events"].push_back(event_json(run, metrics, details, i));
   json["metrics"] = ratios_json(run, metrics.total);
   for (std::size_t m = 0; m < metrics.total.size(); ++m)
     json["metrics"].push_back(metric_json(run, metrics, m));
@@ -214,6 +223,7 @@ std::string stat_json(const RunCounts& run, const metric::RunMetrics& metrics) {
   if (!run.intervals.empty()) json["intervals"] = intervals_json(run, metrics);
   for (const auto& block : run.blocks)  // in the order of the events' own lists
     json["code"].push_back(block.code);
+  if (details.sharing) json["sharing"] = sharing_json(*details.sharing);
   if (!run.notes.empty()) json["notes"] = run.notes;
   // Names come from processes and files: what is not UTF-8 is replaced, not thrown on.
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -147,6 +147,14 @@ std::string region_table(const RunCounts& run) {
   return text;
 }
 
+std::string line_table(const RunCounts& run, const std::vector<sample::LineCounts>& lines) {
+  constexpr std::size_t kShown = 30;
+  return code_table(run, lines, kShown, "line", [](const auto& row) {
+    if (row.file.empty()) return fmt::format("(no lines known)  {}\n", printable(row.binary));
+    return fmt::format("{}:{}\n", printable(row.file), row.line);
+  });
+}
+
 std::string block_table(const RunCounts& run) {
   constexpr std::size_t kShown = 20;
   return code_table(run, run.blocks, kShown, "block", [](const auto& row) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sample/code_details.hpp"
 #include "sample/counting.hpp"
 
 namespace loft::view {
@@ -15,6 +16,7 @@ std::string count_text(const sample::Count& count, const sample::CountedEvent& e
 // and the others as one line, so that each column still sums up to its total.
 std::string function_table(const sample::RunCounts& run);
 std::string block_table(const sample::RunCounts& run);
+std::string line_table(const sample::RunCounts& run, const std::vector<sample::LineCounts>& lines);
 // All regions, each with what is inside of it.
 std::string region_table(const sample::RunCounts& run);
 

@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "sample/ratio.hpp"
 #include "view/metric.hpp"
+#include "view/sharing.hpp"
 #include "view/stat.hpp"
 #include "view/stat_parts.hpp"
 
@@ -188,7 +189,8 @@ std::string interval_lines(const RunCounts& frame, double end, const std::string
 
 }  // namespace
 
-std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
+std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics,
+                      const sample::CodeDetails& details) {
   std::string text =
       fmt::format("\n{}   (source: {})\n\n", printable(run.target), source_words(run));
   for (std::size_t i = 0; i < run.events.size(); ++i) {
@@ -208,7 +210,9 @@ std::string stat_text(const RunCounts& run, const metric::RunMetrics& metrics) {
       [](const sample::ThreadCounts& row) { return fmt::format("{} {}", row.tid, row.comm); });
   text += part_table(run, run.cpus, metrics.total, metrics.cpus, "cpu",
                      [](const sample::CpuCounts& row) { return fmt::format("cpu {}", row.cpu); });
-  text += function_table(run) + block_table(run) + region_table(run) + threshold_lines(run);
+  text += function_table(run) + block_table(run) + line_table(run, details.lines);
+  if (details.sharing) text += sharing_text(*details.sharing);
+  text += region_table(run) + threshold_lines(run);
   for (const std::string& note : run.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

@@ -183,6 +183,8 @@ TEST(StatCommand, RefusesFlagsThatContradictEachOther) {
   EXPECT_EQ(run_loft("stat -a -p 1 -- true").status, 125);
   EXPECT_EQ(run_loft("stat -r 3 -I 10 -- true").status, 125);
   EXPECT_EQ(run_loft("stat -a --per-thread -- true").status, 125);
+  EXPECT_EQ(run_loft("stat --sharing --model sampled -- true").status, 125);
+  EXPECT_EQ(run_loft("stat --by line --per-thread -- true").status, 125);
 }
 
 TEST(StatCommand, TheExtensionPicksTheFormatAndAnUnknownOneIsRefusedBeforeRunning) {
@@ -195,6 +197,64 @@ TEST(StatCommand, TheExtensionPicksTheFormatAndAnUnknownOneIsRefusedBeforeRunnin
 }
 
 #ifdef LOFT_HAS_ENGINE
+// Each thread has half of one line, and both count in another one.
+TEST(StatCommand, LinesThatThreadsShareAreNamedWithWhoSharesThem) {
+  const json run = stat_json("--sharing -- " LOFT_TEST_THREADS " share 200000");
+  ASSERT_TRUE(run.contains("sharing")) << run;
+  const auto line_of = [&](const std::string& variable) -> json {
+    for (const json& line : run["sharing"]["lines"])
+      if (line["variable"].is_string() &&
+          line["variable"].get<std::string>().find(variable) != std::string::npos)
+        return line;
+    return {};
+  };
+  const json apart = line_of("neighbours");
+  ASSERT_FALSE(apart.is_null()) << run["sharing"];
+  EXPECT_EQ(apart["sharing"], "false");
+  EXPECT_EQ(apart["true_transfers"], 0);
+  EXPECT_GE(apart["uses"].size(), 2u);
+  for (const json& use : apart["uses"]) {
+    EXPECT_THAT(use["function"].get<std::string>(), HasSubstr("count_beside"));
+    EXPECT_EQ(use["end_byte"].get<int>() - use["first_byte"].get<int>(), 8) << use;
+  }
+  const json together = line_of("together");
+  ASSERT_FALSE(together.is_null()) << run["sharing"];
+  EXPECT_EQ(together["sharing"], "true") << together;
+  EXPECT_EQ(run["events"][0]["kind"], "modelled");
+}
+
+TEST(StatCommand, LinesOfSourceAddUpToTheWhole) {
+  const json run = stat_json(
+      "--by line --model full -e instructions,flops,l1d_misses -- " LOFT_TEST_KERNELS " triad 20");
+  for (const json& event : run["events"]) {
+    double sum = 0;
+    for (const json& line : event["lines"]) sum += line["value"].get<double>();
+    EXPECT_EQ(sum, event["value"].get<double>()) << event["name"];
+  }
+  const json& flops = run["events"][1]["lines"];
+  const auto kernel = std::ranges::find_if(flops, [](const json& line) {
+    return line["file"].is_string() && line["value"] == 20 * 4096 * 2;
+  });
+  ASSERT_NE(kernel, flops.end()) << flops;
+  EXPECT_THAT((*kernel)["file"].get<std::string>(), HasSubstr("kernels.cpp"));
+}
+
+TEST(StatCommand, TwoSourcesStandSideBySide) {
+  const Said said = run_loft(
+      "stat --format json --source counters,virtual -e instructions,flops,page-faults -- echo ran");
+  EXPECT_EQ(said.out, "ran\n");
+  const json run = json::parse(said.notes, nullptr, false);
+  ASSERT_EQ(run["compared"].size(), 3u) << said.notes;
+  EXPECT_GT(run["compared"][0]["virtual"]["value"].get<double>(), 1000);
+  EXPECT_EQ(run["compared"][1]["virtual"]["value"], 0);
+  for (const auto& [row, side] : {std::pair(1, "perf_events"), std::pair(2, "virtual")}) {
+    EXPECT_TRUE(run["compared"][row][side]["value"].is_null()) << said.notes;
+    EXPECT_NE(run["compared"][row][side]["why"], "");
+    EXPECT_TRUE(run["compared"][row]["ratio"].is_null());
+  }
+  EXPECT_EQ(run_loft("stat --source counters,virtual --by function -- true").status, 125);
+}
+
 TEST(StatCommand, TheVirtualPmuRunsUnderItself) {
   const Said said = run_loft("stat --source virtual -e instructions -- " LOFT_PROGRAM
                              " stat --source virtual -e syscalls -- sh -c 'exit 7'");

@@ -49,6 +49,36 @@ TEST(Coherence, NeighboursInOneLineShareFalsely) {
   EXPECT_EQ(coherence.counts().unclassified(), 1u);
 }
 
+TEST(Coherence, InstructionsThatUseALineAreKeptFromItsFirstTransferOn) {
+  Coherence coherence(64);
+  coherence.access(0, 0x1000, 8, true, 0x400);
+  EXPECT_TRUE(coherence.lines().empty());
+  for (int i = 0; i < 10; ++i) {
+    coherence.access(1, 0x1010, 4, true, 0x500);
+    coherence.access(0, 0x1000, 8, false, 0x400);
+    coherence.access(0, 0x1008, 8, true, 0x404);
+  }
+  const auto lines = coherence.lines();
+  ASSERT_EQ(lines.size(), 1u);
+  ASSERT_EQ(lines[0].users.size(), 3u);
+  const LineUser& other = lines[0].users[0];
+  EXPECT_EQ(other.ip, 0x500u);
+  EXPECT_EQ(other.thread, 1u);
+  EXPECT_EQ(other.stores, 10u);
+  EXPECT_EQ(other.transfers, 10u);
+  EXPECT_EQ(other.bytes, 0xf0000u);
+  EXPECT_EQ(lines[0].users[1].loads, 10u);
+  EXPECT_EQ(lines[0].users[1].transfers, 10u);
+  EXPECT_EQ(lines[0].users[2].transfers, 0u) << "its thread had the line already";
+
+  for (std::uint64_t ip = 1; ip <= 1000; ++ip) coherence.access(ip % 2, 0x1000, 8, true, ip);
+  const auto users = coherence.lines()[0].users;
+  EXPECT_LE(users.size(), Coherence::kMaxUsers + 2);
+  std::uint64_t stores = 0;
+  for (const LineUser& user : users) stores += user.stores;
+  EXPECT_EQ(stores, 1020u) << "what has no room of its own is with the others";
+}
+
 TEST(Coherence, OneCounterForAllIsTrueSharing) {
   Coherence coherence(64);
   for (int i = 0; i < 100; ++i)

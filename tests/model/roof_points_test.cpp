@@ -79,6 +79,62 @@ TEST(RoofPoints, WhatIsNotKnownIsAbsentAndNotZero) {
   EXPECT_FALSE(chart.points[3].limit);
 }
 
+// 2 GFLOP/s, of 4 GFLOP in 2 s: 24 GB/s of 200 at L1, 18 GB/s of 20 at memory, which allows
+// 20 * 4 / 36 GFLOP/s. The machine has no roof of L2, and nobody knows the bytes of L3.
+TEST(RoofPoints, BytesOfLevelsGiveAPointAtEachAndTheOneMostUsedIsTheLimit) {
+  Subject run = subject(Scope::run, "app", 4e9, 48e9, 2);
+  run.work->levels = {.l2 = 64e9, .l3 = {}, .dram = 36e9};
+  const RoofPoint point = place(machine(), {run}).points[0];
+  ASSERT_EQ(point.levels.size(), 3u);
+  EXPECT_EQ(point.levels[0].level, "L1");
+  EXPECT_EQ(point.levels[0].origin, sample::Origin::counted);
+  EXPECT_DOUBLE_EQ(point.levels[0].share.value(), 0.12);
+  EXPECT_DOUBLE_EQ(point.levels[1].intensity.value(), 1.0 / 16);
+  EXPECT_DOUBLE_EQ(point.levels[1].bytes_per_second.value(), 32e9);
+  EXPECT_FALSE(point.levels[1].share);
+  EXPECT_EQ(point.levels[2].level, "DRAM");
+  EXPECT_EQ(point.levels[2].origin, sample::Origin::modelled);
+  EXPECT_DOUBLE_EQ(point.levels[2].attainable.value(), 20e9 * 4 / 36);
+  EXPECT_EQ(point.limit.value().name, "DRAM bandwidth");
+  EXPECT_NEAR(point.limit->share, 0.9, 1e-12);
+
+  // In the caches: the peak of its instructions is nearer than any bandwidth.
+  run.work->levels.dram = 1e6;
+  EXPECT_EQ(place(machine(), {run}).points[0].limit.value().name, "L1 bandwidth");
+  run.work->bytes = 1e9;
+  EXPECT_EQ(place(machine(), {run}).points[0].limit.value().name, "FMA, 256 bit");
+  const Subject unknown = subject(Scope::function, "other", 4e9, 48e9, 2);
+  EXPECT_FALSE(place(machine(), {run, unknown}).points[1].limit) << "its levels are not known";
+  run.work->levels = {};
+  EXPECT_TRUE(place(machine(), {run}).points[0].levels.empty());
+}
+
+TEST(RoofPoints, TheSumOfLevelsLacksWhatOneOfItsPartsLacks) {
+  Work sum;
+  sum += Work{.bytes = 1, .levels = {.l2 = 10, .l3 = 5, .dram = 1}};
+  EXPECT_EQ(sum.levels, (LevelBytes{10, 5, 1})) << "nothing was done before";
+  sum += Work{.bytes = 1, .levels = {.l2 = 10, .l3 = {}, .dram = 1}};
+  EXPECT_EQ(sum.levels, (LevelBytes{20, {}, 2}));
+  EXPECT_EQ(sum.scaled_by(0.5).levels, (LevelBytes{10, {}, 1}));
+  sum += Work{};
+  EXPECT_EQ(sum.levels, (LevelBytes{20, {}, 2}));
+}
+
+// Two loads and a store move four lines where three are touched; a cache of victims takes one for
+// each that it gives.
+TEST(RoofPoints, BandwidthsInLinesMovedReckonWithFillsAndWriteBacks) {
+  Machine machine;
+  for (const char* level : {"L1", "L2", "L3"}) {
+    machine.roofs.push_back(slope(level, 30e9));
+    machine.roofs.back().op = "2ld1st";
+  }
+  const Machine moved = roofs_of_traffic(machine, true);
+  EXPECT_DOUBLE_EQ(moved.roofs[0].best, 30e9);
+  EXPECT_DOUBLE_EQ(moved.roofs[1].best, 40e9);
+  EXPECT_DOUBLE_EQ(moved.roofs[2].best, 60e9);
+  EXPECT_DOUBLE_EQ(roofs_of_traffic(machine, false).roofs[2].best, 40e9);
+}
+
 // 300 GFLOP/s where the peak is 50: the estimate of the time is wrong, and so is the rate.
 TEST(RoofPoints, AnEstimateThatTheMachineCannotReachIsNotShown) {
   Subject run = subject(Scope::run, "app", 300e9, 1e9, 1);

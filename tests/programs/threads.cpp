@@ -3,6 +3,7 @@
 // threads 0 COMMAND: a thread that is not the first becomes COMMAND.
 // threads wait COMMAND: a second thread waits for input and ends; half a second later the first one
 // becomes COMMAND.
+// threads share ROUNDS: two threads count, each in its own half of a line, and both in one counter.
 // threads trace asked|seized: traces a child of its own, as debuggers do, and ends with 0 when the
 // child stopped and ended as it should.
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +35,27 @@ void work(int index) {
   ::pthread_setname_np(::pthread_self(), ("work" + std::to_string(index)).c_str());
   if (index == 0) std::thread([] { spin(5); }).join();
   spin(10 * (index + 1));
+}
+
+struct alignas(64) Line {
+  volatile long count[2] = {};
+};
+Line neighbours;
+alignas(64) std::atomic<long> together;
+std::atomic<int> ready;
+
+__attribute__((noinline)) void count_beside(int index, int rounds) {
+  for (int i = 0; i < rounds; ++i) neighbours.count[index] = neighbours.count[index] + 1;
+}
+
+__attribute__((noinline)) void count_together(int rounds) {
+  for (int i = 0; i < rounds; ++i) together.fetch_add(1);
+}
+
+void share(int index, int rounds) {
+  for (++ready; ready < 2;) ::sched_yield();
+  count_beside(index, rounds);
+  count_together(rounds);
 }
 
 // Either the child asks to be traced, or it stops until its parent does.
@@ -59,6 +82,12 @@ int trace_a_child(bool child_asks) {
 int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "trace") == 0)
     return trace_a_child(std::strcmp(argv[2], "asked") == 0);
+  if (argc > 2 && std::strcmp(argv[1], "share") == 0) {
+    std::thread other(share, 1, std::atoi(argv[2]));
+    share(0, std::atoi(argv[2]));
+    other.join();
+    return together == 2L * std::atoi(argv[2]) ? 0 : 1;
+  }
   if (argc > 2 && std::strcmp(argv[1], "wait") == 0) {
     std::thread([] { std::getchar(); }).join();
     ::usleep(500'000);

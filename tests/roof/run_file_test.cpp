@@ -29,7 +29,9 @@ CountedWork counted() {
                               .bytes = 3,
                               .instructions = std::nullopt,
                               .widths = {4, 5, 6, 7},
-                              .flops_fma = 8};
+                              .flops_fma = 8,
+                              .levels = {.l2 = 20, .l3 = {}, .dram = 10.5}};
+  counted.bytes_are_of_memory = true;
   counted.threads = {{7, "app", std::nullopt}};
   counted.functions = {{{"dot", "/bin/app"}, model::Work{.flops_dp = 1, .instructions = 9}}};
   return counted;
@@ -52,6 +54,8 @@ TEST(RunFile, WhatWasWrittenIsRead) {
   EXPECT_EQ(total.flops_fma, 8);
   EXPECT_EQ(total.widths.bits512, 7);
   EXPECT_FALSE(total.instructions);
+  EXPECT_EQ(total.levels, counted().total->levels);
+  EXPECT_TRUE(kept.counted.bytes_are_of_memory);
   EXPECT_FALSE(kept.counted.threads.at(0).work) << "what is not known is not 0";
   EXPECT_EQ(kept.counted.functions.at(0).key.binary, "/bin/app");
   EXPECT_EQ(kept.counted.functions.at(0).work.value().instructions, 9);
@@ -72,6 +76,7 @@ TEST(RunFile, DamageIsRefusedByName) {
   EXPECT_THAT(damaged("\"wall_ns\"", "\"wall\""), HasSubstr("'wall_ns'"));
   EXPECT_THAT(damaged("\"flops_dp\":2.5", "\"flops_dp\":-1"), HasSubstr("'flops_dp'"));
   EXPECT_THAT(damaged("\"flops_dp\":2.5", "\"flops_dp\":\"x\""), HasSubstr("'flops_dp'"));
+  EXPECT_THAT(damaged("\"DRAM\":10.5", "\"DRAM\":-1"), HasSubstr("'DRAM'"));
   EXPECT_THAT(damaged("\"tid\":7", "\"tid\":[]"), HasSubstr("'tid'"));
   EXPECT_THAT(damaged("loft.work/2", "loft.work/9"), HasSubstr("'schema'"));
   KeptRun kept;

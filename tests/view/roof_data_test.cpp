@@ -181,6 +181,7 @@ TEST(RoofCsv, HasALineForEachPointAndAnEmptyFieldForWhatIsNotKnown) {
   RoofReport run = report();
   run.chart.points.resize(2);
   run.chart.points[0].subject.name = "a,b";
+  run.chart.points[0].subject.work->levels = {.l2 = 64, .l3 = {}, .dram = 16};
   RoofPoint& dot = run.chart.points[1];
   dot.subject.work.reset();
   dot.subject.seconds = 0;
@@ -189,9 +190,33 @@ TEST(RoofCsv, HasALineForEachPointAndAnEmptyFieldForWhatIsNotKnown) {
   dot.limit.reset();
   EXPECT_EQ(roof_csv({&run, 1}),
             "run,scope,name,binary,tid,start_s,end_s,flops,bytes,seconds,gflops,intensity,bound_by,"
-            "share_of_roof,kind,ops,gops\n"
-            ",run,\"a,b\",,,,,4000000000,32000000000,2,2,0.125,DRAM bandwidth,0.8,counted,flops,2\n"
-            ",function,dot,,,,,,,,,,,,counted,flops,\n");
+            "share_of_roof,kind,ops,gops,l2_bytes,l3_bytes,dram_bytes\n"
+            ",run,\"a,b\",,,,,4000000000,32000000000,2,2,0.125,DRAM bandwidth,0.8,counted,flops,2,"
+            "64,,16\n"
+            ",function,dot,,,,,,,,,,,,counted,flops,,,,\n");
+}
+
+// One rate, an intensity at each level: text, JSON, drawing and page have the same numbers.
+TEST(RoofLevels, AreALinePerLevelInTextAndOneOfPointsInTheDrawing) {
+  RoofReport run = report();
+  run.chart.roofline.slopes = {{"L1", "L1 bandwidth", 200e9}, {"DRAM", "DRAM bandwidth", 20e9}};
+  run.chart.roofline.ceilings = {{"avx2", "fma", "FMA, 256 bit", 50e9}};
+  RoofPoint& whole = run.chart.points[0];
+  whole.levels = {{"L1", 32e9, 0.125, 16e9, 25e9, 0.08, sample::Origin::counted},
+                  {"DRAM", 16e9, 0.25, 8e9, 5e9, 0.4, sample::Origin::modelled}};
+  const std::string text = roof_text({&run, 1});
+  EXPECT_THAT(text, HasSubstr("whole run                         L1    32.0 GB     0.125    "
+                              "16.0 GB/s       8 %\n"));
+  EXPECT_THAT(text, HasSubstr("DRAM   ~16.0 GB    ~0.250   ~8.00 GB/s     ~40 %\n"));
+  const json levels = json_of(run)["points"][0]["levels"];
+  ASSERT_EQ(levels.size(), 2u);
+  EXPECT_EQ(levels[1]["kind"], "modelled");
+  EXPECT_EQ(levels[1]["attainable_gops"], 5.0);
+  EXPECT_FALSE(json_of(run)["points"][1].contains("levels"));
+  const std::string svg = roof_svg({&run, 1});
+  EXPECT_THAT(svg, HasSubstr("<line class=\"levels\""));
+  EXPECT_THAT(svg, HasSubstr("whole run at DRAM: ~0.25 FLOP/B, ~40 % of its bandwidth"));
+  EXPECT_THAT(svg, HasSubstr("FLOP per byte at each level"));
 }
 
 TEST(RoofSvg, HasThePointsOfTheRunAndOfTheShownFunctions) {

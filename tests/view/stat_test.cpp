@@ -7,6 +7,9 @@
 #include "sample/repeat.hpp"
 #include "view/checks.hpp"
 #include "view/csv.hpp"
+#include "view/sharing.hpp"
+#include "view/stat_bars.hpp"
+#include "view/two_sources.hpp"
 
 namespace loft::view {
 namespace {
@@ -245,6 +248,91 @@ TEST(StatText, AnIntervalHasTheCountsOfEachCpu) {
   EXPECT_NE(stat_csv(run).find("interval cpu,0.000000..0.100000 1,page-faults,20,"),
             std::string::npos);
   EXPECT_NE(stat_json(run).find("\"cpus\""), std::string::npos);
+}
+
+metric::Evaluated part(const char* name, std::optional<double> value) {
+  metric::Evaluated part;
+  part.name = name;
+  part.unit.text = "cycle/instr";
+  part.value.kind = value ? sample::Origin::modelled : sample::Origin::missing;
+  if (value) part.value.number = metric::Number::real(*value);
+  if (!value) part.value.why = "no latency";
+  return part;
+}
+
+// The paper's categories: 0.5 of branches and 1.5 of data, so that the whole run is half as wide as
+// the function, whose bar of 4 goes from 280 to 870.
+TEST(StatBars, PartsStandBesideEachOtherOnOneScale) {
+  sample::RunCounts run;
+  run.target = "./app";
+  run.events = {{"instructions", "", "", 1, false, Count::exact(100)}};
+  run.functions = {{"few", "", {Count::exact(10)}}, {"many", "", {Count::exact(90)}}};
+  metric::RunMetrics metrics;
+  metrics.total = {part("Branch_cat", 0.5), part("FP_cat", std::nullopt),
+                   part("Data_mem_cat", 1.5)};
+  metrics.functions = {{part("", 1).value, part("", {}).value, part("", 3).value},
+                       {part("", 0.25).value, part("", {}).value, part("", {}).value}};
+  const auto bars = stacked_bars(run, metrics);
+  ASSERT_TRUE(bars) << to_string(bars.error());
+  ASSERT_EQ(bars->rows.size(), 3u);
+  EXPECT_EQ(bars->rows[0].sum(), 2.0);
+  EXPECT_EQ(bars->rows[1].name, "many");
+  EXPECT_FALSE(bars->rows[1].sum()) << "a sum that lacks a part would be wrong";
+  EXPECT_EQ(bars->rows[2].sum(), 4.0);
+  const std::string svg = bars_svg(*bars);
+  const auto has = [&](const char* text) { return svg.find(text) != std::string::npos; };
+  EXPECT_TRUE(has("x=\"280.00\" y=\"80.0\" width=\"73.75\"")) << svg;
+  EXPECT_TRUE(has("x=\"353.75\" y=\"80.0\" width=\"221.25\"")) << svg;
+  EXPECT_TRUE(has("<title>few, Data_mem_cat: ~3 cycle/instr</title>")) << svg;
+  EXPECT_TRUE(has(">not all known</text>")) << svg;
+  EXPECT_TRUE(has("FP_cat is not known: no latency")) << svg;
+  EXPECT_FALSE(stacked_bars(run, {}));
+}
+
+TEST(TwoSourcesText, HasTheRatioWhereBothCounted) {
+  TwoSources both;
+  both.command = {"./app"};
+  both.rows.resize(2);
+  both.rows[0].name = "instructions";
+  both.rows[0].native = {metric::Number::of(1000), sample::Origin::counted, {}, {}, false};
+  both.rows[0].virtual_pmu = {metric::Number::of(1040), sample::Origin::counted, {}, {}, false};
+  both.rows[1].name = "l1d_misses";
+  both.rows[1].native.why = "no such event";
+  both.rows[1].virtual_pmu = {metric::Number::of(7), sample::Origin::modelled, {}, {}, false};
+  EXPECT_EQ(both.rows[0].ratio(), 1.04);
+  EXPECT_FALSE(both.rows[1].ratio());
+  const std::string text = two_sources_text(both);
+  EXPECT_NE(text.find("1.04  instructions\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("not counted                    ~7           -  l1d_misses\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("l1d_misses not by counters: no such event\n"), std::string::npos) << text;
+  EXPECT_EQ(two_sources_csv(both),
+            "event,unit,perf_events,perf_events_kind,virtual,virtual_kind,ratio\n"
+            "instructions,,1000,counted,1040,counted,1.04\n"
+            "l1d_misses,,,missing,7,modelled,\n");
+}
+
+TEST(SharingText, SaysWhoUsesWhichBytesOfALine) {
+  sample::LineSharing sharing;
+  EXPECT_NE(sharing_text(sharing).find("no line"), std::string::npos);
+  sharing.line_count = 1;
+  sharing.transfers = 199;
+  sample::SharedLine& line = sharing.lines.emplace_back();
+  line.address = 0x1000;
+  line.variable = "counters";
+  line.transfers = line.false_transfers = 199;
+  line.kind = sample::SharingKind::false_sharing;
+  line.uses = {{7, "app", "add", "/bin/app", "app.c:3", 0, 1000, 100, 0, 8},
+               {8, "app", "add", "/bin/app", "", 5, 1000, 99, 8, 16}};
+  const std::string text = sharing_text(sharing);
+  EXPECT_NE(text.find("counters (0x1000): ~199 transfers, false sharing"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("~100               0           1,000      0-7  7 app  add  app.c:3\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("~100 % of the transfers"), std::string::npos) << text;
+  EXPECT_EQ(sharing_json(sharing)["lines"][0]["uses"][1]["first_byte"], 8);
 }
 
 }  // namespace

@@ -6,7 +6,16 @@ import { shown } from "./format";
 
 export type Numbers = Float64Array | Float32Array | Uint32Array | Uint8Array;
 
+// Places of points at levels of memory beyond the core.
+export interface Levels {
+  point: Uint32Array;
+  name: Uint32Array;
+  intensity: Float32Array;
+  share: Float32Array;
+}
+
 export interface Points {
+  levels: Levels;
   count: number;
   texts: string[];
   scope: Uint8Array;

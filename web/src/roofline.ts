@@ -4,6 +4,7 @@
 import { Panel, facts, flattenForPaper, haloText, kFont } from "./panel";
 import { Points, Roofline, kOrigins, kScopes, kSlice } from "./data";
 import { Axes, Box, DrawnRoofs, drawGrid, drawRoofs, fitAxes, shadeRoofs, unitOf } from "./roofs";
+import { slopeColour } from "./roof_labels";
 import { place, valueAt } from "./scale";
 import { State, inside } from "./state";
 import { Groups } from "./groups";
@@ -57,7 +58,7 @@ export class RooflinePanel extends Panel {
     this.notPlaced = missing;
     this.sliceCount = slices;
     this.marks.sort((a, b) => this.weight(b) - this.weight(a));
-    this.fitTo = fitAxes(this.roofline, this.xs, this.ys, this.points.scope);
+    this.fitTo = this.fitted();
     this.window = [...this.fitTo];
     this.outside = this.countOutside();
     this.grid = h("canvas", { class: "under", "aria-hidden": "true" });
@@ -68,7 +69,7 @@ export class RooflinePanel extends Panel {
     this.sortSlices();
     this.listen();
     state.onChange((changed) => {
-      if ("roofline" in changed) this.window = this.fitTo = fitAxes(this.roofline, this.xs, this.ys, this.points.scope);
+      if ("roofline" in changed) this.window = this.fitTo = this.fitted();
       if ("brush" in changed) this.sortSlices();
       this.refresh();
     });
@@ -119,6 +120,18 @@ export class RooflinePanel extends Panel {
   override redraw(): number {
     this.slicesAreOld = true;
     return super.redraw();
+  }
+
+  // Points, and their places at levels where they have more bytes than the core loads and stores.
+  private fitted(): [number, number, number, number] {
+    const { levels, scope } = this.points;
+    const left = Array.from(levels.point.keys()).filter((k) => levels.intensity[k] < this.points.intensity[levels.point[k]]);
+    return fitAxes(
+      this.roofline,
+      Float32Array.from([...this.xs, ...left.map((k) => Math.log10(levels.intensity[k]))]),
+      Float32Array.from([...this.ys, ...left.map((k) => this.ys[levels.point[k]])]),
+      Uint8Array.from([...scope, ...left.map((k) => scope[levels.point[k]])]),
+    );
   }
 
   private isPlaced(i: number): boolean {
@@ -220,6 +233,7 @@ export class RooflinePanel extends Panel {
     const { g } = this;
     const { picked, colour } = this.state.choices;
     const shown = this.marks.filter((i) => this.isShown(i));
+    this.paintLevels({ x, y }, picked);
     for (let k = shown.length - 1; k >= 0; --k) {
       const i = shown[k];
       const isPale = picked !== null && this.groups.functionOf(i) !== picked && this.points.scope[i] !== 0;
@@ -234,6 +248,31 @@ export class RooflinePanel extends Panel {
       const isWanted = i === this.hovered || (picked !== null && this.groups.functionOf(i) === picked);
       if (labels >= kLabels && !isWanted) continue;
       if (this.label(i, place(x, this.xs[i]), place(y, this.ys[i]), taken, isWanted)) ++labels;
+    }
+  }
+
+  // The same rate at other bytes: a diamond per level in the colour of its roof, joined by a line.
+  private paintLevels({ x, y }: Axes, picked: string | null): void {
+    const { g } = this;
+    const { levels, texts } = this.points;
+    const slopes = this.roofline?.slopes ?? [];
+    for (let k = 0; k < levels.point.length; ++k) {
+      const i = levels.point[k];
+      if (!this.isShown(i) || !this.isPlaced(i)) continue;
+      const at = Math.min(place(x, Math.log10(levels.intensity[k])), x.end - 6), top = place(y, this.ys[i]);
+      g.globalAlpha = picked !== null && this.groups.functionOf(i) !== picked && this.points.scope[i] !== 0 ? 0.2 : 1;
+      g.strokeStyle = theme().soft;
+      g.lineWidth = 1.5;
+      g.beginPath();
+      g.moveTo(place(x, this.xs[i]), top);
+      g.lineTo(at, top);
+      g.stroke();
+      g.beginPath();
+      shape(g, 3, at, top, 5);
+      const roof = slopes.findIndex((slope) => slope.level === texts[levels.name[k]]);
+      g.fillStyle = roof < 0 ? theme().soft : slopeColour(roof);
+      g.fill();
+      g.globalAlpha = 1;
     }
   }
 
@@ -341,6 +380,12 @@ export class RooflinePanel extends Panel {
     const known = (value: number, text: string) => (Number.isNaN(value) ? "" : text);
     const bound = points.texts[points.bound_by[i]];
     const ofRoof = known(points.share_of_roof[i], share(points.share_of_roof[i]));
+    const { levels } = points;
+    const beyond: [string, string][] = [];
+    for (let k = 0; k < levels.point.length; ++k)
+      if (levels.point[k] === i)
+        beyond.push([`at ${points.texts[levels.name[k]]}`,
+          `${marked(plainNumber(levels.intensity[k], `${unitOf(this.roofline)}/B`), "modelled")}${known(levels.share[k], `, ${share(levels.share[k])} of its roof`)}`]);
     return [
       ["", (kScopes[points.scope[i]] === "thread" ? state.data.task : kScopes[points.scope[i]]) + (origin === "counted" ? "" : `, ${origin}`)],
       ["run", state.runName(points.run[i])],
@@ -349,6 +394,7 @@ export class RooflinePanel extends Panel {
       ["node", state.nodeOf(points.tid[i])],
       ["performance", marked(si(points.flops_per_second[i], `${unitOf(this.roofline)}/s`), origin)],
       ["intensity", marked(plainNumber(points.intensity[i], `${unitOf(this.roofline)}/B`), origin)],
+      ...beyond,
       ["limited by", points.texts[points.why[i]]],
       ["below", bound && ofRoof ? `${bound}, ${ofRoof} of it` : bound],
       ["time", known(points.seconds[i], seconds(points.seconds[i]))],

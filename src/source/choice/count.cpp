@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "event/virtual_names.hpp"
+#include "sample/code_details.hpp"
 #include "source/energy/usage.hpp"
 #include "source/groups.hpp"
 #include "source/watch.hpp"
@@ -157,6 +158,7 @@ class Counting {
       places.spread(whole_->cpus);
       places.spread(whole_->functions);
       places.spread(whole_->blocks);
+      if (request_.details != nullptr) places.spread(request_.details->lines);
       places.spread(whole_->thread_functions);
       places.spread(whole_->regions);
       for (auto& region : whole_->regions) region.self = places.spread(std::move(region.self));

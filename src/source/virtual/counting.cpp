@@ -11,11 +11,14 @@
 
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
+#include "sample/code_details.hpp"
 #include "source/virtual/blocks.hpp"
 #include "source/virtual/event_unit.hpp"
 #include "source/virtual/full_model.hpp"
 #include "source/virtual/functions.hpp"
 #include "source/virtual/libraries.hpp"
+#include "source/virtual/line_parts.hpp"
+#include "source/virtual/line_sharing.hpp"
 #include "source/virtual/marked_regions.hpp"
 #include "source/virtual/part_sums.hpp"
 #include "source/virtual/region.hpp"
@@ -33,7 +36,8 @@ namespace {
 constexpr std::string_view kAtTheEnd = "modelled counts are there at the end of the run";
 
 bool is_of_code(Split split) {
-  return split == Split::functions || split == Split::thread_functions || split == Split::blocks;
+  return split == Split::functions || split == Split::thread_functions || split == Split::blocks ||
+         split == Split::lines;
 }
 
 bool is_of_regions(Split split) {
@@ -57,7 +61,8 @@ class VirtualRun final : public CountingRun {
         run_(std::move(run)),
         tally_(run_.shared()),
         functions_(run_.shared()),
-        blocks_(run_.shared(), functions_) {
+        blocks_(run_.shared(), functions_),
+        lines_(functions_) {
     if (is_of_regions(request_.split)) run_.shared().ask_for_marks();
     if (!request_.region.empty()) guide_.emplace(run_.shared(), request_.region);
     std::vector<engine::EventIndex> exact;
@@ -123,6 +128,9 @@ class VirtualRun final : public CountingRun {
   [[nodiscard]] Result<void> read_parts(Reading& reading);
   [[nodiscard]] Result<void> read_blocks(Reading& reading);
   [[nodiscard]] Result<void> read_regions(Reading& reading);
+  [[nodiscard]] bool wants_sharing() const {
+    return model_ && request_.details != nullptr && request_.details->wants_sharing;
+  }
   void show(const engine::PartTally::Row& row, Reading& reading) const;
   [[nodiscard]] sample::BlockCounts block_counts(const engine::PartTally::Row& row) const;
   [[nodiscard]] std::uint32_t part_of(const engine::BlockEntry& block, std::uint64_t address);
@@ -134,6 +142,7 @@ class VirtualRun final : public CountingRun {
   std::vector<engine::EventIndex> exact_;
   FunctionFinder functions_;
   BlockFinder blocks_;
+  LineParts lines_;
   std::optional<engine::PartTally> parts_;
   // Where the counts of either kind stand among those of all available events.
   std::vector<std::size_t> exact_places_, modelled_places_;
@@ -317,6 +326,9 @@ Result<Reading> VirtualRun::read() {
   if (request_.split == Split::threads) LOFT_CHECK(read_threads(reading));
   if (is_of_regions(request_.split)) LOFT_CHECK(read_regions(reading));
   if (request_.with_blocks && has_ended) LOFT_CHECK(read_blocks(reading));
+  if (wants_sharing() && has_ended)
+    request_.details->sharing =
+        line_sharing(model_->coherence(), model_->feed(), run_.shared(), functions_);
   if (request_.windows != nullptr && has_ended) request_.windows->finish(run_.shared(), functions_);
   return reading;
 }
@@ -336,6 +348,7 @@ Result<void> VirtualRun::read_threads(Reading& reading) {
 // Where functions and blocks are not told apart, everything is one part.
 std::uint32_t VirtualRun::part_of(const engine::BlockEntry& block, std::uint64_t address) {
   if (!is_of_code(request_.split)) return 0;
+  if (request_.split == Split::lines) return lines_.find(block, address);
   return request_.split == Split::blocks ? blocks_.find(block, address)
                                          : functions_.find(block, address);
 }
@@ -364,6 +377,7 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
     key.part = std::nullopt;
     if (by_thread) reading.threads.push_back(thread_row(slots[numbers[first]], placed(sum, key)));
   }
+  if (request_.details != nullptr) request_.details->lines.clear();
   for (const auto& row : parts.rows()) show(row, reading);
   reading.totals = placed(total, SampledCounts::Key{});
   return {};
@@ -437,6 +451,12 @@ Result<void> VirtualRun::read_blocks(Reading& reading) {
 
 void VirtualRun::show(const engine::PartTally::Row& row, Reading& reading) const {
   if (request_.split == Split::blocks) return reading.blocks.push_back(block_counts(row));
+  if (request_.split == Split::lines) {
+    if (request_.details == nullptr) return;
+    request_.details->lines.push_back(lines_.lines()[row.part]);
+    request_.details->lines.back().counts = placed(row.counts, std::nullopt);
+    return;
+  }
   const auto& function = functions_.functions()[row.part];
   reading.functions.push_back(
       {function.name, function.binary, placed(row.counts, SampledCounts::Key{.part = row.part})});

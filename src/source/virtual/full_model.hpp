@@ -32,6 +32,8 @@ class FullModel : public engine::StreamListener {
 
   // Complete after finish(): ModelSums::for_each().
   [[nodiscard]] ModelSums& sums() { return sums_; }
+  [[nodiscard]] const core::Coherence& coherence() { return models_.caches().coherence(); }
+  [[nodiscard]] const ModelFeed& feed() const { return *feed_; }
   // What the numbers rest on.
   [[nodiscard]] std::vector<std::string> notes() const;
 

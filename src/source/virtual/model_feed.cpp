@@ -21,6 +21,17 @@ std::string describe(const core::MachineGeometry& machine) {
                      to_string(machine.tlb), to_string(machine.branches));
 }
 
+std::uint64_t ModelFeed::new_slot(std::uint32_t slot) {
+  const engine::SlotEntry entry = shared_.slot(slot);
+  const Process process{entry.image, entry.process};
+  auto found = std::ranges::find(programs_, process);
+  if (found == programs_.end()) found = programs_.insert(programs_.end(), process);
+  if (slot >= processes_.size()) processes_.resize(slot + 1, kUnknown);
+  const auto number = static_cast<std::uint64_t>(found - programs_.begin());
+  processes_[slot] = (number & kMostProcesses) << kProcessShift;
+  return processes_[slot];
+}
+
 const core::CodeBlock& ModelFeed::new_block(const engine::StreamedBlock& ran,
                                             std::uint64_t process) {
   std::vector<core::Instruction> code;

@@ -33,14 +33,25 @@ class ModelFeed {
     return address & ((std::uint64_t{1} << kProcessShift) - 1);
   }
 
-  // Programs of a run have addresses of their own: the upper bits, which no address has, tell them
-  // apart. Those of a thread's program.
+  // A program that a process runs, which has memory of its own: what fork() copies is the
+  // process's, too.
+  struct Process {
+    std::uint32_t image = 0;
+    std::uint32_t pid = 0;
+    bool operator==(const Process&) const = default;
+  };
+  // Whose an address is that the models were given. Of code, the first one that ran it.
+  [[nodiscard]] Process process_at(std::uint64_t address) const {
+    const std::uint64_t number = address >> kProcessShift;
+    return number < programs_.size() ? programs_[number] : Process{};
+  }
+
+  // Processes of a run have addresses of their own: the upper bits, which no address has, tell them
+  // apart. Those of a thread's process.
   std::uint64_t process_of(std::uint32_t slot) {
-    if (slot >= processes_.size()) processes_.resize(slot + 1, kUnknown);
-    std::uint64_t& process = processes_[slot];
-    if (process == kUnknown)
-      process = (std::uint64_t{shared_.slot(slot).image} & 0x7fff) << kProcessShift;
-    return process;
+    if (slot < processes_.size() && processes_[slot] != kUnknown) [[likely]]
+      return processes_[slot];
+    return new_slot(slot);
   }
 
   template <class Observer>
@@ -60,6 +71,7 @@ class ModelFeed {
 
  private:
   static constexpr int kProcessShift = 48;
+  static constexpr std::uint64_t kMostProcesses = 0x7fff;
 
   static core::BlockEnd end_of(const engine::StreamedBlock& ran, core::BranchKind kind,
                                std::uint64_t process) {
@@ -77,10 +89,13 @@ class ModelFeed {
   }
   const core::CodeBlock& new_block(const engine::StreamedBlock& ran, std::uint64_t process);
 
+  std::uint64_t new_slot(std::uint32_t slot);
+
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   core::Models& models_;
   const engine::Shared& shared_;
-  std::vector<std::uint64_t> processes_;                  // by slot
+  std::vector<std::uint64_t> processes_;                  // by slot: upper bits of its addresses
+  std::vector<Process> programs_;                         // by these bits
   std::vector<std::unique_ptr<core::CodeBlock>> blocks_;  // by number
 };
 

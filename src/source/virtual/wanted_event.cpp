@@ -24,8 +24,8 @@ WantedEvent look_up(const event::Event& event, const CountRequest& request) {
   const std::string_view lacking = core::missing_part(modelled[number], *request.model);
   if (!lacking.empty()) return missing(std::string(lacking));
   if (!request.model_is_sampled) return {{}, &modelled[number], false, {}};
-  if (request.split == Split::blocks)
-    return missing("windows say too little of single blocks: give --model full");
+  if (request.split == Split::blocks || request.split == Split::lines)
+    return missing("windows say too little of single blocks and lines: give --model full");
   if (!core::sampled_readers(modelled[number]))
     return missing("windows of a run do not tell it: give --model full");
   return {{}, &modelled[number], true, {}};
