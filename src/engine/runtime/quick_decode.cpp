@@ -9,9 +9,9 @@ namespace loft::engine::runtime {
 namespace {
 
 // The bytes of one instruction, read from front to back.
-class Reader {
+class InstructionReader {
  public:
-  Reader(const std::uint8_t* bytes, Instruction& instruction)
+  InstructionReader(const std::uint8_t* bytes, Instruction& instruction)
       : bytes_(bytes), instruction_(instruction) {}
 
   // The bytes are 15 at least.
@@ -220,7 +220,7 @@ bool decode_quickly(std::uint64_t pc, const std::uint8_t* bytes, std::uint32_t a
   instruction = Instruction();
   instruction.pc = pc;
   instruction.bytes = bytes;
-  return Reader(from, instruction).read() && instruction.length <= available;
+  return InstructionReader(from, instruction).read() && instruction.length <= available;
 }
 
 }  // namespace loft::engine::runtime
