@@ -154,7 +154,12 @@ std::string fact_of(const TimedPart& part, Cause cause) {
     case Cause::atomics:
       return per_thousand(met.atomics, n, "atomic operations");
     case Cause::front_end:
-      return per_thousand(met.fetch_misses, n, "instruction cache misses");
+      // Without misses it is what a cycle delivers: code of so many lines, to a taken branch.
+      return met.fetch_misses >= kFewEvents * n
+                 ? per_thousand(met.fetch_misses, n, "instruction cache misses")
+                 : per_thousand(met.branches, n, "branches") +
+                       ", no instruction cache misses: taken branches, or a loop in two lines of "
+                       "code";
     default:
       return "";
   }

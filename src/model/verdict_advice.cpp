@@ -46,8 +46,9 @@ std::string_view remedy_of(Cause cause) {
     case Cause::mispredictions:
       return "branches that can be predicted, or none (conditional moves, sorted data), help";
     case Cause::front_end:
-      return "less code in the hot path helps: less unrolling and inlining, or its layout by a "
-             "profile";
+      return "less code in the hot path helps: less unrolling and inlining, its layout by a "
+             "profile, "
+             "or short loops that begin with a cache line (-falign-loops=64)";
     case Cause::sharing:
       return "data of each thread on cache lines of their own help";
     case Cause::atomics:

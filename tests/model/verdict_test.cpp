@@ -76,6 +76,16 @@ TEST(Verdict, GivesTheFactThatSpeaksForIt) {
   EXPECT_THAT(judge(part, kAsModelled).evidence, HasSubstr("727 loads from DRAM per 1000"));
 }
 
+TEST(Verdict, AFrontEndWithoutMissesIsHeldBackByBranchesOrLinesOfCode) {
+  TimedPart part = part_of({{Cause::front_end, 20000}});
+  part.met.branches = 2000;
+  part.met.fetch_misses = 1;
+  EXPECT_THAT(judge(part, kAsModelled).evidence,
+              HasSubstr("200 branches per 1000 instructions, no instruction cache misses"));
+  part.met.fetch_misses = 100;
+  EXPECT_THAT(judge(part, kAsModelled).evidence, HasSubstr("10 instruction cache misses per 1000"));
+}
+
 TEST(Verdict, NamesASecondCauseThatGainsNearlyAsMuch) {
   const Why why = judge(part_of({{Cause::fp_latency, 20000}, {Cause::tlb, 24000}}), kAsModelled);
   EXPECT_EQ(why.limit, Cause::fp_latency);
