@@ -14,6 +14,14 @@ std::string_view deciding_bytes(std::string_view code, const ZydisDecodedInstruc
   return code.substr(0, immediate.is_relative ? immediate.offset : decoded.length);
 }
 
+// At most 15 bytes, and how many in the last one.
+std::array<std::uint64_t, 2> packed(std::string_view code) {
+  std::array<std::uint64_t, 2> words{};
+  std::memcpy(words.data(), code.data(), code.size());
+  words[1] |= std::uint64_t{code.size()} << 56;
+  return words;
+}
+
 std::uint64_t hash_of_code(std::string_view bytes) {
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
   std::uint64_t hash = bytes.size();
@@ -74,7 +82,6 @@ void CodeReader::make_room() {
   constexpr std::size_t kFirst = 4096;
   constexpr std::size_t kMostRemembered = 1u << 20;  // a program may make code without end
   constexpr std::size_t kMostBytes = 1u << 30;
-  if (by_instruction_.size() >= kMostRemembered) by_instruction_.clear();
   if (block_count_ >= kMostRemembered || bytes_.size() >= kMostBytes) {
     blocks_.assign(kFirst, {});
     bytes_.clear();
@@ -86,6 +93,30 @@ void CodeReader::make_room() {
   old.swap(blocks_);
   for (const Remembered& block : old)
     if (block.size != 0) find(block.hash, {bytes_.data() + block.place, block.size}) = block;
+}
+
+// The instruction with these bytes, or the free place for it.
+CodeReader::RememberedInstruction& CodeReader::find(const std::array<std::uint64_t, 2>& bytes) {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+  const std::uint64_t hash = (bytes[0] * kFactor ^ bytes[1]) * kFactor;
+  std::size_t at = hash >> 32 & (instructions_.size() - 1);
+  while (instructions_[at].bytes[1] != 0 && instructions_[at].bytes != bytes)
+    at = (at + 1) & (instructions_.size() - 1);
+  return instructions_[at];
+}
+
+void CodeReader::make_room_for_instruction() {
+  constexpr std::size_t kFirst = 4096;
+  constexpr std::size_t kMostRemembered = 1u << 20;
+  if (instruction_count_ >= kMostRemembered) {
+    instructions_.assign(kFirst, {});
+    instruction_count_ = 0;
+  }
+  if (instruction_count_ * 2 < instructions_.size()) return;
+  std::vector<RememberedInstruction> old(std::max(kFirst, instructions_.size() * 2));
+  old.swap(instructions_);
+  for (const RememberedInstruction& known : old)
+    if (known.bytes[1] != 0) find(known.bytes) = known;
 }
 
 CodeReader::Range CodeReader::decode(std::string_view code) {
@@ -105,18 +136,18 @@ CodeReader::Known CodeReader::decode_one(std::string_view code) {
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder_, &context, code.data(), code.size(),
                                                   &instruction)))
     return {};
-  const auto [known, is_new] =
-      by_instruction_.try_emplace(std::string(deciding_bytes(code, instruction)));
-  if (is_new) {
+  make_room_for_instruction();
+  const auto bytes = packed(deciding_bytes(code, instruction));
+  RememberedInstruction& known = find(bytes);
+  if (known.bytes != bytes) {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder_, &context, &instruction, operands,
-                                                 instruction.operand_count))) {
-      by_instruction_.erase(known);
+                                                 instruction.operand_count)))
       return {};
-    }
-    known->second = kinds_.intern(classify(instruction, operands).kind);
+    known = {bytes, kinds_.intern(classify(instruction, operands).kind)};
+    ++instruction_count_;
   }
-  return {known->second, instruction.length};
+  return {known.kind, instruction.length};
 }
 
 }  // namespace loft::engine

@@ -9,11 +9,10 @@
 
 #include <Zydis/Zydis.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/classify/events.hpp"
@@ -50,7 +49,15 @@ class CodeReader {
     Range kinds;
   };
 
+  // An instruction that was read: its deciding bytes, behind them how many they are.
+  struct RememberedInstruction {
+    std::array<std::uint64_t, 2> bytes{};  // 0: free
+    KindId kind = 0;
+  };
+
   Remembered& find(std::uint64_t hash, std::string_view code);
+  RememberedInstruction& find(const std::array<std::uint64_t, 2>& bytes);
+  void make_room_for_instruction();
   void make_room();
   Range decode(std::string_view code);
   // The kind of the instruction at the start of `code`, and its length; 0 when it does not decode.
@@ -62,7 +69,8 @@ class CodeReader {
   std::vector<char> bytes_;  // of the blocks that are remembered
   std::vector<Remembered> blocks_;
   std::size_t block_count_ = 0;
-  std::unordered_map<std::string, KindId> by_instruction_;
+  std::vector<RememberedInstruction> instructions_;
+  std::size_t instruction_count_ = 0;
 };
 
 }  // namespace loft::engine

@@ -67,6 +67,7 @@ TEST_F(QuickDecode, AgreesOnEveryOpcodeAndModrm) {
       for (int map = 0; map < 2; ++map)
         for (int opcode = 0; opcode < 256; ++opcode)
           for (int modrm = 0; modrm < 256; ++modrm) {
+            if (const int rm = modrm & 7; rm != 0 && rm != 4 && rm != 5) continue;  // like 0
             Bytes bytes{};
             std::size_t at = 0;
             if (prefix != 0) bytes[at++] = prefix;
@@ -79,7 +80,7 @@ TEST_F(QuickDecode, AgreesOnEveryOpcodeAndModrm) {
             while (!differences.empty() && differences.back() == '\n') differences.pop_back();
           }
   EXPECT_EQ(differences, "");
-  EXPECT_GT(known_, 400000u);
+  EXPECT_GT(known_, 150000u);
 }
 
 TEST_F(QuickDecode, AgreesOnRandomBytes) {
