@@ -33,8 +33,8 @@ struct StackedBars {
   std::vector<std::string> notes;  // what is not drawn, and why
 };
 
-// Of the metrics that have the unit of the first one with a value, and of the functions with most
-// of the first event. An error where no metric has a value.
+// Of the metrics that have the unit of the first one with a value, and of the functions with at
+// least 0.5 % of the first event. An error where no metric has a value.
 [[nodiscard]] Result<StackedBars> stacked_bars(const sample::RunCounts& run,
                                                const metric::RunMetrics& metrics);
 [[nodiscard]] std::string bars_svg(const StackedBars& bars);
