@@ -25,49 +25,78 @@ inline void copy_fields(Context* to, const Context* from, std::size_t first, std
              reinterpret_cast<const std::uint8_t*>(from) + first, end - first);
 }
 
-// From here on gs points to `to`, which uses the stacks of the thread's first context. What is its
-// own stays: counters, stream, and where it stands among regions.
-inline void take_over(Context* to, Context* from) {
-  static_assert(offsetof(Context, mark) % 8 == 0 && sizeof from->held % 8 == 0);
-  Context* const self = to->self;
-  const std::uint64_t region_check = to->region_check;
-  const std::uint64_t region_outside = to->region_outside;
-  const std::uint64_t region_suspended = to->region_suspended;
-  Context* const region_other = to->region_other;
-  const std::uint64_t stream_base = to->stream_base;
-  const std::uint32_t window = to->window;
-  const std::uint64_t window_bytes = to->window_bytes;
-  const std::uint32_t slot = to->slot;
-  Context* const next = to->next;
-  Reader* const reader = to->reader;
-  std::uint64_t* const seen = to->seen;
-  const std::uint64_t seen_slot = to->seen_slot;
-  // A signal that is held, and the tiles of one instruction, are not of both.
-  copy_fields(to, from, 0, offsetof(Context, tiles));
-  copy_fields(to, from, offsetof(Context, call), offsetof(Context, held));
-  copy_fields(to, from, offsetof(Context, held_mask), offsetof(Context, mark));
-  to->self = self;
-  to->region_check = region_check;
-  to->region_outside = region_outside;
-  to->region_suspended = region_suspended;
-  to->region_other = region_other;
-  to->stream_base = stream_base;
-  to->window = window;
-  to->window_bytes = window_bytes;
-  to->slot = slot;
-  to->next = next;
-  to->reader = reader;
-  to->seen = seen;
-  to->seen_slot = seen_slot;
+// What stays with a context when a thread goes on in it: where it stands among regions, its stream,
+// its place among others, and what was read of its counters.
+class OwnFields {
+ public:
+  explicit OwnFields(const Context* context)
+      : self_(context->self),
+        region_check_(context->region_check),
+        region_outside_(context->region_outside),
+        region_suspended_(context->region_suspended),
+        region_other_(context->region_other),
+        stream_base_(context->stream_base),
+        window_(context->window),
+        window_bytes_(context->window_bytes),
+        slot_(context->slot),
+        next_(context->next),
+        reader_(context->reader),
+        seen_(context->seen),
+        seen_slot_(context->seen_slot) {}
+
+  void put_back(Context* context) const {
+    context->self = self_;
+    context->region_check = region_check_;
+    context->region_outside = region_outside_;
+    context->region_suspended = region_suspended_;
+    context->region_other = region_other_;
+    context->stream_base = stream_base_;
+    context->window = window_;
+    context->window_bytes = window_bytes_;
+    context->slot = slot_;
+    context->next = next_;
+    context->reader = reader_;
+    context->seen = seen_;
+    context->seen_slot = seen_slot_;
+  }
+
+ private:
+  Context* self_;
+  std::uint64_t region_check_, region_outside_, region_suspended_;
+  Context* region_other_;
+  std::uint64_t stream_base_;
+  std::uint32_t window_;
+  std::uint64_t window_bytes_;
+  std::uint32_t slot_;
+  Context* next_;
+  Reader* reader_;
+  std::uint64_t* seen_;
+  std::uint64_t seen_slot_;
+};
+
+// From here on gs points to `to`. A signal that came until then was held in `from`.
+inline void go_on_in(Context* to, Context* from) {
+  static_assert(sizeof from->held % 8 == 0);
   carry_distances(to, from);
   asm volatile("wrgsbase %0" : : "r"(to) : "memory");
   if (from->pending == 0) return;
-  // A signal that came until now was held there.
   copy_words(&to->held, &from->held, sizeof to->held);
   to->held_mask = from->held_mask;
   to->forced = from->forced;
   to->pending = from->pending;
   from->pending = 0;
+}
+
+// Goes on in `to`, which uses the stacks of the thread's first context. Its counters stay its own.
+inline void take_over(Context* to, Context* from) {
+  static_assert(offsetof(Context, mark) % 8 == 0);
+  const OwnFields own(to);
+  // A signal that is held, and the tiles of one instruction, are not of both.
+  copy_fields(to, from, 0, offsetof(Context, tiles));
+  copy_fields(to, from, offsetof(Context, call), offsetof(Context, held));
+  copy_fields(to, from, offsetof(Context, held_mask), offsetof(Context, mark));
+  own.put_back(to);
+  go_on_in(to, from);
 }
 
 }  // namespace loft::engine::runtime

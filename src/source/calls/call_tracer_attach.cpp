@@ -1,6 +1,7 @@
 // How a running program is taken hold of, and let go.
 #ifdef LOFT_HAS_ENGINE
 
+#include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/file.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/living_tasks.hpp"
 
@@ -17,6 +19,13 @@ namespace loft::source::calls {
 namespace {
 
 constexpr Nanoseconds kPatience = std::chrono::seconds(5);
+
+bool is_ours_or_gone(const LivingTask& task) {
+  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", task.pid, task.tid));
+  const auto has = [&](const std::string& line) { return status->find(line) != std::string::npos; };
+  return !status || has("State:\tZ") || has("State:\tX") ||
+         has(fmt::format("TracerPid:\t{}\n", ::getpid()));
+}
 
 }  // namespace
 
@@ -28,10 +37,10 @@ Result<void> CallTracer::seize_threads(pid_t pid) {
     for (const LivingTask& task : tasks) {
       if (threads_.contains(task.tid)) continue;
       if (::ptrace(PTRACE_SEIZE, task.tid, nullptr, as_data(kOptions)) != 0) {
-        if (errno == ESRCH) continue;  // it has ended
-        if (errno == EPERM && early_.contains(task.tid)) continue;
+        const int why = errno;
+        if (why == ESRCH || is_ours_or_gone(task)) continue;  // its parent is traced, and will tell
         return failure_of_errno(
-            errno, "attach to the program with ptrace",
+            why, "attach to the program with ptrace",
             "another tracer may have it; kernel.yama.ptrace_scope may forbid it");
       }
       threads_[task.tid].pid = pid;

@@ -43,6 +43,13 @@ bool is_unchanged(const std::vector<Patch>& patches, Bytes code, std::uint64_t s
   });
 }
 
+bool is_unchanged(const std::vector<Patch>& patches, const Memory& memory) {
+  return std::all_of(patches.begin(), patches.end(), [&](const Patch& patch) {
+    std::array<std::byte, kPatchSize> bytes{};
+    return memory.read(patch.address, bytes) && bytes == patch.original;
+  });
+}
+
 // How many filters on its system calls a process has.
 std::uint64_t filters_of(pid_t pid) {
   const auto status = read_file(fmt::format("/proc/{}/status", pid));
@@ -201,8 +208,17 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
   for (const FunctionPlan& plan : module.plan->functions)
     size += TrampolineArea::space_for(plan.patch);
   LOFT_TRY(const auto address, make_area(thread, module.first, module.last, size));
-  std::vector<std::byte> code(static_cast<std::size_t>(module.last - module.first));
-  LOFT_CHECK(memory_.read(module.first, code));
+  // Few patches are looked at one by one: the program may be held meanwhile.
+  constexpr std::size_t kFew = 32;
+  const bool has_few = module.plan->functions.size() <= kFew;
+  std::vector<std::byte> code;
+  if (!has_few) {
+    code.resize(static_cast<std::size_t>(module.last - module.first));
+    LOFT_CHECK(memory_.read(module.first, code));
+  }
+  const auto is_as_in_file = [&](const std::vector<Patch>& patches) {
+    return has_few ? is_unchanged(patches, memory_) : is_unchanged(patches, code, module.first);
+  };
   TrampolineArea area(address);
   const std::size_t first = placed_.size();
   std::size_t skipped = 0;
@@ -210,7 +226,7 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
     const auto hook = hook_of(plan);
     const auto patches = hook ? area.add(*module.plan->file, plan.patch, module.bias, *hook)
                               : failure(ErrorKind::limit, "watch", "too many functions");
-    if (!patches || !is_unchanged(*patches, code, module.first)) {
+    if (!patches || !is_as_in_file(*patches)) {
       ++skipped;
       continue;
     }
