@@ -88,6 +88,21 @@ std::vector<ComparedCount> counts_of(const TaskTable& before, const TaskRow& a,
   return counts;
 }
 
+// Tasks of one name in the order of their birth; where no name is in both, all tasks in that order:
+// a program that was renamed, or that names its threads by numbers.
+std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const TaskTable& before,
+                                                          const TaskTable& after) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  const auto b_keys = task_keys(after);
+  for (const auto& [key, a_index] : task_keys(before))
+    if (const auto found = b_keys.find(key); found != b_keys.end())
+      pairs.emplace_back(a_index, found->second);
+  if (pairs.empty())
+    for (std::size_t i = 0; i < std::min(before.tasks.size(), after.tasks.size()); ++i)
+      pairs.emplace_back(i, i);
+  return pairs;
+}
+
 }  // namespace
 
 TaskComparison compare_tasks(const TaskTable& before, const TaskTable& after) {
@@ -101,23 +116,18 @@ TaskComparison compare_tasks(const TaskTable& before, const TaskTable& after) {
   result.work = by_instructions ? "instructions" : "run time";
   const Progresses a_progress(before, by_instructions ? a_counter : std::nullopt);
   const Progresses b_progress(after, by_instructions ? b_counter : std::nullopt);
-  const auto b_keys = task_keys(after);
-  std::size_t paired = 0;
-  for (const auto& [key, a_index] : task_keys(before)) {
-    const auto found = b_keys.find(key);
-    if (found == b_keys.end()) {
-      ++result.only_before;
-      continue;
-    }
-    ++paired;
+  const auto pairs = pairs_of(before, after);
+  for (const auto& [a_index, b_index] : pairs) {
     const TaskRow& a = before.tasks[a_index];
-    const TaskRow& b = after.tasks[found->second];
-    result.tasks.push_back({a.comm, a.tid, b.tid, lifetime(a), lifetime(b), seconds(a.run_ns),
+    const TaskRow& b = after.tasks[b_index];
+    const std::string name = a.comm == b.comm ? a.comm : a.comm + " / " + b.comm;
+    result.tasks.push_back({name, a.tid, b.tid, lifetime(a), lifetime(b), seconds(a.run_ns),
                             seconds(b.run_ns), seconds(a.wait_ns), seconds(b.wait_ns),
                             counts_of(before, a, after, b),
-                            phases_of(a_progress.of(a_index), b_progress.of(found->second))});
+                            phases_of(a_progress.of(a_index), b_progress.of(b_index))});
   }
-  result.only_after = after.tasks.size() - paired;
+  result.only_before = before.tasks.size() - pairs.size();
+  result.only_after = after.tasks.size() - pairs.size();
   std::ranges::stable_sort(result.tasks, [](const ComparedTask& a, const ComparedTask& b) {
     return a.before_run_s.value_or(0) > b.before_run_s.value_or(0);
   });

@@ -1,9 +1,10 @@
 // Two recordings of the same program side by side, such as alone and beside others: which threads
 // took longer for the same work, in which part of it, and which counts moved.
 //
-// Threads are paired by name and by the order of their birth. Work is instructions where both
-// recordings have them, else run time. A phase is a tenth of a thread's work; its time is from the
-// moment when the work before was done to the moment when its own was, waiting included.
+// Threads are paired by name and by the order of their birth; by the latter alone where no name is
+// in both. Work is instructions where both recordings have them, else run time. A phase is a tenth
+// of a thread's work; its time is from the moment when the work before was done to the moment when
+// its own was, waiting included.
 #pragma once
 
 #include <cstddef>

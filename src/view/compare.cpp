@@ -114,7 +114,7 @@ std::string compare_csv(const TaskComparison& comparison) {
   return out;
 }
 
-std::string compare_json(const TaskComparison& comparison) {
+std::string open_compare_json(const TaskComparison& comparison) {
   std::string out = fmt::format(
       "{{\"schema\":\"loft.compare/1\",\"a\":{},\"b\":{},\"work\":{},\"only_a\":{},\"only_b\":{},"
       "\"tasks\":[",
@@ -139,7 +139,11 @@ std::string compare_json(const TaskComparison& comparison) {
                          task.phases[k].after_s);
     out += "]}";
   }
-  return out + "\n]}\n";
+  return out + "\n]";
+}
+
+std::string compare_json(const TaskComparison& comparison) {
+  return open_compare_json(comparison) + "}\n";
 }
 
 std::string compare_svg(const TaskComparison& comparison) {

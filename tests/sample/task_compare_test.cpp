@@ -1,6 +1,9 @@
 #include "sample/task_compare.hpp"
+#include "sample/comparison.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace loft::sample {
 namespace {
@@ -74,6 +77,111 @@ TEST(TaskCompare, TasksArePairedByNameAndOrder) {
   for (const auto& task : result.tasks) EXPECT_EQ(task.after_tid, task.before_tid + 100);
   EXPECT_EQ(result.only_before, 0u);
   EXPECT_EQ(result.only_after, 1u);
+}
+
+TEST(TaskCompare, ThreadsOfARenamedProgramArePairedByBirth) {
+  TaskTable a = table(100, 20, 100);
+  TaskTable b = a;
+  b.tasks[0].comm = "work-v2";
+  const auto result = compare_tasks(a, b);
+  ASSERT_EQ(result.tasks.size(), 1u);
+  EXPECT_EQ(result.tasks[0].name, "work / work-v2");
+  EXPECT_EQ(result.only_before + result.only_after, 0u);
+}
+
+// A report by function of one event that counts nanoseconds.
+Report report_of(const std::vector<std::pair<std::string, Weight>>& functions,
+                 const std::string& binary = "/bin/app") {
+  Report report;
+  report.events = {{.name = "task-clock", .is_time = true}};
+  for (const auto& [name, weight] : functions) {
+    ReportRow row;
+    row.keys.function = name;
+    row.keys.binary = binary;
+    row.self = weight;
+    report.rows.push_back(row);
+    report.events[0].total += weight;
+  }
+  return report;
+}
+
+constexpr std::uint64_t kMilli = 1000000;
+
+TEST(CompareReports, WhatChanceDoesIsNoChange) {
+  const Report a = report_of({{"steady", {100, 100 * kMilli}}, {"slower", {100, 100 * kMilli}}});
+  const Report b = report_of({{"steady", {115, 115 * kMilli}}, {"slower", {300, 300 * kMilli}}});
+  const Comparison comparison = compare_reports({a}, {b});
+  ASSERT_EQ(comparison.tables.size(), 1u);
+  const ComparedTable& table = comparison.tables[0];
+  EXPECT_EQ(table.unit, "s");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].name, "slower");
+  EXPECT_EQ(table.rows[0].change(), Change::more);
+  EXPECT_NEAR(*table.rows[0].ratio(), 3, 1e-12);
+  EXPECT_EQ(table.rows[1].change(), Change::none);
+  EXPECT_NEAR(table.rows[0].before->error.value(), 2.576e-3 * std::sqrt(101.0), 1e-9);
+  // The other way round the same function is faster.
+  EXPECT_EQ(compare_reports({b}, {a}).tables[0].rows[0].change(), Change::less);
+}
+
+TEST(CompareReports, ExactCountsHaveNoChance) {
+  const Report a = report_of({{"f", {1, 1000}}});
+  const Report b = report_of({{"f", {1, 1001}}});
+  EXPECT_EQ(compare_reports({a, true}, {b, true}).tables[0].rows[0].change(), Change::more);
+  EXPECT_EQ(compare_reports({a, false}, {b, false}).tables[0].rows[0].change(), Change::none);
+}
+
+TEST(CompareReports, ClonesAreOneFunctionAndRenamedBinariesArePaired) {
+  const Report a = report_of({{"f.constprop.0", {50, 50 * kMilli}}, {"f", {50, 50 * kMilli}}});
+  const Report b = report_of({{"f.isra.0", {100, 100 * kMilli}}}, "/bin/app-v2");
+  const auto rows = compare_reports({a}, {b}).tables[0].rows;
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].name, "f");
+  EXPECT_EQ(rows[0].binary, "/bin/app-v2");
+  EXPECT_DOUBLE_EQ(rows[0].difference().value(), 0);
+}
+
+TEST(CompareReports, AFunctionOfOneRunOnlyIsComparedWithNothing) {
+  const Report a = report_of({{"f", {100, 100 * kMilli}}, {"once", {1, kMilli}}});
+  const Report b = report_of({{"f", {100, 100 * kMilli}}, {"added", {90, 90 * kMilli}}});
+  const auto rows = compare_reports({a}, {b}).tables[0].rows;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "added");
+  EXPECT_EQ(rows[0].change(), Change::more);
+  EXPECT_FALSE(rows[0].ratio().has_value());
+  EXPECT_EQ(rows[1].name, "once");
+  EXPECT_EQ(rows[1].change(), Change::none) << "one sample more or less is chance";
+}
+
+// Slices hold such sums where they happened to end.
+TEST(CompareReports, WhatHasNoPlaceIsNotComparedByFunction) {
+  Report a = report_of({{"f", {100, 100 * kMilli}}});
+  a.events[0].name = "wait-time";
+  EXPECT_TRUE(compare_reports({a}, {a}).tables.empty());
+}
+
+TEST(CompareReports, AnEventOfOneRunOnlyIsSaid) {
+  const Report a = report_of({{"f", {1, 1}}});
+  Report b = a;
+  b.events[0].name = "cycles";
+  const Comparison comparison = compare_reports({a}, {b});
+  EXPECT_TRUE(comparison.tables.empty());
+  EXPECT_EQ(comparison.notes.size(), 2u);
+}
+
+TEST(PlainFunctionName, LosesWhatTheCompilerAdded) {
+  for (const auto& [name, plain] : std::vector<std::pair<std::string, std::string>>{
+           {"f.constprop.0", "f"},
+           {"f.isra.1.part.2", "f"},
+           {"f(int) [clone .constprop.0] [clone .cold]", "f(int)"},
+           {"f.cold", "f"},
+           {"f.llvm.123456", "f"},
+           {"f.lto_priv.0", "f"},
+           {"a.b", "a.b"},
+           {"version.1", "version.1"},
+           {".cold", ".cold"},
+           {"", ""}})
+    EXPECT_EQ(plain_function_name(name), plain) << name;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Two recordings side by side, with numbers that can be checked by hand.
 #include "view/compare.hpp"
 
+#include "view/comparison.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -147,6 +149,56 @@ TEST(CompareViews, NoNameBreaksAnOutput) {
   EXPECT_THAT(compare_json(comparison), Not(HasSubstr("<")));
   EXPECT_THAT(compare_svg(comparison), Not(HasSubstr("<b>")));
   EXPECT_EQ(count_of(compare_text(comparison), "\n"), 12u);
+}
+
+// A second of four before, three after, of which 0.5 may be chance; one function is as it was.
+sample::Comparison changed() {
+  sample::Comparison comparison;
+  comparison.before_path = "a.data";
+  comparison.after_path = "b.data";
+  sample::ComparedTable table{"function", "task-clock", "s", {}, {}};
+  table.whole = {"", "", sample::Amount{4, 0.3}, sample::Amount{3, 0.4}};
+  table.rows = {{"solve", "/bin/app", sample::Amount{3, 0.3}, sample::Amount{2, 0.4}},
+                {"added", "/bin/app", sample::Amount{0, 0.01}, sample::Amount{0.5, 0.1}},
+                {"steady", "/bin/app", sample::Amount{1, 0.1}, sample::Amount{1, 0.1}},
+                {"unsure", "/bin/app", sample::Amount{1, std::nullopt}, std::nullopt}};
+  comparison.tables = {table};
+  return comparison;
+}
+
+TEST(ComparisonText, ShowsWhatChangedAndCountsTheRest) {
+  const std::string text = comparison_text(changed());
+  EXPECT_THAT(text, HasSubstr("whole run                          4.00 s     3.00 s    -1.00 s    "
+                              "0.75  less\n"));
+  EXPECT_THAT(text, HasSubstr("  added                            0.00 s     500 ms    +500 ms   "
+                              "    -  more\n"));
+  EXPECT_THAT(text, HasSubstr("  unsure                           1.00 s          -          -   "
+                              "    -  ?\n"));
+  EXPECT_THAT(text, Not(HasSubstr("steady")));
+  EXPECT_THAT(text, HasSubstr("  the same, as far as can be told: 1\n"));
+  for (std::size_t start = 0; start < text.size(); start = text.find('\n', start) + 1)
+    EXPECT_LE(text.find('\n', start) - start, 80u);
+}
+
+TEST(ComparisonData, WhatIsNotKnownIsEmptyOrNull) {
+  EXPECT_THAT(comparison_csv(changed()),
+              HasSubstr("function,task-clock,s,unsure,/bin/app,1,,,,unknown\n"));
+  EXPECT_THAT(comparison_json(changed()),
+              HasSubstr("{\"name\":\"unsure\",\"binary\":\"/bin/app\",\"a\":1,\"a_error\":null,"
+                        "\"b\":null,\"b_error\":null,\"difference\":null,\"error\":null,"
+                        "\"change\":\"unknown\"}"));
+  EXPECT_THAT(comparison_csv(changed()), HasSubstr("run,task-clock,s,,,4,0.3,3,0.4,less\n"));
+}
+
+TEST(ComparisonPage, HasATableOfWhatChanged) {
+  const PageData page = comparison_page({.comparison = changed()});
+  ASSERT_EQ(page.tables.size(), 1u);
+  const PageTable& table = page.tables[0];
+  EXPECT_EQ(table.title, "What changed: task-clock");
+  EXPECT_EQ(table.columns[2].name, "B - A");
+  EXPECT_EQ(table.columns[2].numbers[0], -1);
+  EXPECT_EQ(table.columns[7].texts[2], "may be chance");
+  EXPECT_TRUE(page_html(page));
 }
 
 }  // namespace

@@ -1,0 +1,137 @@
+#include "metric/compare_counts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "metric/counts_file.hpp"
+
+namespace loft::metric {
+namespace {
+
+using nlohmann::json;
+using sample::Amount;
+using sample::ComparedRow;
+using sample::ComparedTable;
+
+// Of the mean of several runs: Student's for few of them.
+double quantile_99(double runs) {
+  static constexpr double kStudent[] = {63.66, 9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36, 3.25};
+  const auto freedom = static_cast<std::size_t>(std::max(1.0, runs - 1));
+  return freedom <= std::size(kStudent) ? kStudent[freedom - 1] : 2.576 + 7 / runs;
+}
+
+std::optional<double> compared_number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::string compared_text(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || !found->is_string() ? "" : found->get<std::string>();
+}
+
+std::optional<Amount> compared_amount(const json& object, bool is_exact) {
+  const auto value = compared_number(object, "value");
+  if (!value) return std::nullopt;
+  Amount amount{*value, std::nullopt};
+  if (is_exact && compared_text(object, "kind") == "counted") amount.error = 0;
+  const auto deviation = compared_number(object, "deviation");
+  const auto runs = compared_number(object, "runs");
+  if (deviation && runs && *runs >= 2)
+    amount.error = quantile_99(*runs) * *deviation / std::sqrt(*runs);
+  return amount;
+}
+
+CountedRun read_stat(const json& file) {
+  CountedRun run;
+  const bool is_exact = compared_text(file, "source") == "virtual";
+  for (const json& event : file.value("events", json::array())) {
+    if (!event.is_object()) continue;
+    const std::string name = compared_text(event, "name");
+    if (const auto amount = compared_amount(event, is_exact)) run.events[name] = *amount;
+    const auto functions = event.find("functions");
+    if (functions == event.end() || !functions->is_array()) continue;
+    for (const json& function : *functions) {
+      if (!function.is_object()) continue;
+      if (const auto amount = compared_amount(function, is_exact)) {
+        auto& sum =
+            run.functions[name][{sample::plain_function_name(compared_text(function, "name")),
+                                 compared_text(function, "binary")}];
+        sum.value += amount->value;
+        if (!amount->error) sum.error.reset();
+      }
+    }
+  }
+  return run;
+}
+
+ComparedTable compared_functions(const std::string& event, const CountedRun& before,
+                                 const CountedRun& after) {
+  ComparedTable table{"function", event, "", {}, {}};
+  table.whole = {"", "", before.events.at(event), after.events.at(event)};
+  auto left = after.functions.at(event);
+  // What a run did not execute, it counted 0 times, as exactly as the rest.
+  const auto none = [](const std::optional<Amount>& other) {
+    return Amount{0, other->error ? std::optional(0.0) : std::nullopt};
+  };
+  for (const auto& [key, amount] : before.functions.at(event)) {
+    auto found = left.find(key);
+    if (found == left.end())
+      found = std::ranges::find(left, key.first, [](const auto& one) { return one.first.first; });
+    ComparedRow row{key.first, key.second, amount, none(amount)};
+    if (found != left.end()) {
+      row.binary = found->first.second;
+      row.after = found->second;
+      left.erase(found);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  for (const auto& [key, amount] : left)
+    table.rows.push_back({key.first, key.second, none(amount), amount});
+  std::ranges::stable_sort(table.rows, std::greater(), [](const ComparedRow& row) {
+    return std::abs(row.difference().value_or(0));
+  });
+  return table;
+}
+
+}  // namespace
+
+Result<CountedRun> read_counted_run(const std::string& file_name, std::string_view text) {
+  const json file = json::parse(text, nullptr, false);
+  if (file.is_object() && compared_text(file, "schema").starts_with("loft.stat/"))
+    return read_stat(file);
+  LOFT_TRY(const CountsFile counts, read_counts(file_name, text));
+  CountedRun run;
+  for (const auto& [name, quantity] : counts.total.by_name())
+    if (quantity.origin != sample::Origin::missing)
+      run.events[name] = {quantity.value.as_double(), std::nullopt};
+  if (run.events.empty())
+    return failure(ErrorKind::malformed, "compare '" + file_name + "'",
+                   "it holds no counts of a whole run",
+                   "write them with: loft stat --format json -o FILE -- ./app");
+  return run;
+}
+
+void add_counts(const CountedRun& before, const CountedRun& after, sample::Comparison& comparison) {
+  ComparedTable table{"run", "", "", {}, {}};
+  for (const auto& [name, amount] : before.events) {
+    const auto found = after.events.find(name);
+    if (found == after.events.end())
+      comparison.notes.push_back(fmt::format("{} is only in the first file", name));
+    else
+      table.rows.push_back({name, "", amount, found->second});
+  }
+  for (const auto& [name, amount] : after.events)
+    if (!before.events.contains(name))
+      comparison.notes.push_back(fmt::format("{} is only in the second file", name));
+  comparison.tables.push_back(table);
+  for (const ComparedRow& row : table.rows)
+    if (before.functions.contains(row.name) && after.functions.contains(row.name))
+      comparison.tables.push_back(compared_functions(row.name, before, after));
+}
+
+}  // namespace loft::metric
