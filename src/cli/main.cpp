@@ -17,8 +17,16 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 
+// Which build this is, where it is not the usual one: defined by what scripts/package links.
+extern "C" __attribute__((weak)) const char loft_build[];
+
 namespace loft::cli {
 namespace {
+
+std::string version_text() {
+  return std::string("loft ") + LOFT_VERSION + " (" +
+         (loft_build != nullptr ? loft_build : "dynamic") + ")";
+}
 
 // In the order in which --help shows them. One line each, so that new commands do not collide.
 // clang-format off
@@ -88,7 +96,7 @@ int run(int argc, char** argv) {
   Terminal terminal(stdout, stderr);
   CLI::App app("See your program under its roof: how close it comes to the limits of the machine.",
                "loft");
-  app.set_version_flag("--version", std::string("loft ") + LOFT_VERSION);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   set_help_format(app);
 
