@@ -6,8 +6,8 @@
 
 namespace loft::view {
 
-// The rows of the report: one line per function (or whatever rows are), columns for each event, which the page
-// shows one at a time.
+// The rows of the report: one line per function (or whatever rows are), columns for each event,
+// which the page shows one at a time.
 PageTable function_table(const sample::Report& report);
 
 // What each thread did, from the profile's timeline.
