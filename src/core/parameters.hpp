@@ -101,7 +101,7 @@ struct CoreParameters {
   // the same address; of vector registers; where the load wants more than the store has.
   Parameter forward_general, forward_renamed, forward_vector, forward_blocked;
   // Which loads renaming joins to the last execution of a store: 0, those whose address is made of
-  // the same registers; 1, those without an index; 2, any.
+  // the same registers; 1, those without an index; 2, any. Never those of one or two bytes.
   Parameter renames;
   Parameter second_tlb_latency, walk_latency, walkers;
   Parameter transfer_latency;  // of a line that another core holds modified

@@ -73,7 +73,8 @@ Cycle TimingRun::forward(const Instruction& instruction, const WindowAccess& acc
   const bool covers = from.address <= access.address && access.address + access.size <= from.end;
   if (!covers) return from.data + forward_blocked_.next();
   if (instruction.vector_bits != 0) return from.data + forward_vector_.next();
-  const bool renamed = is_renamed(instruction, from);
+  constexpr std::uint32_t kWhole = 4;  // a narrower load keeps the rest of its register
+  const bool renamed = access.size >= kWhole && is_renamed(instruction, from);
   return from.data + (renamed ? forward_renamed_ : forward_general_).next();
 }
 

@@ -311,6 +311,12 @@ TEST_F(TimingMemory, RenamingGoesByMoreThanTheRegistersWhereTheCoreDoes) {
   expect_near(per_run(), 1 + 1);
 }
 
+TEST_F(TimingMemory, LoadsOfPartOfARegisterAreNotRenamed) {
+  through_memory(builder, Op::int_alu, 0);
+  for (WindowAccess& access : builder.window.accesses) access.size = 2;
+  expect_near(per_run(), 1 + 7);
+}
+
 // table[i] = table[i - 2] + 1: the store has been executed once more since.
 TEST_F(TimingMemory, OnlyTheLastExecutionOfAStoreIsRenamed) {
   const auto load = builder.add({.destinations = general_reg(0)});
