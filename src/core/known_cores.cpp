@@ -103,6 +103,7 @@ CoreParameters zen(double window, double vector_width) {
   core.vector_width = told(vector_width);
   core.l1_latency = told(4);
   core.vector_load_extra = told(3);
+  core.indexed_load_extra = told(1);
   core.l2_latency = told(14);
   core.l3_latency = told(46);
   core.l1_load_bandwidth = told(64);

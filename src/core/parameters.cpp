@@ -37,6 +37,7 @@ constexpr Field kFields[] = {
     {"fp_add_elsewhere", kCycles, &CoreParameters::fp_add_elsewhere, 0, 100},
     {"l1_latency", kCycles, &CoreParameters::l1_latency, 1, kMostCycles},
     {"vector_load_extra", kCycles, &CoreParameters::vector_load_extra, 0, 100},
+    {"indexed_load_extra", kCycles, &CoreParameters::indexed_load_extra, 0, 100},
     {"l2_latency", kCycles, &CoreParameters::l2_latency, 1, kMostCycles},
     {"l3_latency", kCycles, &CoreParameters::l3_latency, 1, kMostCycles},
     {"dram_latency", kCycles, &CoreParameters::dram_latency, 1, kMostCycles},

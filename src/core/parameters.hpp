@@ -86,7 +86,9 @@ struct CoreParameters {
   // among the units that add.
   Parameter fp_add_elsewhere;
   // Memory.
-  Parameter l1_latency, vector_load_extra, l2_latency, l3_latency, dram_latency;
+  Parameter l1_latency, l2_latency, l3_latency, dram_latency;
+  // What a load from L1 takes longer into a vector register, and where its address has an index.
+  Parameter vector_load_extra, indexed_load_extra;
   Parameter l1_load_bandwidth, l1_store_bandwidth;       // bytes a cycle
   Parameter l2_bandwidth, l3_bandwidth, dram_bandwidth;  // bytes a cycle
   // What a byte that is written back to memory takes of its bandwidth: 1 as much as one that is

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t kGranule = 8;  // bytes: forwarding is looked up by words
 
+bool has_index(Registers address) { return std::popcount(address) > 1; }
+
 // How many words of an access are looked up, or marked as stored: those of the widest registers.
 constexpr std::uint64_t kMostGranules = 9;
 
@@ -60,11 +62,12 @@ Cycle TimingRun::start_access(const Instruction& instruction, const WindowAccess
 Cycle TimingRun::load(const Instruction& instruction, const WindowAccess& access, Cycle at) {
   at = start_access(instruction, access, std::max(at, load_barrier_));
   at = translate(access, at);
-  const bool is_vector = instruction.vector_bits != 0;
-  const Cycle hit = level_latency_[0] + (is_vector ? vector_load_extra_ : 0);
+  const Cycle extra = (instruction.vector_bits != 0 ? vector_load_extra_ : 0) +
+                      (has_index(instruction.address_registers) ? indexed_load_extra_ : 0);
+  const Cycle hit = level_latency_[0] + extra;
   if (const StoreRecord* from = last_store_to(access); from != nullptr && from->commit > at)
     return std::max(at + hit, forward(instruction, access, *from));
-  return std::max(at + hit, line_ready(access, at) + (is_vector ? vector_load_extra_ : 0));
+  return std::max(at + hit, line_ready(access, at) + extra);
 }
 
 // When a load has what a store that did not reach the cache yet writes.
@@ -81,7 +84,6 @@ Cycle TimingRun::forward(const Instruction& instruction, const WindowAccess& acc
 bool TimingRun::is_renamed(const Instruction& load, const StoreRecord& from) const {
   const std::uint64_t last = last_stores_[from.instruction];
   if (&stores_[(last - 1) % kStores] != &from) return false;
-  const auto has_index = [](Registers registers) { return std::popcount(registers) > 1; };
   if (renames_ == 0) return load.address_registers == from.registers;
   return renames_ == 2 || !(has_index(load.address_registers) || has_index(from.registers));
 }

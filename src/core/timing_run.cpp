@@ -62,6 +62,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   code_lines_ = whole(core_.code_lines);
   nops_a_slot_ = std::max<Cycle>(1, whole(core_.nop_width) / whole(core_.issue_width));
   vector_load_extra_ = without(Cause::l1_latency) ? 0 : whole(core_.vector_load_extra);
+  indexed_load_extra_ = without(Cause::l1_latency) ? 0 : whole(core_.indexed_load_extra);
   mispredict_penalty_ = whole(core_.mispredict_penalty);
   second_tlb_ = without(Cause::tlb) ? 0 : whole(core_.second_tlb_latency);
   walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);

@@ -119,7 +119,7 @@ class TimingRun {
   Cycle issue_width_ = 0, retire_width_ = 0, front_width_ = 0, taken_per_cycle_ = 0;
   Cycle code_lines_ = 1;
   Cycle nops_a_slot_ = 1;
-  Cycle vector_load_extra_ = 0, mispredict_penalty_ = 0;
+  Cycle vector_load_extra_ = 0, indexed_load_extra_ = 0, mispredict_penalty_ = 0;
   // Cycles from one line of code to the next while the front end waits for a level.
   std::array<Duration, 4> line_interval_;
   std::array<Cycle, 4> walk_beyond_{};  // of walks whose entry lies beyond L2

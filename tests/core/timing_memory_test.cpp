@@ -62,6 +62,14 @@ TEST_F(TimingMemory, PointerChaseInEachLevel) {
   }
 }
 
+TEST_F(TimingMemory, AnIndexTakesACycleMoreWhereTheCoreSaysSo) {
+  chase(Level::l1);
+  builder.window.instructions[0].address_registers |= general_reg(7);
+  expect_near(per_run(), 5);
+  ASSERT_TRUE(set_parameter(core, "indexed_load_extra", 0, Origin::assumed));
+  expect_near(per_run(), 4);
+}
+
 // Bytes from memory pass the links of all levels; without memory there is nothing to pass.
 TEST_F(TimingMemory, WithoutLatencyAndBandwidthALevelIsL1) {
   independent(Level::memory);

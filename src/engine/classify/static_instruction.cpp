@@ -175,6 +175,11 @@ L of_general(const Subject& subject) {
     case C::int_move:
     case C::stack:
       return L::move;
+    case C::int_extend:  // of memory it is a part of the load
+      return subject.instruction.operand_count_visible > 1 &&
+                     subject.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY
+                 ? L::move
+                 : L::int_simple;
     case C::lea:
       return is_slow_lea(subject) ? L::lea_slow : L::int_simple;
     case C::string:

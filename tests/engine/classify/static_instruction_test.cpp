@@ -83,6 +83,14 @@ TEST(StaticInstruction, MovesBetweenRegistersAreRenamed) {
   EXPECT_EQ(of("66480f7ec0").latency, L::vector_to_general);  // movq rax, xmm0
 }
 
+TEST(StaticInstruction, ALoadExtendsWhatItLoads) {
+  EXPECT_EQ(of("0fb606").latency, L::move);  // movzx eax, byte [rsi]
+  EXPECT_EQ(of("0fb606").compute_uops, 0);
+  EXPECT_EQ(of("48630e").latency, L::move);        // movsxd rcx, dword [rsi]
+  EXPECT_EQ(of("0fb6c3").latency, L::int_simple);  // movzx eax, bl
+  EXPECT_EQ(of("4898").latency, L::int_simple);    // cdqe
+}
+
 TEST(StaticInstruction, MultiplicationAndDivision) {
   EXPECT_EQ(of("480fafc3").latency, L::int_mul);  // imul rax, rbx
   const auto div = of("48f7f3");                  // div rbx
