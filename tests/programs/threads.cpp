@@ -21,6 +21,18 @@
 #include <thread>
 #include <vector>
 
+// A variable in the middle of its cache line, as most are.
+asm(".pushsection .bss, \"aw\", %nobits\n"
+    ".balign 64\n"
+    ".skip 24\n"
+    ".globl together\n"
+    ".type together, %object\n"
+    ".size together, 8\n"
+    "together: .skip 8\n"
+    ".balign 64\n"
+    ".popsection");
+extern "C" std::atomic<long> together;
+
 namespace {
 
 void spin(int rounds) {
@@ -41,7 +53,6 @@ struct alignas(64) Line {
   volatile long count[2] = {};
 };
 Line neighbours;
-alignas(64) std::atomic<long> together;
 std::atomic<int> ready;
 
 __attribute__((noinline)) void count_beside(int index, int rounds) {

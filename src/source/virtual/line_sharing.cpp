@@ -118,6 +118,15 @@ void add(std::vector<LineUse>& uses, LineUse use) {
   same->end = std::max(same->end, use.end);
 }
 
+// Where the line begins for those who pass it on. Others, such as the loader, may have been before
+// it. Uses are sorted, the one with most transfers first.
+std::uint32_t first_passed_byte(const std::vector<LineUse>& uses) {
+  std::uint32_t first = uses.empty() ? 0 : uses.front().first;
+  for (const LineUse& use : uses)
+    if (use.transfers >= uses.front().transfers / 2) first = std::min(first, use.first);
+  return first;
+}
+
 }  // namespace
 
 sample::LineSharing line_sharing(const core::Coherence& coherence, const ModelFeed& feed,
@@ -136,7 +145,6 @@ sample::LineSharing line_sharing(const core::Coherence& coherence, const ModelFe
     sample::SharedLine& shown = sharing.lines.emplace_back();
     shown.address = ModelFeed::address_in_process(line.address);
     shown.pid = static_cast<pid_t>(feed.process_at(line.address).pid);
-    shown.variable = namer.variable(line.address);
     shown.transfers = line.transfers;
     shown.true_transfers = line.true_transfers;
     shown.false_transfers = line.false_transfers;
@@ -147,6 +155,7 @@ sample::LineSharing line_sharing(const core::Coherence& coherence, const ModelFe
     std::ranges::stable_sort(shown.uses, std::ranges::greater(), [](const LineUse& use) {
       return std::pair(use.transfers, use.loads + use.stores);
     });
+    shown.variable = namer.variable(line.address + first_passed_byte(shown.uses));
   }
   return sharing;
 }
