@@ -32,8 +32,8 @@ class OwnThread {
   // Counts begin at 0 again, running or not.
   [[nodiscard]] Result<void> reset();
   [[nodiscard]] Result<std::vector<sample::Count>> read();
-  // The same as plain numbers, without the heap where the engine counts all events. False when one
-  // is missing, or in another thread.
+  // Reads plain numbers, without the heap where the engine counts all events. False when one is
+  // missing, or in another thread.
   [[nodiscard]] bool read_plain(std::span<std::uint64_t> counts);
   // Of an event that the engine counts; see OwnCounters.
   [[nodiscard]] Result<void> set_threshold(std::size_t event, std::uint64_t every,

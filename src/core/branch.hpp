@@ -77,7 +77,7 @@ class BranchUnit {
 
   // Whether it was mispredicted.
   bool execute(const Branch& branch);
-  // The same for a conditional branch, the commonest.
+  // A conditional branch, the commonest kind: whether it was mispredicted.
   bool execute_conditional(std::uint64_t address, bool is_taken) {
     constexpr auto kKind = static_cast<std::size_t>(BranchKind::conditional);
     const bool is_wrong = direction_->predict_and_learn(address, is_taken) != is_taken;

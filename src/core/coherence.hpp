@@ -82,7 +82,7 @@ class Coherence {
   [[nodiscard]] std::uint32_t line_bytes() const { return line_bytes_; }
   [[nodiscard]] bool is_held_by_others(std::uint32_t thread, std::uint64_t address) const;
   [[nodiscard]] SharingCounts counts() const;
-  // The same without the transfers whose receiver still has the line: these are not decided yet.
+  // Counts without the transfers whose receiver still has the line: these are not decided yet.
   [[nodiscard]] const SharingCounts& decided() const { return counts_; }
   // Lines that were passed between threads, those with the most transfers first.
   [[nodiscard]] std::vector<SharedLine> lines() const;

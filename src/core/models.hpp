@@ -107,7 +107,7 @@ class Models {
   Step execute(std::uint32_t thread, const Instruction& instruction,
                std::span<const Touched> touched, bool is_taken = false, std::uint64_t target = 0);
 
-  // The same as each instruction of the block in turn. `touches(take)` calls `take` with each
+  // Executes each instruction of the block in turn. `touches(take)` calls `take` with each
   // BlockTouch; the observer is one like BlockObserver.
   template <class Touches, class Observer>
   void execute(std::uint32_t number, const CodeBlock& block, Touches&& touches, const BlockEnd& end,

@@ -67,7 +67,7 @@ class TimingRun {
   // When the line of code is there that the instruction begins in.
   Cycle fetch_code(const Execution& execution);
   [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
-  // The same for what the instruction computes with.
+  // When its sources are ready. Results of FP additions reach other units some cycles later.
   [[nodiscard]] Cycle operands_ready(const Instruction& instruction, Cycle at) const;
   Cycle start_on(Unit unit, Cluster cluster, Cycle at, int cycles);
   Cycle operate(const Instruction& instruction, Cycle at);

@@ -27,7 +27,7 @@ class Run {
   // The program's end. A program that the engine could not run to its end is an error that says
   // why.
   [[nodiscard]] Result<ProcessEnd> wait();
-  // The same error alone, for who waits for child() himself.
+  // The error of wait(), for callers that wait for child() themselves.
   [[nodiscard]] Result<void> check() const;
   // Whether anything was counted at all, of all processes. What was is exact, also where check()
   // fails: then a process of the run was ended early.

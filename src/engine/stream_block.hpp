@@ -89,7 +89,7 @@ class StreamBlock {
          is_plain_ ? std::span<const StreamSum>(plain_) : resolved(record, scratch))
       take(each.touch(record));
   }
-  // The same as a list, which is valid until the scratch memory is used again.
+  // All touches as a list, which is valid until the scratch memory is used again.
   [[nodiscard]] std::span<const StreamTouch> touches(const std::byte* record,
                                                      StreamScratch& scratch) const;
 

@@ -33,7 +33,7 @@ class Tally {
   // All events of one thread so far.
   [[nodiscard]] Result<EventVector> of_slot(std::uint32_t slot);
 
-  // The same, of those blocks alone for which `chosen` is true.
+  // All events of one thread in those blocks for which `chosen` is true.
   using Choice = std::function<bool(const BlockEntry&)>;
   [[nodiscard]] Result<EventVector> of_slot(std::uint32_t slot, const Choice& chosen);
 

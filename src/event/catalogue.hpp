@@ -31,7 +31,7 @@ struct Catalogue {
 [[nodiscard]] Catalogue list_events(const ResolverOptions& options,
                                     const std::vector<std::string>& words);
 
-// The same for another CPU, from libpfm4's tables: "skl", "amd64_fam19h_zen3", "skylake", "zen3".
+// The names of another CPU that match, from libpfm4's tables: "skl", "amd64_fam19h_zen3", "zen3".
 [[nodiscard]] Result<Catalogue> list_events_of_cpu(std::string_view cpu,
                                                    const ResolverOptions& options,
                                                    const std::vector<std::string>& words);

@@ -12,7 +12,7 @@ namespace loft::model {
 [[nodiscard]] Result<Eigen::VectorXd> least_squares(const Eigen::MatrixXd& a,
                                                     const Eigen::VectorXd& b);
 
-// The same among all x ≥ 0 (Lawson and Hanson's active sets).
+// The x with the smallest |Ax - b| among all x ≥ 0 (Lawson and Hanson's active sets).
 [[nodiscard]] Result<Eigen::VectorXd> non_negative_least_squares(const Eigen::MatrixXd& a,
                                                                  const Eigen::VectorXd& b);
 

@@ -137,7 +137,7 @@ const char* unit_of(RoofKind kind);
 
 // The constant of that name, or nullptr.
 const Constant* find_constant(const Machine& machine, const std::string& name);
-// The same among the parameters of a core: "int_mul_latency_cycles".
+// A parameter of its core, such as "int_mul_latency_cycles", or nullptr.
 const Constant* find_core_parameter(const Machine& machine, const std::string& name);
 
 }  // namespace loft::model

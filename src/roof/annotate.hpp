@@ -38,7 +38,7 @@ struct AnnotateWanted {
     const CodeByFunction& code, const AddressTimes& times,
     const std::vector<model::RoofPoint>& points, const AnnotateWanted& wanted, Sources& sources);
 
-// The same choice among functions that are annotated already.
+// Those of `functions`, annotated already, that are wanted.
 [[nodiscard]] std::vector<model::AnnotatedFunction> chosen(
     const std::vector<model::AnnotatedFunction>& functions, const AnnotateWanted& wanted);
 

@@ -43,9 +43,10 @@ ByFunction by_function(const KeptWindow& kept, const std::vector<float>& cycles,
   return sums;
 }
 
-// The same without a cause. Instructions leave in bursts behind one that was waited for: without
-// the wait they may be charged with what another function was charged with. What only moved from
-// one function to another is no gain: savings are scaled to those of the whole window.
+// What a window's instructions take without a cause. Instructions leave in bursts behind one that
+// was waited for: without the wait they may be charged with what another function was charged with.
+// What only moved from one function to another is no gain: savings are scaled to those of the whole
+// window.
 ByFunction without_moves(const ByFunction& all, ByFunction without) {
   double saved = 0;
   double gained = 0;

@@ -31,10 +31,10 @@ namespace loft::roof {
 // What the timing model says, by function, and by loop where roof/loop_why.hpp added them.
 struct Account {
   std::map<FunctionKey, model::TimedPart> functions;
-  // The same with data that the warm-up did not see as near as they can be; empty where there are
+  // Times if data that the warm-up did not see were as near as they can be; empty where there are
   // none to speak of.
   std::map<FunctionKey, model::TimedPart> nearest;
-  // The same with L3 as quick as on a quiet machine: what comes back to its lines soon enough finds
+  // Times if L3 were as quick as on a quiet machine: what comes back to its lines soon enough finds
   // them there, whatever others evict. Empty where others did not disturb L3.
   std::map<FunctionKey, model::TimedPart> quiet_l3;
   Alternating alternating;

@@ -39,7 +39,7 @@ struct Done {
 [[nodiscard]] std::string work_event_names();
 [[nodiscard]] std::string work_and_engine_event_names();
 
-// The same, resolved.
+// The events behind such names.
 [[nodiscard]] Result<std::vector<event::Event>> virtual_events(const std::string& names);
 
 // Which column of a table of counts is which event.

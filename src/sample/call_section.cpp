@@ -57,7 +57,7 @@ class Reader {
   std::uint32_t index(std::size_t limit) {
     return static_cast<std::uint32_t>(checked(number(), limit));
   }
-  // The same plus 1, or 0 for `none`.
+  // An index below `limit`, written plus 1; 0 stands for `none`.
   std::uint32_t index_or(std::size_t limit, std::uint32_t none) {
     const std::uint64_t value = checked(number(), limit + 1);
     return value == 0 ? none : static_cast<std::uint32_t>(value - 1);

@@ -53,7 +53,7 @@ class Record : public ::testing::Test {
     said.notes = read_file(folder_ + "/notes").value_or("");
     return said;
   }
-  // The same, by a way to watch that this user or kernel may not have: then the case is skipped,
+  // Records by a way to watch that this user or kernel may not have: then the case is skipped,
   // and the answer is false. What the kernel's verifier refuses is our own mistake.
   bool recorded_by(const std::string& recorder, const std::string& flags,
                    const std::string& command) {

@@ -11,10 +11,10 @@ namespace loft::engine::runtime {
 void open_exec(const char* engine, const char* program);
 const char* program_path();
 
-// execve and execveat of the program. Returns only an error, the one that the kernel would give.
+// execve of the program. Both return only an error, the one that the kernel would give.
 long run_exec(Context* context, const char* path, std::uint64_t arguments,
               std::uint64_t environment);
-// The same, of a path that starts at a descriptor; an empty one means the descriptor's own file.
+// execveat: the path starts at a descriptor; an empty one means the descriptor's own file.
 long run_exec_at(Context* context, std::uint64_t descriptor, const char* path,
                  std::uint64_t arguments, std::uint64_t environment);
 

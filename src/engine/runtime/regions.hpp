@@ -25,7 +25,7 @@ struct Region {
 // The executable region around `pc`, or null when the program may not execute there.
 const Region* find_region(std::uint64_t pc);
 
-// The same, only from what is known already.
+// The region around `pc` if it was found before, or null. Never asks the kernel.
 const Region* known_region(std::uint64_t pc);
 
 // Where else the byte of shared code at `address` can be written.

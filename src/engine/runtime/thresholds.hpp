@@ -32,7 +32,7 @@ bool is_alarm();
 // What a block adds to the distance of each threshold before it runs; true when it adds anything.
 bool weigh_block(const Block& block, std::uint32_t* weights);
 
-// The same of a block that was recorded, for one threshold.
+// What a block that was recorded adds to the distance of one threshold.
 std::uint64_t recorded_weight(const BlockEntry& block, std::uint32_t threshold);
 
 // What each of an instruction's units adds to the distance of a threshold.

@@ -105,7 +105,7 @@ AddressRange table_range();
 // A table of the bytes of an xsave area, 16 bits each, by the lowest ten bits of its component
 // mask.
 std::uint32_t state_table();
-// The same for components 17 to 19, which are added to it; most machines have none of them.
+// Bytes of components 17 to 19, which are added to it; most machines have none of them.
 bool has_high_states();
 std::uint32_t high_state_table();
 

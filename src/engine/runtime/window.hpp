@@ -32,7 +32,7 @@ void follow_window(Context* context);
 void join_window(Context* context, std::uint32_t window);
 // The thread writes no more in this window. Does nothing outside of one.
 void leave_window(Context* context);
-// The same for this one of the thread's contexts alone.
+// This one of the thread's contexts writes no more in the window; its others may.
 void leave_own_window(Context* context);
 // The thread has handed over so many bytes.
 void spend_window(Context* context, std::uint64_t bytes);

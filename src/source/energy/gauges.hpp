@@ -44,8 +44,8 @@ class Gauges {
   // changed evenly since the reading before.
   [[nodiscard]] std::vector<std::optional<double>> advance(Nanoseconds at);
 
-  // The same for whoever asks often: gauges that take long (those of some GPUs take milliseconds)
-  // are read seldom.
+  // Joules for callers that ask often: gauges that take long to read (those of some GPUs take
+  // milliseconds) are read seldom.
   struct Step {
     bool is_read = false;
     std::optional<double> joules;  // since it was last read

@@ -37,7 +37,7 @@ class Group {
   // One reading per member, in the order in which they were added.
   [[nodiscard]] Result<std::vector<RawReading>> read() const;
 
-  // The same into `readings`, one for each member, without an allocation; false where that fails.
+  // Reads into `readings`, one for each member, without an allocation; false where that fails.
   // For groups that are read at once.
   [[nodiscard]] bool read_into(std::span<RawReading> readings) const noexcept;
 

@@ -79,7 +79,7 @@ class Recorder {
 // privilege, with counts from Linux 6.12 on.
 [[nodiscard]] Result<std::unique_ptr<Recorder>> open_perf_recorder(const WatchPlan& plan);
 
-// The same where it can count, and nothing where it cannot.
+// A perf recorder on kernels where it can count; an error on those where it cannot.
 [[nodiscard]] Result<std::unique_ptr<Recorder>> open_counting_perf_recorder(const WatchPlan& plan);
 
 // Counters for every thread, which ptrace holds at its birth: for kernels on which threads that
