@@ -19,15 +19,26 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/places.hpp"
 #include "base/result.hpp"
 #include "sample/call_request.hpp"
 #include "sample/calls.hpp"
 
 namespace loft::source::calls {
 
+class Counters;
+
+// What is measured beside the time.
+struct CallMeters {
+  std::shared_ptr<const Counters>
+      counters;          // of hardware, that calls are counted with; may be none
+  bool energy = false;   // single calls are kept then
+  SystemRoot root = {};  // where its meters are
+};
+
 class CallWatch {
  public:
-  explicit CallWatch(const sample::CallRequest& request);
+  explicit CallWatch(const sample::CallRequest& request, CallMeters meters = {});
   CallWatch(CallWatch&&) noexcept;
   ~CallWatch();
 

@@ -28,6 +28,7 @@ Result<void> follow(const NativeCalls& calls, Supervisor& supervisor, CallWatch&
 Result<ProcessEnd> run_command(const NativeCalls& calls, CallWatch& watch) {
   LOFT_TRY(auto child, ChildProcess::prepare(calls.command, calls.streams));
   LOFT_TRY(auto supervisor, Supervisor::create([&](int signal) { child.signal(signal); }));
+  supervisor.end_with(calls.life);
   LOFT_CHECK(watch.launch(child.pid()));
   LOFT_CHECK(child.start([&] { watch.drain(); }));
   LOFT_CHECK(supervisor.follow(child.pid()));
@@ -37,6 +38,13 @@ Result<ProcessEnd> run_command(const NativeCalls& calls, CallWatch& watch) {
     return Failure(*watch.error());
   }
   watch.drain();
+  if (!supervisor.all_ended()) {  // nobody waits for it any more
+    LOFT_CHECK(watch.detach());
+    ProcessEnd end;
+    end.elapsed = now() - child.start_time();
+    child.release();
+    return end;
+  }
   LOFT_TRY(const ProcessEnd end, child.wait());
   LOFT_CHECK(watch.detach());  // processes that have outlived it
   return end;
@@ -44,6 +52,7 @@ Result<ProcessEnd> run_command(const NativeCalls& calls, CallWatch& watch) {
 
 Result<ProcessEnd> run_attached(const NativeCalls& calls, CallWatch& watch) {
   LOFT_TRY(auto supervisor, Supervisor::create({}));
+  supervisor.end_with(calls.life);
   const Nanoseconds begin = now();
   for (const pid_t pid : calls.processes) {
     LOFT_CHECK(supervisor.follow(pid));
@@ -61,7 +70,7 @@ Result<ProcessEnd> run_attached(const NativeCalls& calls, CallWatch& watch) {
 }  // namespace
 
 Result<sample::CallRun> watch_calls(const NativeCalls& calls) {
-  CallWatch watch(calls.request);
+  CallWatch watch(calls.request, calls.meters);
   const bool is_attached = calls.command.empty();
   LOFT_TRY(const ProcessEnd end,
            is_attached ? run_attached(calls, watch) : run_command(calls, watch));
