@@ -445,6 +445,30 @@ TEST(NativeCalls, LeavesARunningProgramAsItWas) {
   EXPECT_EQ(program.end(), 0);
 }
 
+TEST(NativeCalls, LeavesHotFunctionsAloneAndSaysSo) {
+  Answering program;
+  sample::CallRequest request;
+  request.patterns = {"step"};
+  request.has_budget = true;
+  request.budget = 1e-6;
+  CallWatch watch(request);
+  const auto attached = watch.attach(program.pid());
+  ASSERT_TRUE(attached) << to_string(attached.error());
+  for (int i = 0; i < 1'000; ++i) program.ask();  // a millisecond of its time, and more
+  watch.look();
+  program.ask();
+  ASSERT_TRUE(watch.detach());
+  const CallRun run = watch.take();
+  EXPECT_EQ(of(run, "step").calls, 100'000u) << "the last were not seen";
+  EXPECT_THAT(run.functions[0].why_not, HasSubstr("left alone"));
+  EXPECT_EQ(program.end(), 0);
+}
+
+TEST(NativeCalls, SaysWhatWatchingTook) {
+  EXPECT_THAT(watch({"fib"}, {"fib", "25"}).notes,
+              testing::Contains(HasSubstr("watching fib took")));
+}
+
 // A process that watches another and then does nothing more; 0 where it may not.
 pid_t start_watcher(pid_t pid) {
   int ends[2];

@@ -131,6 +131,8 @@ Result<void> CallWatch::detach() { return state_->tracer.detach(); }
 
 Nanoseconds CallWatch::held() const { return state_->tracer.held(); }
 
+double CallWatch::nanoseconds_per_call() const { return cost_of_call(state_->request.only_counts); }
+
 namespace {
 
 // The counters' quantities, or none of them where one was not counted all the time.
@@ -209,6 +211,7 @@ std::optional<Nanoseconds> CallWatch::interval() const { return std::nullopt; }
 const std::optional<Error>& CallWatch::error() const { return state_->error; }
 Result<void> CallWatch::detach() { return {}; }
 Nanoseconds CallWatch::held() const { return Nanoseconds(0); }
+double CallWatch::nanoseconds_per_call() const { return 0; }
 sample::CallRun CallWatch::take() { return {}; }
 
 }  // namespace loft::source::calls

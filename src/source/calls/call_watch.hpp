@@ -58,6 +58,8 @@ class CallWatch {
   [[nodiscard]] Result<void> detach();
   // How long threads of a running program were held, at most.
   [[nodiscard]] Nanoseconds held() const;
+  // What watching one call takes, in nanoseconds.
+  [[nodiscard]] double nanoseconds_per_call() const;
   // What was counted, once it is detached. How the program ended is left to who followed it.
   [[nodiscard]] sample::CallRun take();
 

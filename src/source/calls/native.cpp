@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "source/calls/call_watch.hpp"
 #include "source/supervisor.hpp"
@@ -67,6 +68,38 @@ Result<ProcessEnd> run_attached(const NativeCalls& calls, CallWatch& watch) {
   return end;
 }
 
+// CPU time of all threads, or the time that passed where that is not known.
+double seconds_of(const ProcessEnd& end) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  const double used = seconds(end.usage.ru_utime) + seconds(end.usage.ru_stime);
+  return used > 0 ? used : to_seconds(end.elapsed);
+}
+
+// What watching the most costly functions took, where it is more than the usual budget.
+void note_cost(const sample::CallRequest& request, sample::CallRun& run, double nanoseconds) {
+  if (request.has_budget) return;
+  std::vector<std::pair<double, std::size_t>> costly;
+  for (std::size_t i = 0; i < run.functions.size(); ++i) {
+    const double seconds = static_cast<double>(run.statistics[i].calls) * nanoseconds * 1e-9;
+    if (seconds > request.budget * seconds_of(run.end)) costly.emplace_back(seconds, i);
+  }
+  std::ranges::sort(costly, std::greater());
+  constexpr std::size_t kMost = 3;
+  std::string names;
+  double sum = 0;
+  for (std::size_t i = 0; i < costly.size(); ++i) {
+    sum += costly[i].first;
+    if (i < kMost) names += (i == 0 ? "" : ", ") + run.functions[costly[i].second].name;
+  }
+  if (costly.size() > kMost) names += fmt::format(" and {} others", costly.size() - kMost);
+  if (!costly.empty())
+    run.notes.push_back(fmt::format(
+        "watching {} took about {:.0f} % of the time; --budget leaves such functions alone", names,
+        std::min(100.0, 100 * sum / seconds_of(run.end))));
+}
+
 }  // namespace
 
 Result<sample::CallRun> watch_calls(const NativeCalls& calls) {
@@ -77,6 +110,7 @@ Result<sample::CallRun> watch_calls(const NativeCalls& calls) {
   sample::CallRun run = watch.take();
   run.end = end;
   run.command = calls.command;
+  note_cost(calls.request, run, watch.nanoseconds_per_call());
   if (is_attached)
     run.notes.push_back(fmt::format("the program was held for {:.1f} ms at most",
                                     static_cast<double>(watch.held().count()) / 1e6));
