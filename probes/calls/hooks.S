@@ -128,7 +128,12 @@ entry_clock:
         rdtsc
         shlq    $32, %rdx
         orq     %rdx, %rax
+        movq    %rax, LOFT_CALLS_BEGIN(%rcx)
+        movq    %gs:LOFT_CALLS_SKEW, %rdx
+        subq    %rdx, %rax
         movq    %rax, LOFT_CALLS_START(%rcx)
+        addq    %gs:LOFT_CALLS_FLOOR, %rdx
+        movq    %rdx, %gs:LOFT_CALLS_SKEW
 entry_done:
         restore_three
 entry_template_end:
@@ -217,12 +222,13 @@ exit_again:
         rdtsc
         shlq    $32, %rdx
         orq     %rdx, %rax
+        subq    %gs:LOFT_CALLS_SKEW, %rax
         subq    LOFT_CALLS_START(%rcx), %rax
         movl    LOFT_CALLS_FUNCTION(%rcx), %edi
         andl    $~LOFT_CALLS_FACTS, %edi
         addq    %gs:LOFT_CALLS_SELF, %rdi
         cmpq    LOFT_CALLS_LARGE(%rdi), %rax
-        ja      exit_large
+        ja      exit_large                      /* or less than the clock itself takes */
         movq    %rax, %rsi
         subq    LOFT_CALLS_CHILD(%rcx), %rsi
         movl    LOFT_CALLS_NODE(%rcx), %edx

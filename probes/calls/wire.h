@@ -22,19 +22,24 @@
 #define LOFT_CALLS_DEPTH 0x58    /* keep calls below this frame */
 #define LOFT_CALLS_NODES 0x60    /* the address of the nodes */
 #define LOFT_CALLS_LARGEST 0x70  /* the address of the largest calls */
+#define LOFT_CALLS_FLOOR 0x78    /* ticks that the clock takes in each call */
 #define LOFT_CALLS_STACKS 0x80   /* the stacks that were left */
 #define LOFT_CALLS_STACK_COUNT 64
+#define LOFT_CALLS_SKEW                                                    \
+  0x480 /* what the clock took of the thread's time so far: no call has it \
+         */
 
 /* A frame. Memory begins as 0: the slot of a frame that is not used is above all others. */
 #define LOFT_CALLS_FRAMES 0x1000 /* the first is a sentinel that never ends */
-#define LOFT_CALLS_FRAME_SIZE 48
+#define LOFT_CALLS_FRAME_SIZE 56
 #define LOFT_CALLS_NOT_SLOT 0  /* the complement of where the return address of the call is */
-#define LOFT_CALLS_START 8     /* ticks */
+#define LOFT_CALLS_START 8     /* ticks, without those of the clock (SKEW) */
 #define LOFT_CALLS_CHILD 16    /* ticks that watched callees took */
 #define LOFT_CALLS_FUNCTION 24 /* 32 bits: the offset of its sums, and what is known of it */
 #define LOFT_CALLS_ON_STACK 28 /* 32 bits */
 #define LOFT_CALLS_RETURN 32   /* the return address */
 #define LOFT_CALLS_NODE 40     /* 32 bits: its node, see below */
+#define LOFT_CALLS_BEGIN 48    /* ticks */
 #define LOFT_CALLS_FRAME_COUNT 16384
 
 /* The lowest bits of a frame's function. */
@@ -75,6 +80,10 @@
 #define LOFT_CALLS_NODE_SUM 16
 #define LOFT_CALLS_NODE_OWN 24
 
+/* Hardware counters, read beside the clock by the slow way alone: a context with counters has no
+ * LIMIT and a RING that nobody writes, so that the fast ways hand over to it. */
+#define LOFT_CALLS_COUNTER_COUNT 4
+
 /* A call that was kept. */
 #define LOFT_CALLS_KEPT_SIZE 40
 
@@ -90,6 +99,7 @@ struct loft_calls_frame {
   uint64_t return_address;
   uint32_t node;
   uint32_t spare;
+  uint64_t begin;
 };
 
 struct loft_calls_node {
@@ -121,6 +131,27 @@ struct loft_calls_kept {
   uint32_t flags; /* as sample::CallFlag */
 };
 
+/* What counters showed when a frame began, and what watched callees counted. */
+struct loft_calls_frame_counts {
+  uint64_t start[LOFT_CALLS_COUNTER_COUNT];
+  uint64_t child[LOFT_CALLS_COUNTER_COUNT];
+};
+
+/* A counter of all calls of a function, as loft_calls_sums has the ticks. */
+struct loft_calls_count_sums {
+  uint64_t sum;
+  uint64_t total;
+  uint64_t own;
+  uint64_t not_min;
+  uint64_t max;
+};
+
+/* What one call counted, or all calls of a node. */
+struct loft_calls_counts {
+  uint64_t value[LOFT_CALLS_COUNTER_COUNT];
+  uint64_t own[LOFT_CALLS_COUNTER_COUNT];
+};
+
 /* Where it was saved, and its number. */
 struct loft_calls_left_stack {
   uint64_t saved_at;
@@ -144,8 +175,18 @@ struct loft_calls_context {
   uint64_t nodes;
   uint64_t node_count; /* that are used */
   uint64_t largest;
-  uint64_t spare;
+  uint64_t floor;
   struct loft_calls_left_stack stacks[LOFT_CALLS_STACK_COUNT];
+  uint64_t skew;
+  uint64_t last;      /* the last frame that there is room for, also with counters */
+  uint64_t counters;  /* how many there are; the addresses below are 0 where there is none */
+  uint64_t uncounted; /* readings of a counter that the kernel had not put on the hardware */
+  uint64_t pages[LOFT_CALLS_COUNTER_COUNT]; /* the kernel's page of each: perf_event_mmap_page */
+  uint64_t frame_counts;                    /* by frame */
+  uint64_t count_sums;                      /* by function, LOFT_CALLS_COUNTER_COUNT each */
+  uint64_t kept_counts;                     /* by place in the ring: loft_calls_counts */
+  uint64_t largest_counts;                  /* by place among the largest: loft_calls_counts */
+  uint64_t node_counts;                     /* by node: loft_calls_counts */
 };
 
 /* What a function does that leaves calls without their returns, or that the agent must know of. */
@@ -155,7 +196,8 @@ enum loft_calls_leave {
   kLoftCatches = 3,      /* called from where an exception was caught */
   kLoftJumps = 4,        /* longjmp(to, value) */
   kLoftSetsSegment = 5,  /* arch_prctl(code, address) */
-  kLoftCallsSystem = 6   /* syscall(number, code, address) */
+  kLoftCallsSystem = 6,  /* syscall(number, code, address) */
+  kLoftWritesSegment = 7 /* has an instruction that sets gs */
 };
 
 /* What the agent's code begins with: offsets in it. */

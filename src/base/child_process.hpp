@@ -62,6 +62,9 @@ class ChildProcess {
   // Blocks until the program has ended and reaps it.
   [[nodiscard]] Result<ProcessEnd> wait();
 
+  // Lets the program go on without an owner.
+  void release() { pid_ = -1; }
+
   // Sends a signal; a process that is already gone is not an error.
   void signal(int number) const;
 

@@ -7,10 +7,14 @@
 #include "cli/call_flags.hpp"
 #include "cli/call_outputs.hpp"
 #include "cli/command.hpp"
+#include "cli/guarded_run.hpp"
+#include "event/resolver.hpp"
 #include "roof/call_runs.hpp"
+#include "source/calls/counters.hpp"
 #include "source/calls/native.hpp"
 #include "source/scheduler/call_file.hpp"
 #include "source/virtual/calls.hpp"
+#include "view/calls.hpp"
 
 namespace loft::cli {
 namespace {
@@ -78,15 +82,44 @@ Result<void> check(const CallFlags& flags) {
   return {};
 }
 
-Result<sample::CallRun> count(const CallFlags& flags, const sample::CallRequest& request) {
+// Energy is no event: it leaves the list of them.
+bool take_energy(sample::CallRequest& request) { return std::erase(request.events, "energy") != 0; }
+
+// Counters of the processor for all of the events.
+Result<std::shared_ptr<source::calls::Counters>> counters_for(
+    const std::vector<std::string>& names) {
+  event::Resolver resolver;
+  std::vector<event::Event> events;
+  for (const std::string& name : names) {
+    LOFT_TRY(event::Event event, resolver.resolve(name));
+    events.push_back(std::move(event));
+  }
+  auto counters = std::make_shared<source::calls::PerfCounters>(std::move(events));
+  LOFT_CHECK(counters->check());
+  return counters;
+}
+
+// Natively in one run, where the processor has counters for all of the events; else the time is
+// taken natively, and the virtual PMU counts in a second run.
+Result<sample::CallRun> count(const CallFlags& flags, sample::CallRequest request, int life) {
   if (flags.source == "virtual") return source::virtual_pmu::count_calls(request, flags.command);
-  // The time is best taken natively, and there are no counters that could count beside it.
-  if (flags.source == "auto" && flags.pids.empty() && !flags.events.empty())
-    return roof::count_calls_twice(request, flags.command);
   source::calls::NativeCalls calls;
+  calls.meters.energy = take_energy(request);
+  if (!request.events.empty()) {
+    auto counters = counters_for(request.events);
+    const bool may_repeat = flags.source == "auto" && flags.pids.empty();
+    if (!counters && may_repeat)
+      return roof::count_calls_twice(request, flags.command, roof::Heard::once, calls.meters);
+    if (!counters) {
+      counters.error().hint = "count them with --source virtual, in a program that loft starts";
+      return Failure(counters.error());
+    }
+    calls.meters.counters = *std::move(counters);
+  }
   calls.request = request;
   calls.command = flags.command;
   calls.processes = flags.pids;
+  calls.life = life;
   if (!flags.duration.empty()) {
     LOFT_TRY(calls.most, parse_duration(flags.duration));
   }
@@ -105,19 +138,16 @@ Result<void> keep(const sample::CallRun& run, const CallFlags& flags, Terminal& 
   facts.command_line.emplace_back("--");
   facts.command_line.insert(facts.command_line.end(), flags.command.begin(), flags.command.end());
   LOFT_CHECK(source::scheduler::write_calls(flags.output.file, run, std::move(facts)));
-  terminal.note(fmt::format("loft: {} calls kept in {}; see 'loft report --calls {}'\n",
-                            run.calls.size(), flags.output.file, flags.output.file));
+  terminal.note(fmt::format("loft: {} kept in {}; see 'loft report --calls {}'\n",
+                            view::number_of(run.calls.size(), "call"), flags.output.file,
+                            flags.output.file));
   return {};
 }
 
-Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
-  const Output<ShownCalls>* form = nullptr;
-  if (!is_recording(flags.output)) {
-    LOFT_TRY(form, choose_output(call_outputs(), flags.output));
-  }
-  LOFT_CHECK(check(flags));
+Result<int> count_and_show(const CallFlags& flags, const Output<ShownCalls>* form, int life,
+                           Terminal& terminal) {
   LOFT_TRY(const sample::CallRequest request, make_request(flags));
-  LOFT_TRY(const sample::CallRun run, count(flags, request));
+  LOFT_TRY(const sample::CallRun run, count(flags, request, life));
   LOFT_CHECK(check_found(run.functions.size(), request));
   if (form == nullptr) {
     LOFT_CHECK(keep(run, flags, terminal));
@@ -128,6 +158,16 @@ Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
   return run.end.shell_status();
 }
 
+Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
+  const Output<ShownCalls>* form = nullptr;
+  if (!is_recording(flags.output)) {
+    LOFT_TRY(form, choose_output(call_outputs(), flags.output));
+  }
+  LOFT_CHECK(check(flags));
+  return run_guarded("watch calls",
+                     [&](int life) { return count_and_show(flags, form, life, terminal); });
+}
+
 }  // namespace
 
 void add_call(Command& app, Action& action) {
@@ -136,8 +176,9 @@ void add_call(Command& app, Action& action) {
       app.add_subcommand("call", "Count each call of the functions that match a pattern");
   command->add_option("--dso", flags->dso, "only functions of binaries with such a name: 'libm*'");
   command
-      ->add_option("-e,--event", flags->events,
-                   "events counted per call, comma-separated (virtual: up to 4; instructions)")
+      ->add_option(
+          "-e,--event", flags->events,
+          "events counted per call, comma-separated, up to 4; energy: what the machine used")
       ->allow_extra_args(false);
   command->add_option("-p,--pid", flags->pids, "watch these running processes")
       ->delimiter(',')

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "cli/call_flags.hpp"
 #include "cli/command.hpp"
+#include "cli/guarded_run.hpp"
 #include "cli/job_flags.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
@@ -22,6 +23,7 @@
 #include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/recording.hpp"
+#include "view/calls.hpp"
 
 namespace loft::cli {
 namespace {
@@ -43,6 +45,7 @@ struct RecordFlags {
   MetricFlags metrics;
   std::vector<std::string> calls;  // patterns of functions
   std::string longer;
+  int life = -1;  // see run_guarded()
   std::vector<pid_t> pids;
   bool whole_machine = false;
   std::vector<std::string> command;
@@ -231,6 +234,7 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
     LOFT_TRY(request.ring_bytes, ring_size(flags.what.ring));
   }
   LOFT_TRY(request.calls, calls_of(flags));
+  request.life = flags.life;
   request.until_all_end = flags.until_all_end;
   if (flags.isolate) {
     request.isolation.emplace().is_realtime = flags.is_realtime;
@@ -266,10 +270,10 @@ std::string summary(const RecordResult& result, const std::string& path) {
       format_seconds(to_seconds(result.wall)), with_separators(result.slices),
       with_separators(result.switches), with_separators(result.lost), result.description);
   if (result.calls)
-    text +=
-        fmt::format("{} single calls of {} functions, {} lost; see 'loft report --calls {}'\n",
-                    with_separators(result.calls->kept), with_separators(result.calls->functions),
-                    with_separators(result.calls->lost), name_of(path));
+    text += fmt::format("{} of {}, {} lost; see 'loft report --calls {}'\n",
+                        view::number_of(result.calls->kept, "single call"),
+                        view::number_of(result.calls->functions, "function"),
+                        with_separators(result.calls->lost), name_of(path));
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -360,10 +364,15 @@ Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
           launcher_warning(flags.command, "loft record", !flags.source.is_virtual());
       !warning.empty())
     terminal.note("loft: " + warning + "\n");
-  if (flags.job.is_given()) return record_rank(std::move(flags), terminal);
-  flags.output = own_output(flags.output);
-  if (!flags.page.empty()) flags.page = own_output(flags.page);
-  return record_to_file(flags, terminal);
+  const auto record = [&](int life) {
+    flags.life = life;
+    return flags.job.is_given() ? record_rank(flags, terminal) : record_to_file(flags, terminal);
+  };
+  if (!flags.job.is_given()) {
+    flags.output = own_output(flags.output);
+    if (!flags.page.empty()) flags.page = own_output(flags.page);
+  }
+  return flags.calls.empty() ? record(-1) : run_guarded("record calls", record);
 }
 
 }  // namespace

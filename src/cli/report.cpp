@@ -152,8 +152,14 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
                                      recording->history(), report.events};
   if ((output->needs & kShowsAll) != 0) note_choice(profiled.result.timeline, terminal);
   note_filters(*output, report, terminal);
-  const ShownReport all{flags,  *recording, options.filter,
-                        report, profile,    on_screen ? terminal.columns() : 0};
+  LOFT_TRY(const auto calls, calls_beside(flags, *recording));
+  const ShownReport all{flags,
+                        *recording,
+                        options.filter,
+                        report,
+                        profile,
+                        on_screen ? terminal.columns() : 0,
+                        calls ? &*calls : nullptr};
   LOFT_CHECK(write_output(*output, all, to, Stream::out, terminal));
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "cli/report_outputs.hpp"
 
 #include "source/file/schedule.hpp"
+#include "view/calls_exports.hpp"
 #include "view/recording_page.hpp"
 #include "view/report.hpp"
 #include "view/stacks.hpp"
@@ -47,7 +48,7 @@ std::string flame_graph(const ShownReport& shown) {
 Result<std::string> html(const ShownReport& shown) {
   return view::page_html(
       view::recording_page({shown.report, shown.profile, source::read_schedule(shown.recording),
-                            order_of(shown), shown.filter}));
+                            order_of(shown), shown.filter, shown.calls}));
 }
 
 Result<std::string> pprof(const ShownReport& shown) { return view::pprof_profile(shown.profile); }
@@ -56,6 +57,14 @@ Result<std::string> pprof(const ShownReport& shown) { return view::pprof_profile
 template <auto Show>
 Result<void> pieces(const ShownReport& shown, const PieceWriter& write) {
   Show(shown.profile, write);
+  return {};
+}
+
+Result<void> perfetto(const ShownReport& shown, const PieceWriter& write) {
+  bool goes_on = true;
+  view::perfetto_trace(shown.profile,
+                       [&](std::string_view piece) { return goes_on = write(piece); });
+  if (goes_on && shown.calls != nullptr) view::calls_perfetto(*shown.calls, write);
   return {};
 }
 
@@ -74,8 +83,7 @@ const std::vector<Output<ShownReport>>& report_outputs() {
       {{"pprof", {".pb.gz", ".pprof"}, kNeedsTree}, whole<pprof>},
       {{"speedscope", {".speedscope.json"}, kMoments}, pieces<view::speedscope_json>},
       {{"firefox", {".firefox.json", ".profile.json"}, kMoments}, pieces<view::firefox_json>},
-      {{"perfetto", {".perfetto-trace", ".pftrace", ".perfetto"}, kMoments},
-       pieces<view::perfetto_trace>},
+      {{"perfetto", {".perfetto-trace", ".pftrace", ".perfetto"}, kMoments}, perfetto},
   };
   return kOutputs;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/output.hpp"
 #include "cli/report_flags.hpp"
+#include "sample/calls.hpp"
 #include "sample/named_profile.hpp"
 #include "source/file/recording.hpp"
 
@@ -21,7 +22,8 @@ struct ShownReport {
   const sample::ProfileFilter& filter;
   const sample::Report& report;
   const sample::NamedProfile& profile;
-  int columns = 0;  // of the screen; 0: not shortened
+  int columns = 0;                         // of the screen; 0: not shortened
+  const sample::CallRun* calls = nullptr;  // that were recorded beside samples and slices
 };
 
 [[nodiscard]] const std::vector<Output<ShownReport>>& report_outputs();

@@ -52,7 +52,7 @@ inline constexpr std::uint32_t kMaxThresholds = 16;
 inline constexpr std::uint32_t kFirstDistance = kNoBlock + 1;
 // Behind them are running totals of the events that are counted per call.
 inline constexpr std::uint32_t kMaxCallEvents = 4;
-inline constexpr std::uint32_t kTotalLanes = 8;
+inline constexpr std::uint32_t kTotalLanes = 4;
 inline constexpr std::uint32_t kFirstTotal = kFirstDistance + kMaxThresholds;
 inline constexpr std::uint32_t kFirstBlock = kFirstTotal + kMaxCallEvents * kTotalLanes;
 inline constexpr std::int64_t kFarthest = std::int64_t{1} << 54;  // its highest byte is the sign

@@ -8,12 +8,14 @@
 namespace loft::roof {
 
 Result<sample::CallRun> count_calls_twice(const sample::CallRequest& request,
-                                          const std::vector<std::string>& command, Heard heard) {
+                                          const std::vector<std::string>& command, Heard heard,
+                                          source::calls::CallMeters beside) {
   LOFT_TRY(RepeatStreams streams, RepeatStreams::prepare());
   source::calls::NativeCalls native;
   native.request = request;
   native.request.events.clear();
   native.command = command;
+  native.meters = std::move(beside);
   native.streams = streams.first();
   if (heard == Heard::never) {
     LOFT_TRY(native.streams, streams.second());

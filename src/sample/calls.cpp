@@ -114,8 +114,13 @@ std::vector<CallEdge> callers(const CallRun& run) {
     edge.calls += node.calls;
     edge.values.resize(run.quantities.size());
     for (std::size_t q = 0; q < run.quantities.size(); ++q) {
-      edge.values[q].value += run.values_of_node(i)[q].value;
-      edge.values[q].self += run.values_of_node(i)[q].self;
+      const CallValue& value = run.values_of_node(i)[q];
+      if (value == kUnknownValue || edge.values[q] == kUnknownValue) {
+        edge.values[q] = kUnknownValue;
+        continue;
+      }
+      edge.values[q].value += value.value;
+      edge.values[q].self += value.self;
     }
   }
   std::vector<CallEdge> rows;

@@ -180,7 +180,7 @@ struct CallRun {
   std::uint64_t seen = 0;         // calls that were to be kept: those in `calls`, and
   std::uint64_t lost = 0;         // those that found no room
 
-  std::optional<double> overhead_ns;  // of the clock and the counters, which is in each call
+  std::optional<double> overhead_ns;  // of the clock: it was subtracted from each call
   std::string route;                  // "virtual" or "native"
   std::vector<std::string> notes;
   std::vector<std::string> command;  // that was run; empty where it ran already

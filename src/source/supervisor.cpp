@@ -49,7 +49,7 @@ Result<void> Supervisor::follow(pid_t pid) {
   Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process.is_open()) return failure_of_errno(errno, fmt::format("watch process {}", pid));
   polled_.push_back({process.get(), POLLIN, 0});
-  watched_.push_back({std::move(process), {}});
+  watched_.push_back({std::move(process), {}, false});
   ++running_;
   is_following_ = true;
   return {};
@@ -57,7 +57,13 @@ Result<void> Supervisor::follow(pid_t pid) {
 
 void Supervisor::on_readable(int fd, std::function<void()> action) {
   polled_.push_back({fd, POLLIN, 0});
-  watched_.push_back({Fd(), std::move(action)});
+  watched_.push_back({Fd(), std::move(action), false});
+}
+
+void Supervisor::end_with(int fd) {
+  if (fd < 0) return;
+  polled_.push_back({fd, 0, 0});
+  watched_.push_back({Fd(), [] {}, true});
 }
 
 void Supervisor::stop_reading() {
@@ -83,6 +89,7 @@ Result<void> Supervisor::wait(std::optional<Nanoseconds> most) {
     }
     const bool is_over = (polled_[i].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
     watched_[i].action();
+    is_interrupted_ = is_interrupted_ || watched_[i].ends_waiting;
     if (is_over) polled_[i].fd = -1;
   }
   return {};

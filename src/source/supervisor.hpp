@@ -43,6 +43,8 @@ class Supervisor {
   // Calls `action` whenever `fd` is readable, until the other side of it hangs up.
   void on_readable(int fd, std::function<void()> action);
   void stop_reading();  // all of them
+  // Ends the waiting, as a signal would, when the other side of `fd` is gone; -1: there is none.
+  void end_with(int fd);
 
   // Waits until something happens, at most for `most`, and calls the actions.
   [[nodiscard]] Result<void> wait(std::optional<Nanoseconds> most);
@@ -56,6 +58,7 @@ class Supervisor {
   struct Watched {
     Fd process;  // open where it is a process; else the descriptor belongs to somebody else
     std::function<void()> action;
+    bool ends_waiting = false;
   };
 
   explicit Supervisor(SignalTrap signals) : signals_(std::move(signals)) {}

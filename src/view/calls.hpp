@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sample/calls.hpp"
 
@@ -15,6 +17,12 @@ struct CallViewOptions {
   CallTables tables = CallTables::all;
   std::size_t rows = 20;  // of each table
 };
+
+// "1 call", "4,200 calls": `one` is the word for one of them.
+std::string number_of(std::uint64_t count, std::string_view one);
+
+// Whether a quantity is known of the nodes of the tree, and not of single calls alone.
+[[nodiscard]] bool is_known_of_tree(const sample::CallRun& run, std::size_t quantity);
 
 // Who measured, for people.
 std::string route_text(const sample::CallRun& run);

@@ -148,6 +148,17 @@ std::string optional_number(bool is_known, double value) {
   return is_known ? fmt::format("{}", value) : "";
 }
 
+// The value and its own part of each quantity; nothing between the commas of what is not known.
+std::string value_fields(const CallRun& run, std::span<const CallValue> values) {
+  std::string text;
+  for (std::size_t q = 0; q < run.quantities.size(); ++q) {
+    const bool is_known = values[q] != sample::kUnknownValue;
+    text += "," + optional_number(is_known, run.in_unit(q, values[q].value)) + "," +
+            optional_number(is_known, run.in_unit(q, values[q].self));
+  }
+  return text;
+}
+
 std::string function_rows(const CallRun& run) {
   std::string text =
       "function,dso,address,quantity,unit,calls,open,ended_early,unmeasured,total,self,mean,min,"
@@ -200,13 +211,7 @@ std::string call_rows(const CallRun& run, std::span<const std::size_t> order) {
                         csv_field(run.functions[call.function].dso), thread.process, thread.thread,
                         run.clock.time_of(call.begin).count(), call.depth,
                         name_field(run, call.caller), flags);
-    for (std::size_t q = 0; q < run.quantities.size(); ++q) {
-      const CallValue& value = run.values_of(i)[q];
-      const bool is_known = value != sample::kUnknownValue;
-      text += "," + optional_number(is_known, run.in_unit(q, value.value)) + "," +
-              optional_number(is_known, run.in_unit(q, value.self));
-    }
-    text += "\n";
+    text += value_fields(run, run.values_of(i)) + "\n";
   }
   return text;
 }
@@ -221,10 +226,7 @@ std::string node_rows(const CallRun& run) {
     text += fmt::format("{},{},{},{}", i,
                         node.parent == sample::kNoCallNode ? "" : std::to_string(node.parent),
                         name_field(run, node.function), node.calls);
-    for (std::size_t q = 0; q < run.quantities.size(); ++q)
-      text += fmt::format(",{},{}", run.in_unit(q, run.values_of_node(i)[q].value),
-                          run.in_unit(q, run.values_of_node(i)[q].self));
-    text += "\n";
+    text += value_fields(run, run.values_of_node(i)) + "\n";
   }
   return text;
 }

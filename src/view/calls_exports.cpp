@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "view/calls.hpp"
 #include "view/gzip.hpp"
 #include "view/perfetto_fields.hpp"
 #include "view/pprof_fields.hpp"
@@ -38,7 +39,9 @@ class PprofCalls {
 
   std::string write() {
     add_type("calls", "count");
-    for (const auto& quantity : run_.quantities) add_type(quantity.name, quantity.unit);
+    for (std::size_t q = 0; q < run_.quantities.size(); ++q)
+      if (is_known_of_tree(run_, q)) known_.push_back(q);
+    for (const std::size_t q : known_) add_type(run_.quantities[q].name, run_.quantities[q].unit);
     for (std::size_t i = 0; i < run_.nodes.size(); ++i) add_sample(i);
     for (std::size_t i = 0; i < run_.functions.size(); ++i) add_function(i);
     for (const std::string& text : strings_.all())
@@ -60,7 +63,7 @@ class PprofCalls {
     for (auto at = static_cast<std::uint32_t>(node); at != kNoCallNode; at = run_.nodes[at].parent)
       path.push_back(run_.nodes[at].function + 1);
     std::vector<std::int64_t> values{static_cast<std::int64_t>(run_.nodes[node].calls)};
-    for (std::size_t q = 0; q < run_.quantities.size(); ++q)
+    for (const std::size_t q : known_)
       values.push_back(
           static_cast<std::int64_t>(whole_unit(run_, q, run_.values_of_node(node)[q].self)));
     protozero::pbf_builder<pprof::Sample> sample(pb_, pprof::Profile::sample);
@@ -84,6 +87,7 @@ class PprofCalls {
   }
 
   const CallRun& run_;
+  std::vector<std::size_t> known_;  // quantities
   std::string out_;
   protozero::pbf_builder<pprof::Profile> pb_;
   pprof::Strings strings_;
@@ -98,7 +102,7 @@ enum class Event : pbf_tag_type { annotation = 4, type = 9, track = 11, name = 2
 enum class Annotation : pbf_tag_type { real = 5, integer = 3, name = 10 };
 constexpr std::int32_t kBegin = 1;
 constexpr std::int32_t kEnd = 2;
-constexpr std::uint32_t kSequence = 1;
+constexpr std::uint32_t kSequence = 1u << 20;  // samples beside them have others
 
 class PerfettoCalls {
  public:

@@ -35,7 +35,7 @@ PageColumn column_of(const CallQuantity& quantity, std::string name, std::string
 
 class PageOfCalls {
  public:
-  explicit PageOfCalls(const CallRun& run) : run_(run) {
+  PageOfCalls(const CallRun& run, Nanoseconds zero) : run_(run), zero_(zero) {
     for (std::uint32_t i = 0; i < run.functions.size(); ++i) {
       const CallStatistics& of = run.statistics[i];
       if (of.calls + of.open + of.unmeasured != 0) called_.push_back(i);
@@ -64,9 +64,9 @@ class PageOfCalls {
     return function == kNoFunction ? kNone : run_.functions[function].name;
   }
 
-  // Seconds since the run began.
+  // Seconds since second 0 of the page.
   [[nodiscard]] double time_of(std::uint64_t tick) const {
-    return to_seconds(run_.clock.time_of(tick) - run_.clock.at_zero);
+    return to_seconds(run_.clock.time_of(tick) - zero_);
   }
 
   [[nodiscard]] double value(std::size_t quantity, double raw) const {
@@ -126,7 +126,7 @@ class PageOfCalls {
   }
 
   void flame(std::size_t quantity) {
-    if (run_.nodes.empty()) return;
+    if (run_.nodes.empty() || !is_known_of_tree(run_, quantity)) return;
     const CallQuantity& of = run_.quantities[quantity];
     PageFlame flame{.title = of.name, .unit = of.is_time ? "s" : ""};
     double whole = 0;
@@ -311,12 +311,41 @@ class PageOfCalls {
   }
 
   const CallRun& run_;
+  Nanoseconds zero_;
   std::vector<std::uint32_t> called_;  // most of the first quantity first
   PageData page_;
 };
 
+template <typename Part>
+void append(std::vector<Part>& all, std::vector<Part> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
 }  // namespace
 
-PageData calls_page(const CallRun& run) { return PageOfCalls(run).make(); }
+PageData calls_page(const CallRun& run) { return PageOfCalls(run, run.clock.at_zero).make(); }
+
+std::optional<Nanoseconds> first_call(const CallRun& run) {
+  const auto first = std::ranges::min_element(run.calls, {}, &sample::KeptCall::begin);
+  if (first == run.calls.end()) return std::nullopt;
+  return run.clock.time_of(first->begin);
+}
+
+void add_calls(PageData& page, const CallRun& run, Nanoseconds zero) {
+  PageData more = PageOfCalls(run, zero).make();
+  page.calls = std::move(more.calls);
+  append(page.time_lines, std::move(more.time_lines));
+  append(page.histograms, std::move(more.histograms));
+  append(page.warnings, std::move(more.warnings));
+  page.figures.push_back(more.figures.front());
+  for (PageFlame& flame : more.flames) flame.title += " of calls";
+  append(page.flames, std::move(more.flames));
+  for (PageTable& table : more.tables)
+    if (table.title == "Functions") table.title = "Calls of functions";
+  append(page.tables, std::move(more.tables));
+  for (PageThread& thread : more.threads)
+    if (std::ranges::find(page.threads, thread.tid, &PageThread::tid) == page.threads.end())
+      page.threads.push_back(std::move(thread));
+}
 
 }  // namespace loft::view

@@ -3,11 +3,19 @@
 // how many began over time.
 #pragma once
 
+#include <optional>
+
+#include "base/clock.hpp"
 #include "sample/calls.hpp"
 #include "view/page.hpp"
 
 namespace loft::view {
 
 [[nodiscard]] PageData calls_page(const sample::CallRun& run);
+
+// When the first of its single calls began; nothing where there is none.
+[[nodiscard]] std::optional<Nanoseconds> first_call(const sample::CallRun& run);
+// Adds the parts of that page to one that is about more, and whose second 0 is `zero`.
+void add_calls(PageData& page, const sample::CallRun& run, Nanoseconds zero);
 
 }  // namespace loft::view

@@ -59,9 +59,10 @@ std::vector<std::uint32_t> called(const CallRun& run) {
   return order;
 }
 
-std::string more_line(std::size_t all, std::size_t shown, std::string_view what) {
+std::string more_line(std::size_t all, std::size_t shown, std::string_view one) {
   if (all <= shown) return {};
-  return fmt::format("  ... {} more {}\n", with_separators(all - shown), what);
+  return fmt::format("  ... {} more {}{}\n", with_separators(all - shown), one,
+                     all - shown == 1 ? "" : "s");
 }
 
 std::string heading(const CallRun& run) {
@@ -72,13 +73,12 @@ std::string heading(const CallRun& run) {
     calls += of.calls + of.unmeasured;
     open += of.open;
   }
-  std::string text = fmt::format(
-      "{} call{} of {} function{} ({} watched), {}\n", with_separators(calls),
-      calls == 1 ? "" : "s", with_separators(functions.size()), functions.size() == 1 ? "" : "s",
-      with_separators(run.functions.size()), route_text(run));
+  std::string text = fmt::format("{} of {} ({} watched), {}\n", number_of(calls, "call"),
+                                 number_of(functions.size(), "function"),
+                                 with_separators(run.functions.size()), route_text(run));
   if (open != 0)
-    text += fmt::format("{} call{} had not ended; totals and selfs have what was done until then\n",
-                        with_separators(open), open == 1 ? "" : "s");
+    text += fmt::format("{} had not ended; totals and selfs have what was done until then\n",
+                        number_of(open, "call"));
   return text;
 }
 
@@ -101,7 +101,7 @@ std::string count_table(const CallRun& run, std::size_t rows) {
   for (std::size_t i = 0; i < std::min(rows, order.size()); ++i)
     text += fmt::format("{:>14}  {}\n", with_separators(run.statistics[order[i]].calls),
                         name_of(run, order[i]));
-  return text + more_line(order.size(), rows, "functions");
+  return text + more_line(order.size(), rows, "function");
 }
 
 std::string function_table(const CallRun& run, std::size_t rows) {
@@ -127,7 +127,7 @@ std::string function_table(const CallRun& run, std::size_t rows) {
       text += fmt::format(" {:>14}", mean_text(run, of, q));
     text += "  " + name_of(run, order[i]) + remarks(of) + "\n";
   }
-  return text + more_line(order.size(), rows, "functions");
+  return text + more_line(order.size(), rows, "function");
 }
 
 // One line per step with calls, neighbours put together until they fit a screen.
@@ -201,7 +201,7 @@ std::string slowest_table(const CallRun& run, std::size_t rows) {
 std::string list_table(const CallRun& run, std::size_t rows) {
   std::string text = "\n" + call_header(run);
   for (std::size_t i = 0; i < std::min(rows, run.calls.size()); ++i) text += call_line(run, i);
-  return text + more_line(run.calls.size(), rows, "calls");
+  return text + more_line(run.calls.size(), rows, "call");
 }
 
 std::string caller_table(const CallRun& run, std::size_t rows) {
@@ -213,7 +213,7 @@ std::string caller_table(const CallRun& run, std::size_t rows) {
     text += fmt::format("{:>12} {:>14}  {} -> {}\n", with_separators(edges[i].calls),
                         value_text(run.quantities[0], edges[i].values[0].value),
                         name_of(run, edges[i].caller), name_of(run, edges[i].callee));
-  return text + more_line(edges.size(), rows, "pairs");
+  return text + more_line(edges.size(), rows, "pair");
 }
 
 class TreeText {
@@ -249,7 +249,7 @@ class TreeText {
       line(node, depth);
       push(node + 1, depth + 1);
     }
-    return text_ + more_line(run_.nodes.size(), shown_, "nodes");
+    return text_ + more_line(run_.nodes.size(), shown_, "node");
   }
 
  private:
@@ -281,7 +281,7 @@ std::string unwatched(const CallRun& run, std::size_t rows) {
                           function.hint.empty() ? "" : "; ", printable(function.hint));
   }
   if (count == 0) return {};
-  return "\nnot watched:\n" + text + more_line(count, rows, "functions");
+  return "\nnot watched:\n" + text + more_line(count, rows, "function");
 }
 
 std::string notes(const CallRun& run) {
@@ -290,13 +290,23 @@ std::string notes(const CallRun& run) {
     text += fmt::format("{} of {} calls that were to be kept found no room; statistics have them\n",
                         with_separators(run.lost), with_separators(run.seen));
   if (run.overhead_ns)
-    text +=
-        fmt::format("each call's time has {:.0f} ns of the measurement in it\n", *run.overhead_ns);
+    text += fmt::format("the clock takes {:.0f} ns of each call: they are subtracted\n",
+                        *run.overhead_ns);
   for (const std::string& note : run.notes) text += printable(note) + "\n";
   return text.empty() ? text : "\n" + text;
 }
 
 }  // namespace
+
+std::string number_of(std::uint64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", with_separators(count), one, count == 1 ? "" : "s");
+}
+
+bool is_known_of_tree(const CallRun& run, std::size_t quantity) {
+  for (std::size_t i = 0; i < run.nodes.size(); ++i)
+    if (run.values_of_node(i)[quantity] == sample::kUnknownValue) return false;
+  return true;
+}
 
 std::string route_text(const CallRun& run) {
   if (run.route == sample::kVirtualRoute)

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "event/recording_schema.hpp"
+#include "view/calls_page.hpp"
 #include "view/recording_page_tables.hpp"
 
 namespace loft::view {
@@ -28,6 +29,7 @@ class PageOfRecording {
       : report_(shown.report),
         profile_(shown.profile),
         filter_(shown.filter),
+        calls_(shown.calls),
         schedule_slices_(shown.schedule) {}
 
   PageData make(sample::TreeOrder order) {
@@ -45,6 +47,8 @@ class PageOfRecording {
     page_.tables.push_back(function_table(report_));
     if (!profile_.result.timeline.entries().empty()) page_.tables.push_back(thread_table(profile_));
     facts();
+    if (calls_ != nullptr)
+      add_calls(page_, *calls_, Nanoseconds(static_cast<std::int64_t>(start_.value_or(0))));
     return std::move(page_);
   }
 
@@ -59,6 +63,10 @@ class PageOfRecording {
     start_ = report_.first_time;
     for (const auto& slice : schedule_slices_)
       if (is_wanted(slice)) start_ = std::min(start_.value_or(slice.start), from_of(slice));
+    if (const auto first = calls_ == nullptr ? std::nullopt : first_call(*calls_)) {
+      const auto began = static_cast<std::uint64_t>(first->count());
+      start_ = std::min(start_.value_or(began), began);
+    }
     run_times_ = run_times();
     const std::uint64_t earliest = std::max(filter_.from, summary().first_time.value_or(0));
     for (const auto& entry : profile_.result.timeline.entries())
@@ -278,6 +286,7 @@ class PageOfRecording {
   const sample::Report& report_;
   const sample::NamedProfile& profile_;
   const sample::ProfileFilter& filter_;
+  const sample::CallRun* calls_;
   const std::vector<sample::RunSlice>& schedule_slices_;
   std::optional<std::uint64_t> start_;
   RunTimes run_times_;

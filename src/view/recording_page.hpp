@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "sample/calls.hpp"
 #include "sample/named_profile.hpp"
 #include "sample/run_slice.hpp"
 #include "view/page.hpp"
@@ -19,6 +20,7 @@ struct ShownRecording {
   // Samples that it let out of the profile are out of every part; the schedule follows its threads,
   // processes, CPUs and times.
   sample::ProfileFilter filter = {};
+  const sample::CallRun* calls = nullptr;  // that were recorded beside it
 };
 
 [[nodiscard]] PageData recording_page(const ShownRecording& shown);

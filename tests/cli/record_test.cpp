@@ -1,7 +1,9 @@
 // loft record as a user runs it. Without the rights for BPF the cases that are about it are
 // skipped.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -279,6 +281,49 @@ TEST_F(Record, KilledAtAnyMomentItLeavesAReadableFile) {
     run += task["run_ns"].is_null() ? 0 : task["run_ns"].get<std::uint64_t>();
   EXPECT_GT(run, 0u);
 }
+
+#ifdef LOFT_TEST_CALLS
+// Which is what a user knows as loft: another process has measured, ends that, and writes it.
+TEST_F(Record, KilledWhileItRecordsCallsItLosesNoneThatHadEnded) {
+  int in[2], out[2];
+  ASSERT_EQ(::pipe2(in, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
+  const pid_t loft = ::fork();
+  if (loft == 0) {
+    ::dup2(in[0], 0);
+    ::dup2(out[1], 1);
+    ::dup2(::open("/dev/null", O_WRONLY), 2);
+    ::execl(LOFT_PROGRAM, "loft", "record", "--calls", "step", "-o", file().c_str(), "--",
+            LOFT_TEST_CALLS, "waits", nullptr);
+    ::_exit(1);
+  }
+  ::close(in[0]);
+  ::close(out[1]);
+  const auto ask = [&] {
+    char byte = 'x';
+    return ::write(in[1], &byte, 1) == 1 && ::read(out[0], &byte, 1) == 1;
+  };
+  EXPECT_TRUE(ask() && ask() && ask());
+  ::kill(loft, SIGKILL);
+  ::waitpid(loft, nullptr, 0);
+  Said said;
+  for (int i = 0; i < 200; ++i) {
+    said = run_loft("report " + file() + " --format json --calls");
+    if (said.status == 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(ask()) << "the program must go on";
+  ::close(in[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(out[0], &byte, 1), 0) << "it ends";
+  ::close(out[0]);
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json calls = json::parse(said.out, nullptr, false);
+  EXPECT_EQ(calls["functions"][0]["calls"], 300);
+  EXPECT_EQ(calls["calls"].size(), 300u);
+  EXPECT_THAT(calls["notes"].dump(), HasSubstr("loft was ended"));
+}
+#endif
 
 // Two loops share a CPU: the first has waited for it long before anybody watched.
 TEST_F(Record, WhatAProcessWaitedBeforeItWasWatchedIsNotInItsRecording) {

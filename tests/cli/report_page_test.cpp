@@ -43,7 +43,8 @@ perf::Bytes recording_bytes() {
 
 view::PageData page_of(const sample::ProfileFilter& filter = {},
                        std::size_t most_timeline = sample::kMostTimeline,
-                       const perf::Bytes& bytes = recording_bytes()) {
+                       const perf::Bytes& bytes = recording_bytes(),
+                       const sample::CallRun* calls = nullptr) {
   const auto recording = source::Recording::of_bytes(bytes);
   EXPECT_TRUE(recording);
   sample::ProfileOptions options;
@@ -57,7 +58,7 @@ view::PageData page_of(const sample::ProfileFilter& filter = {},
   const sample::NamedProfile profile{(*recording)->summary(), profiled->result,
                                      *profiled->locations, (*recording)->history(), report.events};
   return view::recording_page({report, profile, source::read_schedule(**recording),
-                               sample::TreeOrder::from_callers, filter});
+                               sample::TreeOrder::from_callers, filter, calls});
 }
 
 const view::PageColumn& column(const view::PageTable& table, const std::string& name) {
@@ -148,6 +149,30 @@ TEST(ReportPage, OfTooManySamplesAnEvenChoiceStandsForAllAndItSaysSo) {
   EXPECT_NEAR(sum, counted * 1000e-9, 1e-12) << "both are made of the same choice";
   EXPECT_THAT(samples.origins, testing::Each(sample::Origin::scaled));
   EXPECT_EQ(samples.origins.size(), samples.numbers.size());
+}
+
+TEST(ReportPage, ShowsCallsBesideSamplesOnOneAxisOfTime) {
+  sample::CallRun run;
+  run.quantities = {{"time", "ns", 1, sample::Origin::counted, true}};
+  run.functions = {{"solve"}};
+  run.threads = {{1, 12, "worker"}};
+  run.clock = {1, 0, std::chrono::seconds(1)};
+  run.nodes = {{sample::kNoCallNode, 0, 1}};
+  run.node_values = {{500, 500}};
+  run.calls = {{0, 0, 250'000'000, 500}};
+  run.values = {{500, 500}};
+  run.has_all_calls = true;
+  run.statistics = recompute(run);
+  const view::PageData page = page_of({}, sample::kMostTimeline, recording_bytes(), &run);
+  ASSERT_TRUE(page.calls);
+  EXPECT_THAT(page.calls->start_s, ElementsAre(0.25));
+  ASSERT_EQ(page.histograms.size(), 1u);
+  EXPECT_EQ(page.histograms[0].title, "solve");
+  EXPECT_TRUE(page.schedule);
+  EXPECT_EQ(page.threads.size(), 3u);
+  EXPECT_TRUE(std::ranges::any_of(
+      page.tables, [](const view::PageTable& table) { return table.title == "Largest calls"; }));
+  EXPECT_TRUE(view::page_html(page));
 }
 
 TEST(ReportPage, CanBeWritten) { EXPECT_TRUE(view::page_html(page_of())); }

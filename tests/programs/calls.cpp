@@ -9,11 +9,14 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include <linux/perf_event.h>
 
 #define KEPT __attribute__((noinline, noipa))
 
@@ -85,6 +88,31 @@ KEPT void resumer(int which) {
   swapcontext(&main_context, &contexts[which]);
   sink = sink + 1;
 }
+// Counters that nobody but this program has: the pages that a kernel would keep of them, and what
+// the hardware would show. Each holds 48 bits, and is 10 away from going around.
+struct alignas(4096) CounterPage {
+  perf_event_mmap_page of;
+};
+CounterPage counter_pages[2];
+unsigned long hardware[2];
+KEPT void counted(int n) {
+  hardware[0] += static_cast<unsigned long>(n);
+  hardware[1] += static_cast<unsigned long>(2 * n);
+}
+KEPT void counting() {
+  counted(3);
+  hardware[0] += 5;
+  counted(4);
+}
+
+// Without asking the kernel.
+KEPT bool take_segment() {
+  static unsigned long own[2] = {0, 4711};
+  unsigned long found = 0;
+  __asm__ volatile("wrgsbase %1; movq %%gs:8, %0" : "=&r"(found) : "r"(own));
+  return found == 4711;
+}
+
 KEPT void in_thread(int i) { sink = i; }
 KEPT void in_child(int i) { sink = i; }
 
@@ -217,6 +245,32 @@ void run_assembly() {
   }
 }
 
+// Does what the instruction for reading counters (0f 33) would do, had this machine counters.
+void read_hardware(int, siginfo_t*, void* state) {
+  auto& registers = static_cast<ucontext_t*>(state)->uc_mcontext.gregs;
+  const auto* code = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  if (code[0] != 0x0f || code[1] != 0x33) _exit(3);
+  const unsigned long value = hardware[registers[REG_RCX] & 1] & 0xffff'ffff'ffff;
+  registers[REG_RAX] = static_cast<long>(value & 0xffff'ffff);
+  registers[REG_RDX] = static_cast<long>(value >> 32);
+  registers[REG_RIP] += 2;
+}
+
+void run_counters(bool is_on_hardware) {
+  struct sigaction action {};
+  action.sa_sigaction = read_hardware;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+  for (unsigned i = 0; i < 2; ++i) {
+    hardware[i] = 0ul - 10;
+    counter_pages[i].of.index = is_on_hardware ? i + 1 : 0;
+    counter_pages[i].of.offset = 4711;
+    counter_pages[i].of.pmc_width = 48;
+    counter_pages[i].of.cap_user_rdpmc = 1;
+  }
+  for (int i = 0; i < 10; ++i) counting();
+}
+
 void load_library(const char* path) {
   void* library = dlopen(path, RTLD_NOW);
   if (library == nullptr) std::exit(1);
@@ -239,6 +293,7 @@ int main(int count, char** arguments) {
   if (is("threads")) run_threads();
   if (is("children")) run_children(arguments);
   if (is("assembly")) run_assembly();
+  if (is("counters") || is("taken-counters")) run_counters(is("counters"));
   if (is("library")) load_library(arguments[2]);
   if (is("segment")) {  // takes gs for itself, as some runtimes do
     fib(10);
@@ -248,6 +303,13 @@ int main(int count, char** arguments) {
     unsigned long found = 0;
     __asm__ volatile("movq %%gs:8, %0" : "=r"(found));
     return found == 4711 ? 0 : 1;
+  }
+  if (is("writes-segment")) {
+    fib(10);
+    if ((getauxval(AT_HWCAP2) & 2) == 0) return 77;
+    const bool is_own = take_segment();
+    fib(10);
+    return is_own ? 0 : 1;
   }
   if (is("left")) {  // by exceptions and jumps, and nothing watched comes after
     try {

@@ -47,11 +47,10 @@ template <std::uint32_t kEvents>
 inline void read_totals(Context* context, std::uint64_t tick, Now& now) {
   const std::uint64_t* totals = context->counters() + kFirstTotal;
   for (std::uint32_t event = 0; event < kEvents; ++event, totals += kTotalLanes)
-    now.of[event] = ((totals[0] + totals[1]) + (totals[2] + totals[3])) +
-                    ((totals[4] + totals[5]) + (totals[6] + totals[7]));
+    now.of[event] = (totals[0] + totals[1]) + (totals[2] + totals[3]);
   now.of[kTicks] = tick;
 }
-static_assert(kTotalLanes == 8);
+static_assert(kTotalLanes == 4);
 
 // The events, then the ticks.
 template <std::uint32_t kEvents = kAllEvents, class Do>

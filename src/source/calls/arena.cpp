@@ -65,12 +65,27 @@ std::uint64_t Arena::ring_at() const {
   return nodes_at() + std::uint64_t{LOFT_CALLS_NODE_COUNT} * LOFT_CALLS_NODE_SIZE;
 }
 
+Arena::CountTables Arena::count_tables() const {
+  const auto many = [](std::uint64_t count, std::uint64_t size) { return count * size; };
+  CountTables at;
+  at.frames = rounded(ring_at() + many(options_.kept_calls, LOFT_CALLS_KEPT_SIZE));
+  at.end = at.frames;
+  if (options_.counters == 0) return at;
+  at.sums = at.frames + many(LOFT_CALLS_FRAME_COUNT, sizeof(loft_calls_frame_counts));
+  at.kept = at.sums + many(std::uint64_t{options_.functions} * LOFT_CALLS_COUNTER_COUNT,
+                           sizeof(loft_calls_count_sums));
+  at.largest = at.kept + many(options_.kept_calls, sizeof(loft_calls_counts));
+  at.nodes = at.largest + many(std::uint64_t{options_.functions} * LOFT_CALLS_LARGEST_COUNT,
+                               sizeof(loft_calls_counts));
+  at.end = rounded(at.nodes + many(LOFT_CALLS_NODE_COUNT, sizeof(loft_calls_counts)));
+  return at;
+}
+
 Result<std::shared_ptr<Arena>> Arena::create(const Tracee& thread, std::uint64_t instruction,
                                              pid_t pid, const ArenaOptions& options) {
   std::shared_ptr<Arena> arena(new Arena());
   arena->options_ = options;
-  arena->context_size_ =
-      rounded(arena->ring_at() + std::uint64_t{options.kept_calls} * LOFT_CALLS_KEPT_SIZE);
+  arena->context_size_ = arena->count_tables().end;
   std::uint64_t number = 0;
   LOFT_TRY(arena->fd_, make_file(thread, instruction, pid, number));
   LOFT_CHECK(arena->map(thread, instruction, number));
@@ -131,7 +146,9 @@ void Arena::prepare(std::uint32_t context) {
   head.self = base;
   head.top = base + LOFT_CALLS_FRAMES;
   if (context != kCommon)
-    head.limit = head.top + (LOFT_CALLS_FRAME_COUNT - 1) * LOFT_CALLS_FRAME_SIZE;
+    head.last = head.top + (LOFT_CALLS_FRAME_COUNT - 1) * LOFT_CALLS_FRAME_SIZE;
+  head.limit = head.last;
+  head.floor = options_.floor;
   head.steps = base + steps_at();
   head.nodes = base + nodes_at();
   head.largest = base + largest_at();
@@ -140,6 +157,40 @@ void Arena::prepare(std::uint32_t context) {
   head.longer = options_.longer;
   head.depth = options_.depth == 0 ? ~std::uint64_t{0} : options_.depth;
   std::memcpy(at(context, 0), &head, sizeof head);
+}
+
+// The fast ways know no counters: a limit of 0 and a ring lead them to the other one.
+void Arena::set_counters(std::uint32_t context, const std::vector<std::uint64_t>& pages) {
+  if (context == kCommon || pages.size() != options_.counters) return;
+  loft_calls_context head = head_of(context);
+  const std::uint64_t base = address_of(context);
+  const CountTables tables = count_tables();
+  head.limit = 0;
+  head.ring = base + ring_at();
+  std::copy(pages.begin(), pages.end(), head.pages);
+  head.frame_counts = base + tables.frames;
+  head.count_sums = base + tables.sums;
+  head.kept_counts = base + tables.kept;
+  head.largest_counts = base + tables.largest;
+  head.node_counts = base + tables.nodes;
+  head.counters = options_.counters;
+  std::memcpy(at(context, 0), &head, sizeof head);
+}
+
+loft_calls_context Arena::head_of(std::uint32_t context) const {
+  loft_calls_context head;
+  std::memcpy(&head, at(context, 0), sizeof head);
+  return head;
+}
+
+std::uint64_t Arena::uncounted(std::uint32_t context) const { return head_of(context).uncounted; }
+
+template <typename Entry>
+Entry Arena::entry_at(std::uint32_t context, std::uint64_t table, std::uint64_t index) const {
+  Entry entry{};
+  if (options_.counters != 0)
+    std::memcpy(&entry, at(context, table + index * sizeof entry), sizeof entry);
+  return entry;
 }
 
 std::vector<OpenCall> Arena::open_calls(std::uint32_t context) const {
@@ -182,24 +233,44 @@ sample::CallStatistics Arena::statistics(std::uint32_t context, std::uint32_t fu
   time.self = sums.own;
   time.sum = sums.sum;
   time.min = ~sums.not_min;
-  for (const loft_calls_kept& call : largest(context, function))
-    time.max = std::max(time.max, call.ticks);
+  for (const ReadCall& call : largest(context, function)) time.max = std::max(time.max, call.ticks);
   std::vector<std::uint64_t> steps(LOFT_CALLS_STEP_COUNT);
   std::memcpy(steps.data(),
               at(context, steps_at() + std::uint64_t{function} * LOFT_CALLS_HISTOGRAM_SIZE),
               LOFT_CALLS_HISTOGRAM_SIZE);
   time.histogram = sample::CallHistogram(steps);
+  add_counts(context, function, result);
   return result;
 }
 
-std::vector<loft_calls_kept> Arena::largest(std::uint32_t context, std::uint32_t function) const {
-  std::vector<loft_calls_kept> calls(LOFT_CALLS_LARGEST_COUNT);
-  std::memcpy(calls.data(), at(context, largest_at() + std::uint64_t{function} * kLargestSize),
-              kLargestSize);
-  std::erase_if(calls, [](const loft_calls_kept& call) { return call.ticks == 0; });
-  for (loft_calls_kept& call : calls) {
+// What is open is in none of them: its counters can be read in its thread alone.
+void Arena::add_counts(std::uint32_t context, std::uint32_t function,
+                       sample::CallStatistics& statistics) const {
+  for (std::uint32_t i = 0; i < options_.counters; ++i) {
+    const auto sums = entry_at<loft_calls_count_sums>(
+        context, count_tables().sums, std::uint64_t{function} * LOFT_CALLS_COUNTER_COUNT + i);
+    sample::CallDistribution& of = statistics.of.emplace_back();
+    of.calls = statistics.calls;
+    of.total = sums.total;
+    of.self = sums.own;
+    of.sum = sums.sum;
+    of.min = ~sums.not_min;
+    of.max = sums.max;
+  }
+}
+
+std::vector<ReadCall> Arena::largest(std::uint32_t context, std::uint32_t function) const {
+  std::vector<ReadCall> calls;
+  for (std::uint64_t i = 0; i < LOFT_CALLS_LARGEST_COUNT; ++i) {
+    const std::uint64_t place = std::uint64_t{function} * LOFT_CALLS_LARGEST_COUNT + i;
+    ReadCall call;
+    std::memcpy(static_cast<loft_calls_kept*>(&call),
+                at(context, largest_at() + place * LOFT_CALLS_KEPT_SIZE), LOFT_CALLS_KEPT_SIZE);
+    if (call.ticks == 0) continue;
     call.function = function;
     call.caller = function_at(call.caller);
+    call.counts = entry_at<loft_calls_counts>(context, count_tables().largest, place);
+    calls.push_back(call);
   }
   return calls;
 }
@@ -214,6 +285,7 @@ std::uint32_t Arena::function_at(std::uint32_t offset) const {
 void Arena::add_open(std::uint32_t context, std::uint64_t now,
                      std::vector<sample::CallDistribution>& times) const {
   const std::vector<OpenCall> open = open_calls(context);
+  now -= head_of(context).skew;
   std::vector<bool> is_inside(times.size());
   for (std::size_t i = 0; i < open.size(); ++i) {
     const OpenCall& call = open[i];
@@ -251,9 +323,11 @@ void Arena::read_kept(std::uint32_t context, const Keep& keep) {
   std::uint64_t read = __atomic_load_n(read_at, __ATOMIC_RELAXED);
   if (written - read > options_.kept_calls) read = written;
   for (; read != written; ++read) {
-    loft_calls_kept call;
+    ReadCall call;
     const std::uint64_t index = read & (options_.kept_calls - 1);
-    std::memcpy(&call, at(context, ring_at() + index * LOFT_CALLS_KEPT_SIZE), sizeof call);
+    std::memcpy(static_cast<loft_calls_kept*>(&call),
+                at(context, ring_at() + index * LOFT_CALLS_KEPT_SIZE), LOFT_CALLS_KEPT_SIZE);
+    call.counts = entry_at<loft_calls_counts>(context, count_tables().kept, index);
     call.function = function_at(call.function);
     call.caller = function_at(call.caller);
     if (call.function != kNoCall) keep(call);

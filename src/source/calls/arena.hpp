@@ -32,6 +32,13 @@ struct ArenaOptions {
   std::uint32_t kept_calls = 0;  // that a thread can have unread, a power of two; 0: none are kept
   std::uint64_t longer = 0;      // ticks that a call must have taken to be kept
   std::uint64_t depth = 0;       // only those with fewer watched calls around them; 0: all
+  std::uint64_t floor = 0;       // ticks of the clock itself, which no call is charged with
+  std::uint32_t counters = 0;    // of hardware, that each thread reads
+};
+
+// A call that has ended, and what counters counted in it.
+struct ReadCall : loft_calls_kept {
+  loft_calls_counts counts{};
 };
 
 // A call that is still open, outermost first.
@@ -47,6 +54,7 @@ struct ReadNode {
   std::uint32_t parent = 0;  // index of these, or kNoCallNode
   std::uint32_t function = 0;
   loft_calls_node sums{};  // with what is open
+  loft_calls_counts counts{};
 };
 
 class Arena {
@@ -64,6 +72,11 @@ class Arena {
   // others: their calls are counted as not measured.
   [[nodiscard]] std::optional<std::uint32_t> open_context();
   static constexpr std::uint32_t kCommon = 0;
+  // The pages of a thread's counters, as many as the options say: its calls are counted from now
+  // on.
+  void set_counters(std::uint32_t context, const std::vector<std::uint64_t>& pages);
+  // How often a counter was read while it was not on the hardware.
+  [[nodiscard]] std::uint64_t uncounted(std::uint32_t context) const;
   [[nodiscard]] std::uint64_t address_of(std::uint32_t context) const;
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -83,13 +96,12 @@ class Arena {
                      const Add& add);
 
   // The calls that were kept since the last time.
-  using Keep = std::function<void(const loft_calls_kept&)>;
+  using Keep = std::function<void(const ReadCall&)>;
   void read_kept(std::uint32_t context, const Keep& keep);
   [[nodiscard]] std::uint64_t lost(std::uint32_t context) const;
   [[nodiscard]] bool keeps_calls() const { return options_.kept_calls != 0; }
   // The largest calls of a function that have ended, in no order.
-  [[nodiscard]] std::vector<loft_calls_kept> largest(std::uint32_t context,
-                                                     std::uint32_t function) const;
+  [[nodiscard]] std::vector<ReadCall> largest(std::uint32_t context, std::uint32_t function) const;
 
  private:
   Arena() = default;
@@ -100,9 +112,20 @@ class Arena {
   [[nodiscard]] std::uint64_t largest_at() const;
   [[nodiscard]] std::uint64_t nodes_at() const;
   [[nodiscard]] std::uint64_t ring_at() const;
+  // Where the tables of counters begin, and where the context ends.
+  struct CountTables {
+    std::uint64_t frames = 0, sums = 0, kept = 0, largest = 0, nodes = 0, end = 0;
+  };
+  [[nodiscard]] CountTables count_tables() const;
+  template <typename Entry>
+  [[nodiscard]] Entry entry_at(std::uint32_t context, std::uint64_t table,
+                               std::uint64_t index) const;
+  [[nodiscard]] loft_calls_context head_of(std::uint32_t context) const;
   [[nodiscard]] std::vector<loft_calls_node> all_nodes(std::uint32_t context) const;
   [[nodiscard]] std::uint32_t function_at(std::uint32_t offset) const;
   [[nodiscard]] std::byte* at(std::uint32_t context, std::uint64_t offset) const;
+  void add_counts(std::uint32_t context, std::uint32_t function,
+                  sample::CallStatistics& statistics) const;
   [[nodiscard]] sample::CallStatistics statistics(std::uint32_t context, std::uint32_t function,
                                                   const loft_calls_sums& sums) const;
   void add_open(std::uint32_t context, std::uint64_t now,

@@ -24,9 +24,11 @@ class TreeReader {
     return std::move(nodes_);
   }
   // Of the tree that run() gave.
-  [[nodiscard]] std::uint32_t index_of(std::uint32_t number) const {
-    const std::size_t at = number / LOFT_CALLS_NODE_SIZE;
+  [[nodiscard]] std::uint32_t index_at(std::size_t at) const {
     return at < index_of_.size() && index_of_[at] < kBad ? index_of_[at] : kUnknown;
+  }
+  [[nodiscard]] std::uint32_t index_of(std::uint32_t number) const {
+    return index_at(number / LOFT_CALLS_NODE_SIZE);
   }
 
  private:
@@ -54,7 +56,7 @@ class TreeReader {
       const std::uint32_t function = (offset - LOFT_CALLS_SUMS) / LOFT_CALLS_SUMS_SIZE;
       if (offset < LOFT_CALLS_SUMS || function >= functions_) return;
       index_of_[*next] = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({parent, function, table_[*next]});
+      nodes_.push_back({parent, function, table_[*next], {}});
       parent = index_of_[*next];
     }
   }
@@ -78,14 +80,23 @@ std::vector<loft_calls_node> Arena::all_nodes(std::uint32_t context) const {
 
 std::vector<ReadNode> Arena::nodes(std::uint32_t context, std::uint64_t now,
                                    std::uint64_t& lost) const {
-  loft_calls_context head;
-  std::memcpy(&head, at(context, 0), sizeof head);
+  const loft_calls_context head = head_of(context);
   if (head.node_count == 0) return {};
+  now -= head.skew;
   const std::vector<loft_calls_node> table = all_nodes(context);
   if (table.empty()) return {};
   lost += table[0].calls;
   TreeReader reader(table, options_.functions);
   std::vector<ReadNode> nodes = reader.run();
+  if (options_.counters != 0) {
+    std::vector<loft_calls_counts> counts(table.size());
+    const auto at = static_cast<off_t>(context * context_size_ + count_tables().nodes);
+    const std::size_t size = counts.size() * sizeof(loft_calls_counts);
+    if (::pread(fd_.get(), counts.data(), size, at) == static_cast<ssize_t>(size))
+      for (std::size_t i = 1; i < counts.size(); ++i)
+        if (const std::uint32_t index = reader.index_at(i); index < nodes.size())
+          nodes[index].counts = counts[i];
+  }
   const std::vector<OpenCall> open = open_calls(context);
   for (std::size_t i = 0; i < open.size(); ++i) {
     const std::uint32_t index = reader.index_of(open[i].node);

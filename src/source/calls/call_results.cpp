@@ -20,7 +20,7 @@ std::uint32_t CallResults::add_thread(pid_t pid, pid_t tid) {
 
 void CallResults::read_kept(Arena& arena, std::uint32_t context, std::uint32_t thread,
                             const std::vector<std::uint32_t>& functions) {
-  arena.read_kept(context, [&](const loft_calls_kept& call) {
+  arena.read_kept(context, [&](const ReadCall& call) {
     if (call.function >= functions.size()) return;
     ++run_.seen;
     if (kept_[thread] >= most_kept_) {
@@ -32,13 +32,19 @@ void CallResults::read_kept(Arena& arena, std::uint32_t context, std::uint32_t t
   });
 }
 
-void CallResults::keep(const loft_calls_kept& call, std::uint32_t thread,
+void CallResults::keep(const ReadCall& call, std::uint32_t thread,
                        const std::vector<std::uint32_t>& functions) {
   const std::uint32_t caller =
       call.caller < functions.size() ? functions[call.caller] : sample::kNoFunction;
   run_.calls.push_back({functions[call.function], thread, call.begin, call.ticks, call.depth,
                         caller, static_cast<std::uint16_t>(call.flags)});
   run_.values.push_back({call.ticks, call.own});
+  for (std::uint32_t i = 0; i < counters_; ++i)
+    run_.values.push_back({call.counts.value[i], call.counts.own[i]});
+}
+
+void CallResults::drop_counts(std::string why) {
+  if (!why_no_counts_) why_no_counts_ = std::move(why);
 }
 
 void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t thread,
@@ -48,6 +54,8 @@ void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t threa
   run_.seen += lost;
   run_.lost += lost;
   if (run_.statistics.size() < run_.functions.size()) run_.statistics.resize(run_.functions.size());
+  if (arena.uncounted(context) != 0)
+    drop_counts("the kernel took counters away from the program for a while");
   const std::uint64_t end = read_ticks();
   std::uint64_t without_node = 0;
   add_nodes(arena.nodes(context, end, without_node), functions);
@@ -56,7 +64,7 @@ void CallResults::close(Arena& arena, std::uint32_t context, std::uint32_t threa
                       [&](std::uint32_t function, const sample::CallStatistics& more) {
                         run_.statistics[functions[function]] += more;
                         if (arena.keeps_calls() || context == Arena::kCommon) return;
-                        for (const loft_calls_kept& call : arena.largest(context, function))
+                        for (const ReadCall& call : arena.largest(context, function))
                           keep(call, thread, functions);
                       });
 }
@@ -73,12 +81,17 @@ void CallResults::add_nodes(const std::vector<ReadNode>& nodes,
     const auto [known, is_new] = nodes_.try_emplace({parent, function}, next);
     if (is_new) {
       run_.nodes.push_back({parent, function, 0});
-      run_.node_values.push_back({});
+      run_.node_values.resize(run_.nodes.size() * (1 + counters_));
     }
     index_of.push_back(known->second);
     run_.nodes[known->second].calls += node.sums.calls;
-    run_.node_values[known->second].value += node.sums.sum;
-    run_.node_values[known->second].self += node.sums.own;
+    sample::CallValue* values = run_.node_values.data() + known->second * (1 + counters_);
+    values[0].value += node.sums.sum;
+    values[0].self += node.sums.own;
+    for (std::uint32_t i = 0; i < counters_; ++i) {
+      values[1 + i].value += node.counts.value[i];
+      values[1 + i].self += node.counts.own[i];
+    }
   }
 }
 

@@ -152,15 +152,44 @@ Result<void> CallTracer::give_context(pid_t tid) {
   thread.arena = image->shared_arena();
   thread.context = thread.arena->open_context();
   if (!thread.context) results_.note("too many threads at a time: calls of some are not measured");
+  if (thread.context && counters_ != nullptr) open_counters(tid);
   const Tracee tracee(tid);
   LOFT_TRY(auto registers, tracee.registers());
   registers.gs_base = thread.arena->address_of(thread.context.value_or(Arena::kCommon));
   return tracee.set_registers(registers);
 }
 
+// A thread without counters has calls without counts; then all are left out.
+void CallTracer::open_counters(pid_t tid) {
+  Thread& thread = threads_[tid];
+  const Image& image = *image_of(tid);
+  const Tracee tracee(tid);
+  note(unmap_counters(tracee, thread.pid));
+  const auto pages =
+      image.is_filtered()
+          ? failure(ErrorKind::unsupported, "open counters", "the program filters system calls")
+          : counters_->open(tracee, image.syscall_instruction(), thread.pid);
+  if (!pages) return results_.drop_counts(to_string(pages.error()));
+  thread.pages = *pages;
+  thread.arena->set_counters(*thread.context, thread.pages);
+}
+
+// Those of threads that have ended: it takes one that lives to unmap them.
+Result<void> CallTracer::unmap_counters(const Tracee& thread, pid_t pid) {
+  const Image* image = image_of(thread.tid());
+  for (const std::uint64_t page : std::exchange(processes_[pid].stale, {}))
+    if (image != nullptr && !image->is_filtered())
+      LOFT_CHECK(thread.system_call(image->syscall_instruction(), SYS_munmap,
+                                    {page, kCounterPage, 0, 0, 0, 0}));
+  return {};
+}
+
 void CallTracer::give_up_context(Thread& thread) {
   if (!thread.context) return;
   const auto process = processes_.find(thread.pid);
+  if (process != processes_.end())
+    for (const std::uint64_t page : std::exchange(thread.pages, {}))
+      process->second.stale.push_back(page);
   if (process != processes_.end() && process->second.image != nullptr)
     results_.close(*thread.arena, *thread.context, thread.number,
                    process->second.image->functions());
@@ -218,9 +247,11 @@ Result<void> CallTracer::begin_image(pid_t pid) {
   thread.pid = pid;
   thread.number = results_.add_thread(pid, pid);
   give_up_image(processes_[pid].image);
-  processes_[pid].image.reset();
+  processes_[pid] = {};
   const Tracee tracee(pid);
   LOFT_CHECK(tracee.step());  // out of exec, which would still change its registers
+  LOFT_TRY(const auto registers, tracee.registers());
+  LOFT_CHECK(check_64bit(registers, pid));
   LOFT_TRY(Image image, Image::of(pid, plans_, options_));
   LOFT_CHECK(image.hook_loader(tracee));
   processes_[pid].image = std::make_shared<Image>(std::move(image));
@@ -258,6 +289,7 @@ Result<void> CallTracer::take_loader_stop(pid_t tid) {
   Image& image = *image_of(tid);
   const Tracee tracee(tid);
   if (!image.is_loader_consistent()) return {};
+  image.forget_mappings();
   const bool was_watched = image.arena() != nullptr;
   LOFT_CHECK(image.watch_modules(tracee));
   if (was_watched || image.arena() == nullptr) return {};

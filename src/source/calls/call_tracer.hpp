@@ -24,14 +24,16 @@
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "source/calls/call_results.hpp"
+#include "source/calls/counters.hpp"
 #include "source/calls/image.hpp"
 
 namespace loft::source::calls {
 
 class CallTracer {
  public:
-  CallTracer(PlanStore& plans, const ArenaOptions& options, CallResults& results)
-      : plans_(plans), options_(options), results_(results) {}
+  CallTracer(PlanStore& plans, const ArenaOptions& options, CallResults& results,
+             const Counters* counters = nullptr)
+      : plans_(plans), options_(options), results_(results), counters_(counters) {}
   ~CallTracer();
   CallTracer(const CallTracer&) = delete;
   CallTracer& operator=(const CallTracer&) = delete;
@@ -66,11 +68,13 @@ class CallTracer {
   static constexpr std::uint32_t kNotBegun = ~std::uint32_t{0};
   struct Process {
     std::shared_ptr<Image> image;
+    std::vector<std::uint64_t> stale;  // pages of counters of threads that have ended
   };
   struct Thread {
     pid_t pid = 0;
     std::shared_ptr<Arena> arena;
     std::optional<std::uint32_t> context;
+    std::vector<std::uint64_t> pages;  // of its counters
     std::uint32_t number = kNotBegun;  // in the results
     bool is_stopped = false;
     int held_status = 0;  // what it stopped with, if that is still to be taken
@@ -89,6 +93,8 @@ class CallTracer {
   [[nodiscard]] Result<void> begin_image(pid_t pid);
   [[nodiscard]] Result<void> give_context(pid_t tid);
   void give_up_context(Thread& thread);
+  void open_counters(pid_t tid);
+  [[nodiscard]] Result<void> unmap_counters(const Tracee& thread, pid_t pid);
   void give_up_process(pid_t pid);
   void give_up_image(const std::shared_ptr<Image>& image);
   [[nodiscard]] Result<void> take_loader_stop(pid_t tid);
@@ -108,7 +114,8 @@ class CallTracer {
   PlanStore& plans_;
   ArenaOptions options_;
   CallResults& results_;
-  pid_t root_ = -1;  // whose end is left to its owner
+  const Counters* counters_;  // none: the time alone
+  pid_t root_ = -1;           // whose end is left to its owner
   std::map<pid_t, Process> processes_;
   std::map<pid_t, Thread> threads_;
   std::map<pid_t, int> early_;  // threads that stopped before their parent told of them

@@ -1,7 +1,9 @@
 // How a running program is taken hold of, and let go.
 #ifdef LOFT_HAS_ENGINE
 
+#include <dirent.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,8 +12,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/living_tasks.hpp"
 
@@ -19,12 +23,24 @@ namespace loft::source::calls {
 namespace {
 
 constexpr Nanoseconds kPatience = std::chrono::seconds(5);
+constexpr Nanoseconds kMoments = std::chrono::microseconds(500);
 
-bool is_ours_or_gone(const LivingTask& task) {
-  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", task.pid, task.tid));
+bool is_ours_or_gone(pid_t pid, pid_t tid) {
+  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, tid));
   const auto has = [&](const std::string& line) { return status->find(line) != std::string::npos; };
   return !status || has("State:\tZ") || has("State:\tX") ||
          has(fmt::format("TracerPid:\t{}\n", ::getpid()));
+}
+
+// Their numbers alone: the program may be held already, and each file that is read takes time.
+std::vector<pid_t> thread_numbers(pid_t pid) {
+  std::vector<pid_t> tids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(
+      ::opendir(fmt::format("/proc/{}/task", pid).c_str()), ::closedir);
+  if (folder == nullptr) return tids;
+  while (const dirent* entry = ::readdir(folder.get()))
+    if (const auto tid = parse_u64(entry->d_name)) tids.push_back(static_cast<pid_t>(*tid));
+  return tids;
 }
 
 }  // namespace
@@ -33,18 +49,17 @@ bool is_ours_or_gone(const LivingTask& task) {
 Result<void> CallTracer::seize_threads(pid_t pid) {
   for (bool is_new = true; is_new;) {
     is_new = false;
-    LOFT_TRY(const auto tasks, threads_of(pid));
-    for (const LivingTask& task : tasks) {
-      if (threads_.contains(task.tid)) continue;
-      if (::ptrace(PTRACE_SEIZE, task.tid, nullptr, as_data(kOptions)) != 0) {
+    for (const pid_t tid : thread_numbers(pid)) {
+      if (threads_.contains(tid)) continue;
+      if (::ptrace(PTRACE_SEIZE, tid, nullptr, as_data(kOptions)) != 0) {
         const int why = errno;
-        if (why == ESRCH || is_ours_or_gone(task)) continue;  // its parent is traced, and will tell
+        // Else its parent is traced, and will tell.
+        if (why == ESRCH || is_ours_or_gone(pid, tid)) continue;
         return failure_of_errno(
             why, "attach to the program with ptrace",
             "another tracer may have it; kernel.yama.ptrace_scope may forbid it");
       }
-      threads_[task.tid].pid = pid;
-      ::ptrace(PTRACE_INTERRUPT, task.tid, nullptr, nullptr);
+      threads_[tid].pid = pid;
       is_new = true;
     }
   }
@@ -53,13 +68,16 @@ Result<void> CallTracer::seize_threads(pid_t pid) {
 
 // Waits for one thread to stand still. Whatever it was about to tell is kept or done.
 Result<void> CallTracer::await_stop(pid_t tid) {
-  const Nanoseconds deadline = now() + kPatience;
-  while (now() < deadline) {
+  const Nanoseconds begin = now();
+  for (Nanoseconds waited{0}; waited < kPatience; waited = now() - begin) {
     int status = 0;
     const pid_t changed = ::waitpid(tid, &status, WNOHANG | __WALL | __WNOTHREAD);
-    if (changed == 0) {
+    if (changed == 0) {  // most stop at once: until then it may have this CPU
       constexpr timespec kMoment{0, 50'000};
-      ::nanosleep(&kMoment, nullptr);
+      if (waited < kMoments)
+        ::sched_yield();
+      else
+        ::nanosleep(&kMoment, nullptr);
       continue;
     }
     if (changed < 0 || !WIFSTOPPED(status)) {
@@ -128,11 +146,12 @@ Result<void> CallTracer::attach(pid_t pid) {
     (void)plans_.of(code.path);
     if (code.path.find("/ld-") != std::string::npos) (void)plans_.file(code.path);
   }
+  LOFT_CHECK(threads_of(pid));
+  LOFT_TRY(Image image, Image::of(pid, plans_, options_));
   processes_[pid];
   const Nanoseconds begin = now();
   LOFT_CHECK(seize_threads(pid));
   LOFT_CHECK(stop_threads(std::nullopt));
-  LOFT_TRY(Image image, Image::of(pid, plans_, options_));
   processes_[pid].image = std::make_shared<Image>(std::move(image));
   Image& now_image = *processes_[pid].image;
   std::vector<pid_t> tids;
@@ -141,6 +160,7 @@ Result<void> CallTracer::attach(pid_t pid) {
   if (tids.empty()) return failure(ErrorKind::not_found, "attach to the program", "it has ended");
   for (const pid_t tid : tids) {
     LOFT_TRY(const auto registers, Tracee(tid).registers());
+    LOFT_CHECK(check_64bit(registers, pid));
     if (registers.gs_base != 0)
       return failure(ErrorKind::unsupported, "watch calls natively",
                      "the program uses the gs register itself", "use --source virtual");
@@ -174,6 +194,10 @@ Result<void> CallTracer::detach_process(pid_t pid) {
     LOFT_CHECK(tracee.set_registers(registers));
   }
   LOFT_CHECK(image->restore());
+  for (const pid_t tid : tids)
+    for (const std::uint64_t page : std::exchange(threads_[tid].pages, {}))
+      processes_[pid].stale.push_back(page);
+  LOFT_CHECK(unmap_counters(Tracee(tids.front()), pid));
   return image->unmap(Tracee(tids.front()));
 }
 

@@ -9,6 +9,7 @@
 
 #include "source/calls/budget.hpp"
 #include "source/calls/call_tracer.hpp"
+#include "source/calls/energy_course.hpp"
 #include "source/tick_clock.hpp"
 
 namespace loft::source::calls {
@@ -16,12 +17,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Nanoseconds kRound = 50ms;      // between two looks at what functions cost
-constexpr Nanoseconds kKeptRound = 10ms;  // and at what was kept
+constexpr Nanoseconds kRound = 50ms;       // between two looks at what functions cost
+constexpr Nanoseconds kKeptRound = 10ms;   // and at what was kept
+constexpr Nanoseconds kEnergyRound = 1ms;  // as often as RAPL's meters move
 constexpr std::uint64_t kMostUnread = 1u << 18;
 
-ArenaOptions options_for(const sample::CallRequest& request, const TickClock& clock) {
+sample::CallRequest with_single_calls(sample::CallRequest request) {
+  request.keeps_calls = true;
+  return request;
+}
+
+ArenaOptions options_for(const sample::CallRequest& request, const TickClock& clock,
+                         double clock_ns, const Counters* counters) {
   ArenaOptions options;
+  options.floor = clock.ticks_of(Nanoseconds(static_cast<std::int64_t>(clock_ns)));
+  if (counters != nullptr) options.counters = static_cast<std::uint32_t>(counters->events().size());
   if (!request.keeps_calls) return options;
   options.kept_calls = static_cast<std::uint32_t>(
       std::bit_ceil(std::clamp<std::uint64_t>(request.most_kept, 1, kMostUnread)));
@@ -33,25 +43,41 @@ ArenaOptions options_for(const sample::CallRequest& request, const TickClock& cl
 }  // namespace
 
 struct CallWatch::State {
-  explicit State(const sample::CallRequest& wanted)
-      : request(wanted),
-        results(run, request.most_kept),
+  State(const sample::CallRequest& wanted, CallMeters beside)
+      : request(beside.energy ? with_single_calls(wanted) : wanted),
+        meters(std::move(beside)),
+        results(run, request.most_kept, counters()),
         plans(request, request.only_counts, run.functions),
-        tracer(plans, options_for(request, clock), results),
+        tracer(plans, options_for(request, clock, clock_ns, meters.counters.get()), results,
+               meters.counters.get()),
         budget(request.budget, cost_of_call(request.only_counts)) {}
 
+  [[nodiscard]] std::uint32_t counters() const {
+    return meters.counters == nullptr
+               ? 0
+               : static_cast<std::uint32_t>(meters.counters->events().size());
+  }
+
   sample::CallRequest request;
+  CallMeters meters;
   TickClock clock;
+  double clock_ns = cost_of_clock();
+  std::optional<EnergyCourse> energy;
   sample::CallRun run;
   CallResults results;
   PlanStore plans;
   CallTracer tracer;
   Budget budget;
 
-  Result<void> check() const {
-    if (request.events.empty()) return {};
-    return failure(ErrorKind::unsupported, "count events of calls natively",
-                   "the native route measures time alone", "use --source virtual");
+  Result<void> check() {
+    if (meters.energy && !energy) {
+      LOFT_TRY(energy, EnergyCourse::open(meters.root));
+    }
+    if (counters() > LOFT_CALLS_COUNTER_COUNT)
+      return failure(ErrorKind::invalid_input, "count events of calls natively",
+                     fmt::format("{} are too many", counters()),
+                     fmt::format("ask for at most {}", LOFT_CALLS_COUNTER_COUNT));
+    return meters.counters == nullptr ? Result<void>() : meters.counters->check();
   }
 
   void leave_costly_alone() {
@@ -69,8 +95,8 @@ struct CallWatch::State {
   }
 };
 
-CallWatch::CallWatch(const sample::CallRequest& request)
-    : state_(std::make_unique<State>(request)) {}
+CallWatch::CallWatch(const sample::CallRequest& request, CallMeters meters)
+    : state_(std::make_unique<State>(request, std::move(meters))) {}
 
 Result<void> CallWatch::launch(pid_t held) {
   LOFT_CHECK(state_->check());
@@ -87,11 +113,13 @@ int CallWatch::fd() const { return state_->tracer.fd(); }
 void CallWatch::drain() { state_->tracer.drain(); }
 
 void CallWatch::look() {
+  if (state_->energy) state_->energy->sample(now());
   if (state_->request.keeps_calls) state_->tracer.read();
   if (state_->request.has_budget) state_->leave_costly_alone();
 }
 
 std::optional<Nanoseconds> CallWatch::interval() const {
+  if (state_->meters.energy) return kEnergyRound;
   if (state_->request.keeps_calls) return kKeptRound;
   if (state_->request.has_budget) return kRound;
   return std::nullopt;
@@ -103,6 +131,38 @@ Result<void> CallWatch::detach() { return state_->tracer.detach(); }
 
 Nanoseconds CallWatch::held() const { return state_->tracer.held(); }
 
+double CallWatch::nanoseconds_per_call() const { return cost_of_call(state_->request.only_counts); }
+
+namespace {
+
+// The counters' quantities, or none of them where one was not counted all the time.
+void describe_counts(sample::CallRun& run, const Counters& counters, const CallResults& results) {
+  std::string names;
+  for (const event::Event& event : counters.events()) {
+    names += (names.empty() ? "" : ", ") + event.name;
+    run.quantities.push_back({event.name, event.unit.empty() ? "" : event.unit, event.scale});
+  }
+  if (!results.why_no_counts()) {
+    run.notes.push_back(
+        "counts of hardware hold a little of the measuring itself; calls that had not "
+        "ended are in no count");
+    return;
+  }
+  const std::size_t width = run.quantities.size();
+  const auto narrow = [width](std::vector<sample::CallValue>& values) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < values.size(); i += width) values[kept++] = values[i];
+    values.resize(kept);
+  };
+  narrow(run.values);
+  narrow(run.node_values);
+  run.quantities.resize(1);
+  for (sample::CallStatistics& statistics : run.statistics) statistics.of.resize(1);
+  run.notes.push_back(names + " are not known: " + *results.why_no_counts());
+}
+
+}  // namespace
+
 sample::CallRun CallWatch::take() {
   sample::CallRun run = std::move(state_->run);
   run.route = sample::kNativeRoute;
@@ -110,12 +170,15 @@ sample::CallRun CallWatch::take() {
   run.clock = {scale, state_->clock.start_tick(), state_->clock.start_time()};
   run.quantities.push_back({"time", "ns", scale, sample::Origin::counted, true});
   run.statistics.resize(run.functions.size());
-  for (sample::CallStatistics& statistics : run.statistics) statistics.of.resize(1);
+  for (sample::CallStatistics& statistics : run.statistics)
+    statistics.of.resize(1 + state_->counters());
   run.has_values = !state_->request.only_counts;
-  if (run.has_values) run.overhead_ns = cost_of_clock();
+  if (run.has_values) run.overhead_ns = state_->clock_ns;
   if (!run.has_values)
     for (sample::CallStatistics& statistics : run.statistics) statistics.of[0] = {};
   run.has_all_calls = state_->request.keeps_calls;
+  if (state_->counters() != 0) describe_counts(run, *state_->meters.counters, state_->results);
+  if (state_->energy) add_energy(run, *state_->energy);
   return run;
 }
 
@@ -138,7 +201,7 @@ Failure other_code() {
 
 }  // namespace
 
-CallWatch::CallWatch(const sample::CallRequest&) : state_(std::make_unique<State>()) {}
+CallWatch::CallWatch(const sample::CallRequest&, CallMeters) : state_(std::make_unique<State>()) {}
 Result<void> CallWatch::launch(pid_t) { return other_code(); }
 Result<void> CallWatch::attach(pid_t) { return other_code(); }
 int CallWatch::fd() const { return -1; }
@@ -148,6 +211,7 @@ std::optional<Nanoseconds> CallWatch::interval() const { return std::nullopt; }
 const std::optional<Error>& CallWatch::error() const { return state_->error; }
 Result<void> CallWatch::detach() { return {}; }
 Nanoseconds CallWatch::held() const { return Nanoseconds(0); }
+double CallWatch::nanoseconds_per_call() const { return 0; }
 sample::CallRun CallWatch::take() { return {}; }
 
 }  // namespace loft::source::calls

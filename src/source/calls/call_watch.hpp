@@ -19,15 +19,26 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/places.hpp"
 #include "base/result.hpp"
 #include "sample/call_request.hpp"
 #include "sample/calls.hpp"
 
 namespace loft::source::calls {
 
+class Counters;
+
+// What is measured beside the time.
+struct CallMeters {
+  std::shared_ptr<const Counters>
+      counters;          // of hardware, that calls are counted with; may be none
+  bool energy = false;   // single calls are kept then
+  SystemRoot root = {};  // where its meters are
+};
+
 class CallWatch {
  public:
-  explicit CallWatch(const sample::CallRequest& request);
+  explicit CallWatch(const sample::CallRequest& request, CallMeters meters = {});
   CallWatch(CallWatch&&) noexcept;
   ~CallWatch();
 
@@ -47,6 +58,8 @@ class CallWatch {
   [[nodiscard]] Result<void> detach();
   // How long threads of a running program were held, at most.
   [[nodiscard]] Nanoseconds held() const;
+  // What watching one call takes, in nanoseconds.
+  [[nodiscard]] double nanoseconds_per_call() const;
   // What was counted, once it is detached. How the program ended is left to who followed it.
   [[nodiscard]] sample::CallRun take();
 

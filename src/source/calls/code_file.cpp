@@ -35,6 +35,27 @@ bool is_better(const CodeSymbol& one, const CodeSymbol& other) {
 
 }  // namespace
 
+std::vector<std::uint64_t> find_segment_writes(const ElfFile& elf) {
+  std::vector<std::uint64_t> found;
+  constexpr std::byte kRepeat{0xf3}, kTwoBytes{0x0f}, kOpcode{0xae};
+  for (const ElfSection& section : elf.sections()) {
+    if (!section.is_code()) continue;
+    const Bytes code = elf.content(section);
+    for (auto at = code.begin(); (at = std::find(at, code.end(), kRepeat)) != code.end(); ++at) {
+      const auto left = static_cast<std::size_t>(code.end() - at);
+      const std::size_t prefixes =
+          left > 1 && std::to_integer<unsigned>(at[1]) >> 4 == 4 ? 2 : 1;  // with REX
+      if (left < prefixes + 3 || at[static_cast<std::ptrdiff_t>(prefixes)] != kTwoBytes ||
+          at[static_cast<std::ptrdiff_t>(prefixes) + 1] != kOpcode)
+        continue;
+      const auto operand = std::to_integer<unsigned>(at[static_cast<std::ptrdiff_t>(prefixes) + 2]);
+      if (operand >> 3 == 0xd8 >> 3)
+        found.push_back(section.address + static_cast<std::uint64_t>(at - code.begin()));
+    }
+  }
+  return found;
+}
+
 Result<std::shared_ptr<const CodeFile>> CodeFile::open(const std::string& path) {
   const symbols::SymbolOptions options;
   auto found = symbols::BinaryFinder(options).find({.path = path});
@@ -58,6 +79,7 @@ std::shared_ptr<const CodeFile> CodeFile::of(std::shared_ptr<const ElfFile> bina
     file->last_code_ = std::max(file->last_code_, section.address + section.size);
   }
   file->read_symbols(file->debug_.get());
+  file->segment_writes_ = find_segment_writes(*file->elf_);
   file->find_jumps();
   file->find_pointers();
   file->find_relocated_pointers();

@@ -30,6 +30,10 @@ struct CodeFunction {
   [[nodiscard]] std::uint64_t end() const { return start + size; }
 };
 
+// Addresses of instructions in a binary that set the base of gs: F3 0F AE with a register, with a
+// prefix of REX before 0F where it is of 64 bits. No other code has these bytes but by rare chance.
+[[nodiscard]] std::vector<std::uint64_t> find_segment_writes(const symbols::ElfFile& elf);
+
 class CodeFile {
  public:
   [[nodiscard]] static Result<std::shared_ptr<const CodeFile>> open(const std::string& path);
@@ -60,6 +64,9 @@ class CodeFile {
   // Whether data points to [first, last): labels of a computed goto are among these.
   [[nodiscard]] bool is_pointed_at_within(std::uint64_t first, std::uint64_t last) const;
 
+  // Where an instruction sets the base of gs (wrgsbase).
+  [[nodiscard]] const std::vector<std::uint64_t>& segment_writes() const { return segment_writes_; }
+
  private:
   CodeFile() = default;
   void read_symbols(const symbols::ElfFile* debug);
@@ -80,6 +87,7 @@ class CodeFile {
   std::vector<Name> names_;              // by start
   std::vector<std::uint64_t> targets_;   // sorted
   std::vector<std::uint64_t> pointers_;  // sorted
+  std::vector<std::uint64_t> segment_writes_;
   std::uint64_t first_code_ = 0;
   std::uint64_t last_code_ = 0;
 };

@@ -63,11 +63,13 @@ std::uint64_t filters_of(pid_t pid) {
 
 }  // namespace
 
+Result<void> check_64bit(const user_regs_struct& registers, pid_t pid) {
+  if (is_64bit(registers)) return {};
+  return failure(ErrorKind::unsupported, "watch calls natively",
+                 fmt::format("process {} runs code of 32 bits", pid));
+}
+
 Result<Image> Image::of(pid_t pid, PlanStore& plans, const ArenaOptions& options) {
-  LOFT_TRY(const user_regs_struct registers, Tracee(pid).registers());
-  if (!is_64bit(registers))
-    return failure(ErrorKind::unsupported, "watch calls natively",
-                   fmt::format("process {} runs code of 32 bits", pid));
   LOFT_TRY(Memory memory, Memory::open(pid));
   Image image(pid, plans, options, std::move(memory));
   LOFT_TRY(image.syscall_, find_syscall_instruction(pid, image.memory_));
@@ -93,10 +95,10 @@ Result<void> Image::hook_loader(const Tracee& thread) {
   if (is_filtered()) return {};  // watch_modules() tells
   const std::uint64_t base = auxiliary(pid_, AT_BASE);
   if (base == 0) return {};
-  LOFT_TRY(const auto mappings, mappings_of(pid_));
-  const auto mapping = std::find_if(mappings.begin(), mappings.end(),
+  LOFT_TRY(mappings_, mappings_of(pid_));
+  const auto mapping = std::find_if(mappings_.begin(), mappings_.end(),
                                     [&](const MemoryRange& m) { return m.start == base; });
-  if (mapping == mappings.end() || !mapping->path.starts_with('/')) return {};
+  if (mapping == mappings_.end() || !mapping->path.starts_with('/')) return {};
   LOFT_TRY(const auto file, plans_->file(mapping->path));
   const auto hook = symbols::address_of_symbol(file->elf(), "_dl_debug_state");
   const CodeFunction* function = hook ? file->function_at(*hook) : nullptr;
@@ -131,10 +133,9 @@ bool Image::is_loader_consistent() const {
   return !state || static_cast<std::uint32_t>(*state) == 0;
 }
 
-Result<std::vector<Image::Module>> Image::new_modules() {
-  LOFT_TRY(const auto mappings, mappings_of(pid_));
+std::vector<Image::Module> Image::new_modules() {
   std::vector<Module> found;
-  for (const MemoryRange& mapping : mappings) {
+  for (const MemoryRange& mapping : mappings_) {
     if (!mapping.is_code || !mapping.path.starts_with('/')) continue;
     if (!known_.emplace(mapping.path, mapping.start).second) continue;
     const auto plan = plans_->of(mapping.path);
@@ -154,6 +155,7 @@ Result<void> Image::make_arena(const Tracee& thread, std::uint32_t functions) {
   ArenaOptions options = options_;
   options.functions = std::min(2 * functions + 1024, kMostFunctions);
   LOFT_TRY(arena_, Arena::create(thread, syscall_, pid_, options));
+  add_mapping(arena_->address(), arena_->size());
   return {};
 }
 
@@ -166,13 +168,28 @@ Result<void> Image::watch_modules(const Tracee& thread) {
     notes_.push_back("what a program loads once it filters its system calls is not watched");
     return {};
   }
-  LOFT_TRY(const auto modules, new_modules());
+  if (mappings_.empty()) {
+    LOFT_TRY(mappings_, mappings_of(pid_));
+  }
+  const auto modules = new_modules();
   std::uint32_t watched = 0;
-  for (const Module& module : modules) watched += module.plan->watched;
-  if (arena_ == nullptr && watched == 0) return {};
+  for (const Module& module : modules) {
+    watched += module.plan->watched;
+    if (module.plan->why_not.empty()) continue;
+    const auto refused = failure(ErrorKind::unsupported, "watch calls natively",
+                                 module.plan->why_not, "use --source virtual");
+    if (arena_ != nullptr) return refused;
+    notes_.push_back(to_string(refused.value()));
+    return restore();  // the loader's hook is all that there is
+  }
+  if (arena_ == nullptr && watched == 0) {
+    mappings_.clear();
+    return {};
+  }
   if (arena_ == nullptr) LOFT_CHECK(make_arena(thread, watched));
   for (const Module& module : modules)
     if (const auto done = watch(thread, module); !done) notes_.push_back(to_string(done.error()));
+  mappings_.clear();
   return {};
 }
 
@@ -187,12 +204,17 @@ std::optional<Hook> Image::hook_of(const FunctionPlan& plan) {
   return hook;
 }
 
+// What loft has had mapped itself since the mappings were read.
+void Image::add_mapping(std::uint64_t start, std::uint64_t size) {
+  const auto behind = std::ranges::upper_bound(mappings_, start, {}, &MemoryRange::start);
+  mappings_.insert(behind, {start, start + size, 0, false, {}});
+}
+
 // Memory for code, within reach of [first, last).
 Result<std::uint64_t> Image::make_area(const Tracee& thread, std::uint64_t first,
                                        std::uint64_t last, std::uint64_t size) {
   size = (size + 4095) & ~std::uint64_t{4095};
-  LOFT_TRY(const auto mappings, mappings_of(pid_));
-  const auto room = find_room(mappings, first, last, size);
+  const auto room = find_room(mappings_, first, last, size);
   if (!room)
     return failure(ErrorKind::limit, "watch calls", "there is no room near the program's code");
   constexpr std::uint64_t kHow = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
@@ -200,6 +222,7 @@ Result<std::uint64_t> Image::make_area(const Tracee& thread, std::uint64_t first
            thread.system_call(syscall_, SYS_mmap,
                               {*room, size, PROT_READ | PROT_EXEC, kHow, ~std::uint64_t{0}, 0}));
   areas_.push_back({address, size});
+  add_mapping(address, size);
   return address;
 }
 
@@ -234,8 +257,9 @@ Result<void> Image::watch(const Tracee& thread, const Module& module) {
   }
   if (skipped != 0)
     notes_.push_back(
-        fmt::format("{} functions of '{}' are not watched: no room, or changed in memory", skipped,
-                    module.plan->file->elf().path()));
+        fmt::format("not watched, for lack of room or since it was changed in memory: {} of the "
+                    "functions of '{}'",
+                    skipped, module.plan->file->elf().path()));
   LOFT_CHECK(memory_.write(address, area.code()));
   moves_.insert(moves_.end(), area.moves().begin(), area.moves().end());
   std::sort(moves_.begin(), moves_.end(),

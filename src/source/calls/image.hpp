@@ -19,6 +19,7 @@
 #include "source/calls/module_plan.hpp"
 #include "source/calls/tracee.hpp"
 #include "source/calls/trampolines.hpp"
+#include "source/memory_ranges.hpp"
 
 namespace loft::source::calls {
 
@@ -28,9 +29,12 @@ struct LoaderHook {
   std::uint64_t state = 0;  // of a number that is 0 when all libraries are in place; 0: unknown
 };
 
+// An error that says so where a thread runs other code.
+[[nodiscard]] Result<void> check_64bit(const user_regs_struct& registers, pid_t pid);
+
 class Image {
  public:
-  // `thread` of `pid` stands still.
+  // Nothing of it needs to stand still yet.
   [[nodiscard]] static Result<Image> of(pid_t pid, PlanStore& plans, const ArenaOptions& options);
 
   // Of a process that was forked from this one's: it has the same patches.
@@ -45,8 +49,10 @@ class Image {
   // Unmaps what was added. No thread runs there.
   [[nodiscard]] Result<void> unmap(const Tracee& thread);
 
-  // Stops at each change of the libraries. Nothing for a static program.
+  // Stops at each change of the libraries. Nothing for a static program. What is mapped is read
+  // here and known to watch_modules() that follows, unless the program has run since.
   [[nodiscard]] Result<void> hook_loader(const Tracee& thread);
+  void forget_mappings() { mappings_.clear(); }
   [[nodiscard]] const std::optional<LoaderHook>& loader() const { return loader_; }
   [[nodiscard]] bool is_loader_consistent() const;
 
@@ -60,6 +66,8 @@ class Image {
   // Where the instruction is that a patch covers; nothing where none does.
   [[nodiscard]] std::optional<std::uint64_t> moved(std::uint64_t address) const;
   [[nodiscard]] const Memory& memory() const { return memory_; }
+  // Whether a system call that it makes for loft may end it.
+  [[nodiscard]] bool is_filtered() const;
   [[nodiscard]] std::uint64_t syscall_instruction() const { return syscall_; }
   // What went wrong on the way without being an end of it.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -82,13 +90,13 @@ class Image {
 
   Image(pid_t pid, PlanStore& plans, const ArenaOptions& options, Memory memory)
       : pid_(pid), plans_(&plans), options_(options), memory_(std::move(memory)) {}
-  [[nodiscard]] Result<std::vector<Module>> new_modules();
+  [[nodiscard]] std::vector<Module> new_modules();
+  void add_mapping(std::uint64_t start, std::uint64_t size);
   [[nodiscard]] Result<void> make_arena(const Tracee& thread, std::uint32_t functions);
   [[nodiscard]] Result<void> watch(const Tracee& thread, const Module& module);
   [[nodiscard]] Result<std::uint64_t> make_area(const Tracee& thread, std::uint64_t first,
                                                 std::uint64_t last, std::uint64_t size);
   [[nodiscard]] std::optional<Hook> hook_of(const FunctionPlan& plan);
-  [[nodiscard]] bool is_filtered() const;
   struct Edit {
     std::uint64_t address = 0;
     std::array<std::byte, kPatchSize> bytes{};
@@ -106,6 +114,7 @@ class Image {
   std::shared_ptr<std::vector<std::uint32_t>> functions_ =
       std::make_shared<std::vector<std::uint32_t>>();
   std::set<std::pair<std::string, std::uint64_t>> known_;  // binaries and where they begin
+  std::vector<MemoryRange> mappings_;                      // while the program stands still
   std::vector<Area> areas_;
   std::vector<Placed> placed_;
   std::vector<Move> moves_;  // by `from` once all are there

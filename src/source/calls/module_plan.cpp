@@ -52,6 +52,11 @@ bool is_runtime_library(std::string_view path) {
          name.starts_with("libc++abi.");
 }
 
+bool sets_segment(const std::string& path) {
+  const auto elf = symbols::ElfFile::open(path);
+  return elf && !find_segment_writes(**elf).empty();
+}
+
 class ModulePlanner {
  public:
   ModulePlanner(const CodeFile& file, const std::string& path, const sample::CallRequest& request,
@@ -70,6 +75,7 @@ class ModulePlanner {
       for (std::size_t i = 0; i < chosen; ++i)
         if (plans_[i].hook == Hook::Kind::call) add_facts(i);
     }
+    add_segment_writes(into);
     into.watched = watched_;
     into.functions = std::move(plans_);
   }
@@ -81,7 +87,7 @@ class ModulePlanner {
     for (const std::string_view name : names) leave = std::max(leave, leave_of(name));
     // One of these that is watched itself ends what an exception has left when it begins.
     const bool is_needed = leave != 0 && (!only_counts_ || is_about_segment(leave));
-    const bool is_taken = is_needed && leave != kLoftCatches;
+    const bool is_taken = (is_needed && leave != kLoftCatches) || sets_segment(function);
     bool is_watched = false;
     for (const std::string_view name : names) {
       if (!is_chosen_ || is_watched) break;
@@ -91,7 +97,24 @@ class ModulePlanner {
       add_chosen(function, name, readable, is_taken);
       is_watched = true;
     }
-    if (is_taken || (is_needed && !is_watched)) add_leave(function, leave);
+    if (leave != 0 && (is_taken || (is_needed && !is_watched))) add_leave(function, leave);
+  }
+
+  [[nodiscard]] bool sets_segment(const CodeFunction& function) const {
+    return std::ranges::any_of(file_.segment_writes(), [&](std::uint64_t address) {
+      return address >= function.start && address < function.end();
+    });
+  }
+
+  // A function that sets gs is about to take it from the agent: loft must know before.
+  void add_segment_writes(ModulePlan& into) {
+    for (const std::uint64_t address : file_.segment_writes()) {
+      const CodeFunction* function = file_.function_around(address);
+      const std::size_t before = plans_.size();
+      if (function != nullptr) add_leave(*function, kLoftWritesSegment);
+      if (plans_.size() == before)
+        into.why_not = "code in '" + path_ + "' sets the gs register, and cannot be patched";
+    }
   }
 
   static bool is_about_segment(std::uint32_t leave) {
@@ -197,13 +220,15 @@ Result<const ModulePlan*> PlanStore::of(const std::string& path) {
   auto known = plans_.find(path);
   if (known == plans_.end()) {
     auto plan = std::make_unique<ModulePlan>();
-    if (sample::is_chosen_binary(request_, path) || is_runtime_library(path)) {
+    if (sample::is_chosen_binary(request_, path) || is_runtime_library(path) ||
+        sets_segment(path)) {
       LOFT_TRY(plan->file, file(path));
       ModulePlanner(*plan->file, path, request_, only_counts_, functions_).run(*plan);
     }
     known = plans_.emplace(path, std::move(plan)).first;
   }
-  return known->second->functions.empty() ? nullptr : known->second.get();
+  const ModulePlan& plan = *known->second;
+  return plan.functions.empty() && plan.why_not.empty() ? nullptr : &plan;
 }
 
 }  // namespace loft::source::calls

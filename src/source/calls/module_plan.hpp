@@ -33,6 +33,7 @@ struct ModulePlan {
   std::shared_ptr<const CodeFile> file;
   std::vector<FunctionPlan> functions;
   std::uint32_t watched = 0;  // of them, those with sums
+  std::string why_not;        // not empty: no process that has it may be watched
 };
 
 class PlanStore {
@@ -44,7 +45,7 @@ class PlanStore {
 
   // A binary, read once.
   [[nodiscard]] Result<std::shared_ptr<const CodeFile>> file(const std::string& path);
-  // Null where nothing of the binary is asked for.
+  // Null where nothing of the binary is asked for, and nothing in it must be known.
   [[nodiscard]] Result<const ModulePlan*> of(const std::string& path);
 
  private:

@@ -21,6 +21,7 @@
 #include "base/result.hpp"
 #include "sample/call_request.hpp"
 #include "sample/calls.hpp"
+#include "source/calls/call_watch.hpp"
 
 namespace loft::source::calls {
 
@@ -30,6 +31,8 @@ struct NativeCalls {
   std::vector<pid_t> processes;      // what runs already
   StandardStreams streams;           // of what is run
   std::optional<Nanoseconds> most;   // to watch what runs already
+  CallMeters meters;                 // beside the time
+  int life = -1;                     // ends the watching when its other side is gone
 };
 
 [[nodiscard]] Result<sample::CallRun> watch_calls(const NativeCalls& calls);

@@ -35,6 +35,7 @@ class Memory {
 class Tracee {
  public:
   explicit Tracee(pid_t tid) : tid_(tid) {}
+  [[nodiscard]] pid_t tid() const { return tid_; }
 
   [[nodiscard]] Result<user_regs_struct> registers() const;
   [[nodiscard]] Result<void> set_registers(const user_regs_struct& registers) const;

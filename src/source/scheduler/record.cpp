@@ -63,6 +63,7 @@ class RecordedRun {
     if (child_) pass_on = [this](int signal) { child_->signal(signal); };
     LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
     supervisor_.emplace(std::move(supervisor));
+    supervisor_->end_with(request_.life);
     LOFT_CHECK(watch_calls());
     LOFT_CHECK(let_go());
     LOFT_CHECK(prepare_waiting());
@@ -278,6 +279,8 @@ class RecordedRun {
     sample::CallRun run = calls_->take();
     run.end.elapsed = result_.wall;
     run.command = request_.command;
+    if (child_ && !supervisor_->all_ended())
+      run.notes.emplace_back("loft was ended before the program: calls until then");
     note_calls(run, result_);
     if (!result_.broken)
       file_->add_section(event::recording::kCallsSection, sample::call_section(run));
@@ -380,6 +383,8 @@ class RecordedRun {
     if (child_ && supervisor_->all_ended()) {
       LOFT_TRY(const ProcessEnd end, child_->wait());
       result_.exit_status = end.shell_status();
+    } else if (child_) {
+      child_->release();
     }
     result_.wall = now() - start_;
     if (isolation_)

@@ -52,6 +52,7 @@ struct RecordRequest {
   StackMode stacks = StackMode::none;
   std::size_t ring_bytes = 0;                // of each ring between kernel and loft; 0: as is usual
   std::optional<sample::CallRequest> calls;  // single calls of functions, beside the slices
+  int life = -1;                             // ends the recording when its other side is gone
   std::string recorder;                      // the one to use; empty for the best
   bool until_all_end = false;                // also of what outlives the program
   std::optional<IsolationWish> isolation;

@@ -169,8 +169,9 @@ void CallCounting::add_notes() {
         fmt::format("the tree lacks {} calls: there are more paths than {} per thread", lost_nodes_,
                     engine::kMaxCallNodes));
   if (guide_.left_out() != 0)
-    result_.notes.push_back(fmt::format("{} functions were not watched: {} are the most",
-                                        guide_.left_out(), engine::kMaxCallFunctions));
+    result_.notes.push_back(
+        fmt::format("functions that were not watched, since {1} are the most: {0}",
+                    guide_.left_out(), engine::kMaxCallFunctions));
 }
 
 }  // namespace loft::source::virtual_pmu
