@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "event/recording_schema.hpp"
 #include "view/recording_page_tables.hpp"
+#include "view/wakeups.hpp"
 
 namespace loft::view {
 namespace {
@@ -28,7 +29,8 @@ class PageOfRecording {
       : report_(shown.report),
         profile_(shown.profile),
         filter_(shown.filter),
-        schedule_slices_(shown.schedule) {}
+        schedule_slices_(shown.schedule),
+        wakeups_(shown.wakeups) {}
 
   PageData make(sample::TreeOrder order) {
     find_start();
@@ -44,6 +46,7 @@ class PageOfRecording {
       flame.from_callees = order == sample::TreeOrder::from_callees;
     page_.tables.push_back(function_table(report_));
     if (!profile_.result.timeline.entries().empty()) page_.tables.push_back(thread_table(profile_));
+    if (!wakeups_.empty()) page_.tables.push_back(wakeups_table(wakeups_));
     facts();
     return std::move(page_);
   }
@@ -117,7 +120,7 @@ class PageOfRecording {
 
   // Seconds a second: of running, or of waiting for a CPU.
   static const char* time_unit(const sample::ReportEvent& event) {
-    return event.name == event::recording::kWaitTime ? "threads" : "CPUs";
+    return event::recording::is_waiting(event.name) ? "threads" : "CPUs";
   }
 
   void verdict() {
@@ -176,7 +179,7 @@ class PageOfRecording {
   }
 
   static bool is_run_time(const sample::ReportEvent& event) {
-    return event.is_time && event.period_is_known && event.name != event::recording::kWaitTime;
+    return event.is_time && event.period_is_known && !event::recording::is_waiting(event.name);
   }
 
   [[nodiscard]] Span span_of(const sample::TimelineEntry& entry) const {
@@ -279,6 +282,7 @@ class PageOfRecording {
   const sample::NamedProfile& profile_;
   const sample::ProfileFilter& filter_;
   const std::vector<sample::RunSlice>& schedule_slices_;
+  const std::vector<sample::Wakeups>& wakeups_;
   std::optional<std::uint64_t> start_;
   RunTimes run_times_;
   PageData page_;

@@ -7,6 +7,7 @@
 
 #include "sample/named_profile.hpp"
 #include "sample/run_slice.hpp"
+#include "sample/wakeups.hpp"
 #include "view/page.hpp"
 
 namespace loft::view {
@@ -19,6 +20,7 @@ struct ShownRecording {
   // Samples that it let out of the profile are out of every part; the schedule follows its threads,
   // processes, CPUs and times.
   sample::ProfileFilter filter = {};
+  std::vector<sample::Wakeups> wakeups = {};
 };
 
 [[nodiscard]] PageData recording_page(const ShownRecording& shown);
