@@ -32,6 +32,9 @@ const volatile bool has_task_storage = 1;              /* since Linux 5.11 */
 /* Sets are added and chosen while it runs, one at a time. A slice is then of one set alone. */
 const volatile bool may_change = 0;
 
+/* Of this CPU, on x86, where the kernel lists it; elsewhere interrupts are not told apart. */
+extern const int __preempt_count __ksym __weak;
+
 /* The same as set_of, where sets are added while it runs. */
 __u8 added_set_of[LOFT_MAX_COUNTERS] = {};
 
@@ -334,9 +337,15 @@ static __always_inline void write_switch(struct task_struct* prev, struct task_s
     record->next_pid = in->pid;
     record->next_tid = in->tid;
   }
+  record->waker_pid = record->waker_tid = record->reserved = 0;
+  if (in) {
+    flags |= in->woken;
+    record->waker_pid = in->waker_pid;
+    record->waker_tid = in->waker_tid;
+    in->woken = 0;
+  }
   if (can_run) flags |= LOFT_PREV_CAN_RUN;
   record->flags = flags;
-  record->reserved = 0;
   submit(record);
 }
 
@@ -492,6 +501,37 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   if (state) state->is_ending = 1;
   return 0;
 }
+
+static __always_inline int note_waker(struct task_struct* task, bool is_interrupt) {
+  struct loft_task* state = live(state_for(task));
+  if (!state) return 0;
+  struct task_struct* waker =
+      has_task_storage ? bpf_get_current_task_btf() : (void*)bpf_get_current_task();
+  state->woken = LOFT_NEXT_WAS_WOKEN;
+  state->waker_pid = state->waker_tid = 0;
+  /* Who idles wakes nobody but by interrupts. */
+  if (is_interrupt || BPF_CORE_READ(waker, pid) == 0) {
+    state->woken |= LOFT_WOKEN_BY_INTERRUPT;
+    return 0;
+  }
+  state->waker_tid = number_of(waker);
+  state->waker_pid = namespace_inode == 0 ? BPF_CORE_READ(waker, tgid)
+                                          : number_of(BPF_CORE_READ(waker, group_leader));
+  return 0;
+}
+
+/* Runs in the task that wakes, or in what interrupted it: hard and soft interrupts come while any
+ * task runs. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct* task) {
+  const __u32 kServing = 0x00FF0100; /* NMI, hard interrupts, and a soft one that is served */
+  const int* count = bpf_this_cpu_ptr(&__preempt_count);
+  return note_waker(task, (*count & kServing) != 0);
+}
+
+/* For kernels that do not tell where their count is. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking_somewhere, struct task_struct* task) { return note_waker(task, 0); }
 
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct* task, int destination) {

@@ -25,6 +25,8 @@ enum loft_switch_flag {
   LOFT_PREV_IS_OURS = 1,
   LOFT_NEXT_IS_OURS = 2,
   LOFT_PREV_CAN_RUN = 4, /* it lost the CPU, it did not give it up */
+  LOFT_NEXT_WAS_WOKEN = 8,
+  LOFT_WOKEN_BY_INTERRUPT = 16, /* a timer or a device: of no task */
 };
 
 /* Why a slice ended. */
@@ -59,6 +61,8 @@ struct loft_switch {
   __u32 next_pid;
   __u32 next_tid;
   __u32 flags;
+  __u32 waker_pid; /* who woke the next one; 0 where no number is known of it */
+  __u32 waker_tid;
   __u32 reserved;
 };
 
@@ -101,7 +105,9 @@ struct loft_task {
   __u32 is_ending;
   __u32 was_seen; /* it got a CPU while it was followed */
   __u32 turn;     /* the set that its slice has counted so far, where sets are changed */
-  __u32 reserved;
+  __u32 woken;    /* flags of the switch that is to come */
+  __u32 waker_pid;
+  __u32 waker_tid;
   __u64 delay_seen; /* of the kernel's own sum of waiting */
   __u64 run_ns;
   __u64 switches;

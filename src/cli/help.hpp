@@ -2,6 +2,7 @@
 // same.
 //
 //   set_help_format(app);                        // before commands are added, which inherit it
+//   add_examples(app);                           // when they are
 //   option->group(kOldSpellings);
 #pragma once
 
@@ -15,5 +16,8 @@ namespace loft::cli {
 inline constexpr const char* kOldSpellings = "Old spellings";
 
 void set_help_format(CLI::App& app);
+
+// At the end of each command's help: two examples, and where more is.
+void add_examples(CLI::App& app);
 
 }  // namespace loft::cli

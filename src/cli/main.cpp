@@ -103,6 +103,7 @@ int run(int argc, char** argv) {
   Action action;
   Command all(&app, words_after_dashes(argc, argv));
   for (const auto add : kCommands) add(all, action);
+  add_examples(app);
   std::vector<std::string> words = spelled_as_flags(argc, argv);
   if (const std::string mistake = meant_command(app, words); !mistake.empty()) {
     terminal.note(mistake + "Try 'loft --help', or 'loft COMMAND --help'.\n");

@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/written.hpp"
 
 namespace loft::cli {
 namespace {
@@ -86,7 +87,11 @@ Result<Format> choose_format(const OutputFlags& flags) {
 
 Result<void> write_result(const OutputFlags& flags, std::string_view text, Stream stream,
                           Terminal& terminal) {
-  if (!flags.file.empty()) return replace_file(flags.file, text);
+  if (!flags.file.empty()) {
+    LOFT_CHECK(replace_file(flags.file, text));
+    tell_written(flags.file, terminal);
+    return {};
+  }
   const auto format = choose_format(flags);  // one that is none of these is not for people either
   terminal.set_folding(format && *format == Format::text);
   if (stream == Stream::notes) {

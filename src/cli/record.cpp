@@ -46,6 +46,7 @@ struct RecordFlags {
   std::vector<std::string> calls;  // patterns of functions
   std::string longer;
   int life = -1;  // see run_guarded()
+  bool off_cpu = false;
   std::vector<pid_t> pids;
   bool whole_machine = false;
   std::vector<std::string> command;
@@ -66,11 +67,12 @@ Result<void> check_virtual(const RecordFlags& flags) {
   const RecordingFlags& what = flags.what;
   if (flags.pids.empty() && !flags.whole_machine && what.types.empty() && what.frequency_hz == 0 &&
       what.period == 0 && what.stacks.empty() && flags.recorder.empty() && !flags.until_all_end &&
-      !flags.isolate)
+      !flags.isolate && !flags.off_cpu)
     return {};
-  return failure(ErrorKind::invalid_input, "record with the virtual PMU",
-                 "it counts programs that loft starts, and nothing but what they execute",
-                 "leave out -p, -a, --types, -F, -c, -g, --recorder, --all and --isolate");
+  return failure(
+      ErrorKind::invalid_input, "record with the virtual PMU",
+      "it counts programs that loft starts, and nothing but what they execute",
+      "leave out -p, -a, --types, -F, -c, -g, --off-cpu, --recorder, --all and --isolate");
 }
 
 // A summary has sums of one program alone.
@@ -89,11 +91,12 @@ Result<void> check_job(const RecordFlags& flags) {
   const RecordingFlags& what = flags.what;
   const bool is_detailed = !what.types.empty() || what.frequency_hz != 0 || what.period != 0 ||
                            !what.stacks.empty() || !what.ring.empty() || what.slice_ms > 0 ||
-                           !flags.recorder.empty() || flags.until_all_end || flags.isolate;
+                           !flags.recorder.empty() || flags.until_all_end || flags.isolate ||
+                           flags.off_cpu;
   if (is_detailed && flags.job.wish.full.empty())
     return usage("a summary has no single samples, slices and stacks",
-                 "leave out -t, -F, -c, -g, --types, --ring, --recorder, --all and --isolate, or "
-                 "choose ranks that are recorded in full with --full");
+                 "leave out -t, -F, -c, -g, --off-cpu, --types, --ring, --recorder, --all and "
+                 "--isolate, or choose ranks that are recorded in full with --full");
   return {};
 }
 
@@ -107,6 +110,15 @@ Result<void> check_control(const RecordFlags& flags) {
   return failure(ErrorKind::invalid_input, "change events by a control file",
                  "it is for counting one set of events after the other",
                  "leave out -c, --source virtual, --job, ';' in -e, and -F with -e");
+}
+
+source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
+  if (flags.what.types.empty()) return {};
+  const auto has = [&](const char* name) {
+    return std::find(flags.what.types.begin(), flags.what.types.end(), name) !=
+           flags.what.types.end();
+  };
+  return {has("pmu"), has("epc"), has("mig"), has("fork"), has("sched")};
 }
 
 Result<void> check(const RecordFlags& flags) {
@@ -126,20 +138,13 @@ Result<void> check(const RecordFlags& flags) {
     return usage("calls are watched in programs, not in all that runs", "leave out -a or --calls");
   if (!flags.calls.empty() && flags.output == source::scheduler::kStandardOutput)
     return usage("calls are written at the end of a file", "name one with -o");
+  if (flags.off_cpu && !types_of(flags).sched)
+    return usage("--off-cpu needs every switch", "add sched to --types, or leave --types out");
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
     return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
   LOFT_CHECK(check_job(flags));
   LOFT_CHECK(check_control(flags));
   return flags.source.is_virtual() ? check_virtual(flags) : Result<void>();
-}
-
-source::scheduler::RecordTypes types_of(const RecordFlags& flags) {
-  if (flags.what.types.empty()) return {};
-  const auto has = [&](const char* name) {
-    return std::find(flags.what.types.begin(), flags.what.types.end(), name) !=
-           flags.what.types.end();
-  };
-  return {has("pmu"), has("epc"), has("mig"), has("fork"), has("sched")};
 }
 
 // "a,b;c,d": sets that take turns. One list is counted all at once if it can be.
@@ -229,6 +234,9 @@ Result<RecordRequest> make_request(const RecordFlags& flags, Terminal& terminal)
     request.frequency_hz = kDefaultFrequency;
   if (flags.what.stacks == "fp") request.stacks = StackMode::frame_pointers;
   if (flags.what.stacks == "dwarf") request.stacks = StackMode::dwarf;
+  request.off_cpu = flags.off_cpu;
+  // Where a task blocks says little without who called.
+  if (flags.off_cpu && flags.what.stacks.empty()) request.stacks = StackMode::frame_pointers;
   request.recorder = flags.recorder;
   if (!flags.what.ring.empty()) {
     LOFT_TRY(request.ring_bytes, ring_size(flags.what.ring));
@@ -274,6 +282,12 @@ std::string summary(const RecordResult& result, const std::string& path) {
                         view::number_of(result.calls->kept, "single call"),
                         view::number_of(result.calls->functions, "function"),
                         with_separators(result.calls->lost), name_of(path));
+  if (result.off_cpu)
+    text +=
+        fmt::format("blocked {} times, {} in all: see 'loft report --event offcpu-time --tree'{}\n",
+                    with_separators(result.off_cpu->times),
+                    format_seconds(static_cast<double>(result.off_cpu->blocked_ns) * 1e-9),
+                    result.off_cpu->wakeups > 0 ? " and '--wakeups'" : "");
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -322,7 +336,8 @@ Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));
   if (!flags.page.empty()) {
     LOFT_CHECK(write_report(flags.output, flags.page, terminal));
-    if (!flags.is_quiet) terminal.note(printable(flags.page) + ": the report\n");
+    if (!flags.is_quiet && !terminal.notes_is_terminal())
+      terminal.note(printable(flags.page) + ": the report\n");
   }
   if (!result.broken) return result.exit_status;
   terminal.note(fmt::format("loft: {} is not the whole recording: {}\n", name_of(flags.output),
@@ -388,6 +403,8 @@ void add_record(Command& app, Action& action) {
                    "single calls of these functions, beside slices and switches: 'solve*'")
       ->allow_extra_args(false);
   command->add_option("--longer", flags->longer, "with --calls: those that took as long: 10us");
+  command->add_flag("--off-cpu", flags->off_cpu,
+                    "where threads block and for how long, with call stacks, and who wakes them");
   command->add_option("--env", flags->environment,
                       "take what is not given here from this environment (see loft env)");
   command->add_option("-m,--metrics", flags->metrics.files, "a file with further metrics")

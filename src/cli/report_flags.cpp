@@ -124,9 +124,10 @@ Result<void> check_tasks_are_whole(const ReportFlags& flags) {
       {"--event", !flags.events.empty()}, {"--time", !flags.time.empty()}};
   for (const auto& [name, is_given] : filters)
     if (is_given)
-      return failure(ErrorKind::invalid_input, std::string("filter tasks with ") + name,
-                     "--tasks, --schedule and --interval show every task of the recording",
-                     "leave out the filter, or choose rows of the JSON or CSV form");
+      return failure(
+          ErrorKind::invalid_input, std::string("filter tasks with ") + name,
+          "--tasks, --schedule, --interval and --wakeups show every task of the recording",
+          "leave out the filter, or choose rows of the JSON or CSV form");
   return {};
 }
 

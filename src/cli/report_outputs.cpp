@@ -2,6 +2,7 @@
 
 #include "source/file/schedule.hpp"
 #include "view/calls_exports.hpp"
+#include "source/file/wakeups.hpp"
 #include "view/recording_page.hpp"
 #include "view/report.hpp"
 #include "view/stacks.hpp"
@@ -46,9 +47,12 @@ std::string flame_graph(const ShownReport& shown) {
 }
 
 Result<std::string> html(const ShownReport& shown) {
+  // Not every recording tells of it, and with a filter it would be of more than the rest.
+  auto wakeups = source::read_wakeups(shown.recording);
+  if (!wakeups || !shown.filter.lets_all()) wakeups = std::vector<sample::Wakeups>();
   return view::page_html(
       view::recording_page({shown.report, shown.profile, source::read_schedule(shown.recording),
-                            order_of(shown), shown.filter, shown.calls}));
+                            order_of(shown), shown.filter, shown.calls, *std::move(wakeups)}));
 }
 
 Result<std::string> pprof(const ShownReport& shown) { return view::pprof_profile(shown.profile); }

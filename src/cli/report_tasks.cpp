@@ -1,7 +1,9 @@
 #include "cli/report_tasks.hpp"
 
 #include "source/file/tasks.hpp"
+#include "source/file/wakeups.hpp"
 #include "view/tasks.hpp"
+#include "view/wakeups.hpp"
 
 namespace loft::cli {
 namespace {
@@ -53,10 +55,37 @@ void add_task_view_flags(Command& command, TaskViewFlags& flags) {
       ->excludes(threads)
       ->excludes(schedule);
   schedule->excludes(tasks)->excludes(threads);
+  command.add_flag("--wakeups", flags.wakeups, "who woke whom, of loft record --off-cpu")
+      ->excludes(tasks)
+      ->excludes(threads)
+      ->excludes(schedule);
 }
+
+namespace {
+
+Result<int> show_wakeups(const source::Recording& recording, const OutputFlags& output,
+                         Terminal& terminal) {
+  using All = std::vector<sample::Wakeups>;
+  constexpr std::size_t kRowsOnScreen = 50;
+  const bool on_screen = terminal.out_is_terminal() && output.file.empty();
+  const auto text = [&](const All& all, const PieceWriter& write) -> Result<void> {
+    (void)write(view::wakeups_text(all, on_screen ? kRowsOnScreen : 0));
+    return {};
+  };
+  const std::vector<Output<All>> outputs{{{"text", {".txt"}}, text},
+                                         {{"json", {".json"}}, whole<view::wakeups_json>},
+                                         {{"csv", {".csv"}}, whole<view::wakeups_csv>}};
+  LOFT_TRY(const auto* form, choose_output(outputs, output));
+  LOFT_TRY(const All all, source::read_wakeups(recording));
+  LOFT_CHECK(write_output(*form, all, output, Stream::out, terminal));
+  return 0;
+}
+
+}  // namespace
 
 Result<int> show_tasks(const TaskViewFlags& flags, const source::Recording& recording,
                        const OutputFlags& output, Terminal& terminal) {
+  if (flags.wakeups) return show_wakeups(recording, output, terminal);
   LOFT_TRY(const TaskOutput* form, choose_output(outputs_of(flags), output));
   const sample::TaskTable table = source::read_tasks(recording);
   const bool on_screen = terminal.out_is_terminal() && output.file.empty();

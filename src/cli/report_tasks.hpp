@@ -1,4 +1,4 @@
-// The views of loft report that are about tasks: --threads, --schedule, --interval.
+// The views of loft report that are about tasks: --tasks, --schedule, --interval, --wakeups.
 #pragma once
 
 #include "cli/command.hpp"
@@ -11,8 +11,9 @@ struct TaskViewFlags {
   bool threads = false;
   bool schedule = false;
   bool interval = false;
+  bool wakeups = false;
 
-  [[nodiscard]] bool any() const { return threads || schedule || interval; }
+  [[nodiscard]] bool any() const { return threads || schedule || interval || wakeups; }
 };
 
 void add_task_view_flags(Command& command, TaskViewFlags& flags);

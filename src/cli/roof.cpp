@@ -15,8 +15,10 @@
 #include "cli/machine_at_hand.hpp"
 #include "cli/metric_library.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cli/raster.hpp"
 #include "cli/source_flag.hpp"
+#include "cli/written.hpp"
 #include "job/measure.hpp"
 #include "machine/file.hpp"
 #include "roof/call_points.hpp"
@@ -134,7 +136,10 @@ Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Strea
   const bool is_beside = (output->needs & kBesideText) != 0 && !flags.output.file.empty();
   // What two runs have told is not lost when the disk is full.
   if (is_beside) LOFT_CHECK(write_result({}, text(reports), stream, terminal));
-  if ((output->needs & kIsRecording) != 0) return {};
+  if ((output->needs & kIsRecording) != 0) {
+    if (stream == Stream::notes) tell_written(flags.output.file, terminal);
+    return {};
+  }
   return write_output(*output, reports, flags.output, stream, terminal);
 }
 
@@ -276,12 +281,25 @@ Result<std::optional<roof::WorkCounters>> choose_counters(const RoofFlags& flags
   return std::nullopt;
 }
 
+// The native run has the terminal for itself; of what follows, a line tells.
+auto show_passes(std::optional<ProgressLine>& line, Terminal& terminal) {
+  return [&](std::string_view doing, double native_seconds) {
+    line.reset();
+    line.emplace(terminal,
+                 fmt::format("natively it took {}; {}", format_seconds(native_seconds), doing));
+  };
+}
+
 // How it would run on another machine, by what the virtual PMU and a model say.
 Result<int> run_for_another(const RoofFlags& flags, Terminal& terminal) {
   LOFT_TRY(const model::Machine other, machine::load(flags.other_machine));
   LOFT_TRY(const model::Machine machine, machine_at_hand(flags.machine, terminal));
   auto measured = std::make_unique<roof::Measured>();
-  LOFT_TRY(*measured, roof::measure_twice(target_of(flags), machine, &other));
+  std::optional<ProgressLine> line;
+  roof::Target target = target_of(flags);
+  target.on_pass = show_passes(line, terminal);
+  LOFT_TRY(*measured, roof::measure_twice(target, machine, &other));
+  line.reset();
   model::RoofReport report = roof::report_elsewhere(*measured, machine, other, wanted_of(flags));
   Reports reports;
   reports.add(std::move(report), std::move(measured));
@@ -295,6 +313,8 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   if (!counters && is_rank(flags)) return needs_two_runs();
   LOFT_TRY(model::Machine machine, machine_at_hand(flags.machine, terminal));
   roof::Target target = target_of(flags);
+  std::optional<ProgressLine> line;
+  target.on_pass = show_passes(line, terminal);
   auto measured = std::make_unique<roof::Measured>();
   if (counters) {
     if (target.bytes == roof::BytesAt::memory) machine = roof::roofs_of_memory(std::move(machine));
@@ -302,6 +322,7 @@ Result<int> run_program(const RoofFlags& flags, Terminal& terminal) {
   }
   LOFT_TRY(*measured, counters ? roof::measure_by_counters(target, *counters, machine)
                                : roof::measure_twice(target, machine));
+  line.reset();
   model::RoofReport report =
       roof::report_of(*measured, roof::roofs_for(target.bytes, machine), wanted_of(flags));
   if (!flags.calls.empty()) {

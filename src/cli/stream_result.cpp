@@ -1,6 +1,8 @@
 #include "cli/stream_result.hpp"
 
 #include "base/file_replacement.hpp"
+#include "base/text.hpp"
+#include "cli/written.hpp"
 
 namespace loft::cli {
 
@@ -18,7 +20,13 @@ Result<void> stream_result(const std::string& file, Terminal& terminal,
     return written.has_value();
   }));
   LOFT_CHECK(written);
-  return output.commit();
+  LOFT_CHECK(output.commit());
+  tell_written(file, terminal);
+  return {};
+}
+
+void tell_written(const std::string& file, Terminal& terminal) {
+  if (terminal.notes_is_terminal()) terminal.note(printable(file) + " written\n");
 }
 
 }  // namespace loft::cli

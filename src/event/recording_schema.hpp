@@ -19,6 +19,10 @@ inline constexpr std::string_view kSwitches = "context-switches";
 inline constexpr std::string_view kMigrations = "cpu-migrations";
 inline constexpr std::array kSliceEvents = {kRunTime, kWaitTime, kSwitches, kMigrations};
 
+// How long a task that had blocked was on no CPU, one sample with its call stack each; the name
+// that perf gives it, too.
+inline constexpr std::string_view kOffCpuTime = "offcpu-time";
+
 // One sample for each time that a task moved to another CPU.
 inline constexpr std::string_view kMigration = "migration";
 
@@ -30,6 +34,11 @@ inline constexpr std::string_view kSetWorkPrefix = "instructions of set ";
 // prefix as well: its energy is the sum of watts over time.
 inline constexpr std::string_view kMeterPrefix = "energy ";
 inline constexpr std::string_view kFromWattsPrefix = "from watts: ";
+
+// Whether the event counts the time of tasks that do not run.
+[[nodiscard]] constexpr bool is_waiting(std::string_view event) {
+  return event == kWaitTime || event == kOffCpuTime;
+}
 
 // Whether an address in a sample of the event is where the event happened. Slices hold these sums
 // at the address where the slice happened to end.
@@ -44,6 +53,7 @@ inline constexpr std::uint32_t kMachineSection = 241;   // the machine file of t
 inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts and code
 inline constexpr std::uint32_t kRankSection = 243;      // what a rank of a job did, added up
 inline constexpr std::uint32_t kCallsSection = 244;     // what was counted of calls
+inline constexpr std::uint32_t kWakeupsSection = 245;   // who woke whom
 
 // Keys of the facts.
 namespace fact {

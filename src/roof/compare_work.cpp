@@ -42,10 +42,12 @@ Sums sums_of(const CountedWork& counted, const Kind& kind) {
   return sums;
 }
 
-std::optional<Amount> amount_of(const std::optional<double>& value, const CountedWork& counted) {
+std::optional<Amount> amount_of(const std::optional<double>& value, const Kind& kind,
+                                const CountedWork& counted) {
   if (!value) return std::nullopt;
-  const bool is_exact =
-      counted.by == CountedBy::virtual_pmu && counted.origin == sample::Origin::counted;
+  const bool is_modelled = counted.bytes_are_of_memory && kind.unit == std::string_view("B");
+  const bool is_exact = counted.by == CountedBy::virtual_pmu &&
+                        counted.origin == sample::Origin::counted && !is_modelled;
   return Amount{*value, is_exact ? std::optional(0.0) : std::nullopt};
 }
 
@@ -56,18 +58,19 @@ std::vector<ComparedTable> compare_work(const CountedWork& before, const Counted
   for (const Kind& kind : kKinds) {
     if (!before.total || !after.total) continue;
     ComparedTable table{"function", kind.name, kind.unit, {}, {}};
-    table.whole = {"", "", amount_of(kind.of(*before.total), before),
-                   amount_of(kind.of(*after.total), after)};
+    table.whole = {"", "", amount_of(kind.of(*before.total), kind, before),
+                   amount_of(kind.of(*after.total), kind, after)};
     const Sums a = sums_of(before, kind);
     Sums b = sums_of(after, kind);
     for (const auto& [name, value] : a) {
       const auto found = b.find(name);
       const auto other = found == b.end() ? std::optional(0.0) : found->second;
-      table.rows.push_back({name, "", amount_of(value, before), amount_of(other, after)});
+      table.rows.push_back(
+          {name, "", amount_of(value, kind, before), amount_of(other, kind, after)});
       if (found != b.end()) b.erase(found);
     }
     for (const auto& [name, value] : b)
-      table.rows.push_back({name, "", amount_of(0.0, before), amount_of(value, after)});
+      table.rows.push_back({name, "", amount_of(0.0, kind, before), amount_of(value, kind, after)});
     std::erase_if(table.rows, [](const ComparedRow& row) {
       return row.before && row.after && row.before->value == 0 && row.after->value == 0;
     });

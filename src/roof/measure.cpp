@@ -107,6 +107,10 @@ Result<sample::RunCounts> run_counted(const Target& target, StandardStreams stre
   return source::watch(*run, request, {});
 }
 
+void begin_pass(const Target& target, std::string_view doing, const sample::RunCounts& native) {
+  if (target.on_pass) target.on_pass(doing, to_seconds(native.wall));
+}
+
 CountedWork not_counted(sample::RunCounts& native, std::string why) {
   native.notes.push_back(std::move(why));
   CountedWork nothing;
@@ -124,6 +128,7 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
                        "it was interrupted before its second run, under the virtual PMU: what it "
                        "did is not known");
   LOFT_TRY(const auto second, streams.second());
+  begin_pass(target, "second run, under the virtual PMU", native);
   LOFT_TRY(const auto counts, run_counted(target, second, windows));
   if (was_ended(counts.exit_status))
     return not_counted(
@@ -166,6 +171,7 @@ Result<void> model_bytes(const Target& target, RepeatStreams& streams,
                          const model::Machine& machine, Measured& measured) {
   if (target.bytes == BytesAt::core || measured.counted.by == CountedBy::nobody) return {};
   sample::RunCounts& native = measured.native.counts;
+  begin_pass(target, "third run, through a model of the caches", native);
   LOFT_TRY(const auto again, streams.second());
   LOFT_TRY(const auto modelled,
            run_levels(target.command, again, loft::machine::geometry_of(machine)));
@@ -245,6 +251,7 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   plan.hot = hot_functions(measured.native.times());
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine), plan);
   LOFT_TRY(measured.counted, count_second(target, streams, windows, counts, measured.code));
+  begin_pass(target, "a model of the core explains its time", counts);
   if (const auto modelled = model_time(windows, machine, met, measured); !modelled)
     counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);
   if (measured.account && !measured.account->slowed.empty())

@@ -5,8 +5,10 @@
 //   const model::RoofReport report = report_of(measured, machine, {});       // roof/report.hpp
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -31,6 +33,8 @@ struct Target {
   bool keep_going = false;  // even when its two runs end differently
   std::string file;         // where the recording of the native run stays; empty: nowhere
   BytesAt bytes = BytesAt::core;  // measure_twice() alone: counters say what they count
+  // measure_twice() alone: told what begins after the native run, and how long that took.
+  std::function<void(std::string_view doing, double native_seconds)> on_pass = {};
 };
 
 struct Measured {

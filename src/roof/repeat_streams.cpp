@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <memory>
@@ -50,6 +51,21 @@ bool has_input(int pipe) {
   return ::poll(&polled, 1, kPatience) > 0;
 }
 
+constexpr const char* kTyped = "what was typed in the first run was not there in the second";
+
+// The kernel tells of every read from the terminal that brought something.
+Fd watch_typing() {
+  Fd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (watch.is_open() && ::inotify_add_watch(watch.get(), "/proc/self/fd/0", IN_ACCESS) < 0)
+    return Fd();
+  return watch;
+}
+
+bool was_read(const Fd& watch) {
+  pollfd polled{watch.get(), POLLIN, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
+
 bool same_bytes(int a, long long start_a, int b, long long size) {
   std::array<char, 65536> of_a{};
   std::array<char, 65536> of_b{};
@@ -74,6 +90,7 @@ Result<RepeatStreams> RepeatStreams::prepare() {
     streams.rewind_own_ = true;
     streams.input_start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   } else if (is_pipe(STDIN_FILENO) && !has_input(STDIN_FILENO)) {
+    streams.has_none_ = true;
     streams.note_ =
         "its standard input was open and empty when it started: what came later was not there in "
         "the second run";
@@ -83,7 +100,9 @@ Result<RepeatStreams> RepeatStreams::prepare() {
     if (::lseek(streams.input_.get(), 0, SEEK_SET) != 0)
       return failure_of_errno(errno, "rewind the program's input");
   } else if (::isatty(STDIN_FILENO) == 1) {
-    streams.note_ = "what was typed in the first run was not there in the second";
+    streams.has_none_ = true;
+    streams.typing_ = watch_typing();
+    if (!streams.typing_.is_open()) streams.note_ = kTyped;
   }
   if (is_file(STDOUT_FILENO)) streams.output_start_ = ::lseek(STDOUT_FILENO, 0, SEEK_END);
   return streams;
@@ -96,7 +115,8 @@ Result<StandardStreams> RepeatStreams::second() {
   const int own = rewind_own_ ? STDIN_FILENO : input_.get();
   if (own >= 0 && ::lseek(own, rewind_own_ ? input_start_ : 0, SEEK_SET) < 0)
     return failure_of_errno(errno, "rewind the program's input");
-  if (!note_.empty()) input_ = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (typing_.is_open() && was_read(typing_)) note_ = kTyped;
+  if (has_none_) input_ = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   return StandardStreams{input_.get(), output_.get(), errors_.get()};
 }
 

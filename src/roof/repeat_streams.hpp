@@ -42,6 +42,8 @@ class RepeatStreams {
   long long output_end_ = 0;               // after the first time
   Fd output_;
   Fd errors_;
+  bool has_none_ = false;  // the second run finds an empty input
+  Fd typing_;              // becomes readable when something is read from the terminal
   std::string note_;
 };
 

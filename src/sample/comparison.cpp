@@ -14,6 +14,11 @@ namespace {
 
 constexpr double kNormal99 = 2.576;
 
+// Up to this share of an amount, the interval of a difference tells that nothing changed.
+constexpr double kWidestOfSame = 0.5;
+
+constexpr std::string_view kWithoutPlace = "[no address]";
+
 // ".constprop.0": a dot, a word of the compiler, and numbers.
 bool is_clone_suffix(std::string_view word) {
   static constexpr std::array kWords = {"constprop", "isra", "part", "cold", "lto_priv", "llvm"};
@@ -76,6 +81,7 @@ class SeenSide {
       : unit_(seen_unit(compared.report.events[event])),
         total_(compared.report.events[event].total),
         is_exact_(compared.is_exact && unit_.by_period),
+        is_counted_(compared.report.events[event].is_counted),
         functions_(seen_functions(compared.report, event)) {}
 
   [[nodiscard]] Amount amount(const Weight& weight) const {
@@ -87,7 +93,17 @@ class SeenSide {
     if (!is_exact_) amount.error = unit_.scale * sampling_error(weight, mean);
     return amount;
   }
-  [[nodiscard]] Amount whole() const { return amount(total_); }
+  // What is not divided among functions by sampling: a sum that one run counted.
+  [[nodiscard]] Amount undivided(const Weight& weight) const {
+    Amount sum = amount(weight);
+    if (is_counted_ && !is_exact_) sum.error.reset();
+    return sum;
+  }
+  [[nodiscard]] Amount whole() const { return undivided(total_); }
+  [[nodiscard]] Amount of_function(const SeenKey& key, const SeenFunction* function) const {
+    const Weight weight = function != nullptr ? function->weight : Weight{};
+    return key.first == kWithoutPlace ? undivided(weight) : amount(weight);
+  }
   [[nodiscard]] std::map<SeenKey, SeenFunction>& functions() { return functions_; }
   [[nodiscard]] const SeenUnit& unit() const { return unit_; }
 
@@ -95,6 +111,7 @@ class SeenSide {
   SeenUnit unit_;
   Weight total_;
   bool is_exact_;
+  bool is_counted_;
   std::map<SeenKey, SeenFunction> functions_;
 };
 
@@ -126,8 +143,7 @@ ComparedTable compare_functions(SeenSide before, SeenSide after, const std::stri
   for (const auto& [key, pair] : pairs) {
     const auto& [a, b] = pair;
     table.rows.push_back({key.first, b != nullptr ? b->binary : a->binary,
-                          before.amount(a != nullptr ? a->weight : Weight{}),
-                          after.amount(b != nullptr ? b->weight : Weight{})});
+                          before.of_function(key, a), after.of_function(key, b)});
   }
   std::ranges::stable_sort(table.rows, std::greater(), [](const ComparedRow& row) {
     return std::abs(row.difference().value_or(0));
@@ -171,7 +187,10 @@ Change ComparedRow::change() const {
   const auto more = difference();
   const auto chance = error();
   if (!more || !chance) return Change::unknown;
-  if (std::abs(*more) <= *chance) return Change::none;
+  if (std::abs(*more) <= *chance) {
+    const double larger = std::max(before->value, after->value);
+    return *chance > kWidestOfSame * larger ? Change::unknown : Change::none;
+  }
   return *more > 0 ? Change::more : Change::less;
 }
 

@@ -8,7 +8,8 @@
 // An amount carries half of its 99 % interval. That of samples follows from their number: a
 // function with n samples would have n + 2.6 sqrt(n) in another look at the same run. Counts of the
 // virtual PMU have none. How much runs differ from each other is not in it: only several runs tell
-// that.
+// that. So a sum that was counted, and not sampled, has an unknown interval: that of slices, for
+// instance. Too few samples to exclude that a half was added or taken away say nothing either.
 #pragma once
 
 #include <optional>

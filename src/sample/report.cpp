@@ -8,6 +8,7 @@
 namespace loft::sample {
 namespace {
 
+constexpr std::uint64_t kSampleRead = 1u << 4;
 constexpr std::uint64_t kSampleCallchain = 1u << 5;
 constexpr std::uint64_t kSamplePeriod = 1u << 8;
 constexpr std::uint64_t kAtTheEnd = ~std::uint64_t{0};
@@ -187,9 +188,10 @@ std::vector<ReportEvent> events_of(const std::vector<perf_data::EventDescription
     event.period_is_known = (attr.sample_type & kSamplePeriod) != 0 || !attr.freq;
     // cpu-clock and task-clock, and what 'loft record' counts beside them.
     event.is_time =
-        (attr.type == 1 && attr.config <= 1) || event.name == event::recording::kWaitTime;
+        (attr.type == 1 && attr.config <= 1) || event::recording::is_waiting(event.name);
     event.is_energy = event.name.starts_with(event::recording::kMeterPrefix);
     event.has_stacks = (attr.sample_type & kSampleCallchain) != 0;
+    event.is_counted = (attr.sample_type & kSampleRead) != 0;
     if (i < result.filtered_out.size() && result.filtered_out[i].samples != 0) {
       Weight all = event.total;
       event.shown_share =

@@ -55,6 +55,7 @@ struct ReportEvent {
   bool is_time = false;         // the period counts nanoseconds
   bool has_stacks = false;      // its samples say who called
   bool is_energy = false;       // the period counts microjoules
+  bool is_counted = false;      // all of it was counted; only the places are sampled: slices
   double shown_share = 1;       // what filters let through, 0 to 1
   std::string shared_by = {};   // modelled: the event whose samples say where the energy went
 };

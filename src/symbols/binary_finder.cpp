@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/file.hpp"
+#include "symbols/debuginfod.hpp"
 
 namespace loft::symbols {
 namespace {
@@ -40,6 +41,13 @@ bool has_all(const ElfFile& elf, bool debug_info) {
   return elf.section_of_type(SHT_SYMTAB) != nullptr &&
          (!debug_info || elf.section(".debug_info") != nullptr ||
           elf.section(".zdebug_info") != nullptr);
+}
+
+std::shared_ptr<const ElfFile> fetch(const std::string& build_id, Fetched what) {
+  const std::string path = fetch_by_build_id(build_id, what);
+  if (path.empty()) return nullptr;
+  const auto elf = ElfFile::open(path);
+  return elf && same_build_id((*elf)->build_id(), build_id) ? *elf : nullptr;
 }
 
 }  // namespace
@@ -104,6 +112,8 @@ FoundFiles BinaryFinder::find(const Binary& binary) const {
       break;
     }
   }
+  if (found.binary == nullptr) found.binary = fetch(binary.build_id, Fetched::executable);
+  if (found.binary != nullptr) found.why.clear();
   if (found.binary == nullptr && !replaced.empty()) found.why = replaced;
   if (found.binary == nullptr && found.why.empty()) found.why = "no such file";
   found.debug = find_debug(found.binary.get(), binary.build_id, path);
@@ -123,7 +133,9 @@ std::shared_ptr<const ElfFile> BinaryFinder::find_debug(const ElfFile* binary,
     if (auto elf = ElfFile::open(candidate); elf && same_build_id((*elf)->build_id(), id))
       return *elf;
   }
-  return binary != nullptr ? by_debug_link(*binary, path) : nullptr;
+  if (binary != nullptr)
+    if (auto linked = by_debug_link(*binary, path)) return linked;
+  return fetch(id, Fetched::debug_file);
 }
 
 std::shared_ptr<const ElfFile> BinaryFinder::by_debug_link(const ElfFile& binary,
@@ -162,7 +174,7 @@ std::shared_ptr<const ElfFile> BinaryFinder::find_alternate(const ElfFile& debug
         elf && same_build_id((*elf)->build_id(), link->build_id))
       return *elf;
   }
-  return nullptr;
+  return fetch(link->build_id, Fetched::debug_file);
 }
 
 }  // namespace loft::symbols

@@ -45,6 +45,7 @@ struct RowKeyHash {
 struct KnownRow {
   const UnwindTable* table = nullptr;
   std::optional<UnwindRow> row;
+  bool is_python_trampoline = false;
 };
 
 }  // namespace
@@ -71,6 +72,22 @@ std::optional<UserRegisters> from_perf_registers(Architecture architecture, std:
   registers.ip = registers.value[ip];
   return registers;
 }
+
+namespace {
+
+// CPython 3.12 gives each Python function a piece of code of its own (-X perf), so that profilers
+// see it: sub $8,%rsp; call *%rcx; add $8,%rsp; ret. No table describes it. Where it calls, the
+// return address is 8 bytes above the stack pointer. Later ones keep a frame pointer.
+constexpr std::uint64_t kTrampolineSize = 11;
+constexpr std::uint64_t kEndOfItsCall = 5;
+
+bool is_in_python_trampoline(const SymbolTable& symbols, std::uint64_t address) {
+  const Symbol* symbol = symbols.find(address);
+  return symbol != nullptr && symbol->name.starts_with("py::") && symbol->size == kTrampolineSize &&
+         address - symbol->start == kEndOfItsCall;
+}
+
+}  // namespace
 
 struct Unwinder::Cache {
   // Keeps the tables, whose addresses are keys below, from making way for others.
@@ -99,6 +116,8 @@ struct Unwinder::Cache {
     tables.try_emplace(symbols.get(), symbols);
     found->second.table = symbols->unwind_table();
     if (found->second.table != nullptr) found->second.row = found->second.table->row(address);
+    if (!found->second.row)
+      found->second.is_python_trampoline = is_in_python_trampoline(*symbols, address);
     return found->second;
   }
 };
@@ -136,7 +155,10 @@ class Walk {
 
   // To the caller's frame. False when the walk ends here.
   bool step(const KnownRow& known) {
-    const bool done = known.row ? step_by_row(*known.table, *known.row) : step_by_frame_pointer();
+    const bool done = known.row ? step_by_row(*known.table, *known.row)
+                      : known.is_python_trampoline && !is_exact_ && !is_arm64_
+                          ? step_over_trampoline()
+                          : step_by_frame_pointer();
     if (done) ++depth_;
     return done;
   }
@@ -228,6 +250,15 @@ class Walk {
       registers_.value[row.rules[i].number] = values[i];
       registers_.known = (found >> i & 1) != 0 ? registers_.known | bit : registers_.known & ~bit;
     }
+    return true;
+  }
+
+  bool step_over_trampoline() {
+    const std::uint64_t sp = registers_.value[numbers_.stack_pointer];
+    const auto back = read_stack(sp + 8, 8);
+    if (!back) return stop(Unwinder::End::stack_copied);
+    if (!move_to(*back, false)) return false;
+    registers_.value[numbers_.stack_pointer] = sp + 16;
     return true;
   }
 

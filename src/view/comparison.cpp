@@ -67,12 +67,15 @@ std::string compared_table(const ComparedTable& table) {
                   kComparedName, "A", "B", "B - A", "B / A");
   if (table.whole.before) text += compared_row("whole run", table.whole, table.unit);
   std::size_t same = 0;
+  std::size_t unclear = 0;
   std::size_t shown = 0;
   std::size_t more = 0;
   for (const ComparedRow& row : table.rows) {
-    const bool is_same = row.change() == Change::none && table.by == "function";
-    if (is_same) {
+    const bool is_function = table.by == "function";
+    if (is_function && row.change() == Change::none) {
       ++same;
+    } else if (is_function && row.change() == Change::unknown && row.error()) {
+      ++unclear;
     } else if (shown == kComparedRows) {
       ++more;
     } else {
@@ -80,6 +83,7 @@ std::string compared_table(const ComparedTable& table) {
       text += compared_row(short_name("  " + printable(row.name), kComparedName), row, table.unit);
     }
   }
+  if (unclear != 0) text += fmt::format("  too few samples to tell: {}\n", unclear);
   if (same != 0) text += fmt::format("  the same, as far as can be told: {}\n", same);
   if (more != 0) text += fmt::format("  changed by less: {}\n", more);
   return text;
@@ -116,7 +120,8 @@ std::string comparison_text(const sample::Comparison& comparison) {
   if (!comparison.tables.empty())
     text +=
         "\nmore, less: beyond what sampling does by chance in 99 of 100 cases.\n"
-        "How much runs differ from each other is not in it; ? is of one run alone.\n";
+        "How much runs differ from each other is not in it. ?: one run alone, or too\n"
+        "few samples, cannot tell.\n";
   for (const std::string& note : comparison.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

@@ -10,6 +10,7 @@
 #include "event/recording_schema.hpp"
 #include "view/calls_page.hpp"
 #include "view/recording_page_tables.hpp"
+#include "view/wakeups.hpp"
 
 namespace loft::view {
 namespace {
@@ -30,7 +31,8 @@ class PageOfRecording {
         profile_(shown.profile),
         filter_(shown.filter),
         calls_(shown.calls),
-        schedule_slices_(shown.schedule) {}
+        schedule_slices_(shown.schedule),
+        wakeups_(shown.wakeups) {}
 
   PageData make(sample::TreeOrder order) {
     find_start();
@@ -46,6 +48,7 @@ class PageOfRecording {
       flame.from_callees = order == sample::TreeOrder::from_callees;
     page_.tables.push_back(function_table(report_));
     if (!profile_.result.timeline.entries().empty()) page_.tables.push_back(thread_table(profile_));
+    if (!wakeups_.empty()) page_.tables.push_back(wakeups_table(wakeups_));
     facts();
     if (calls_ != nullptr)
       add_calls(page_, *calls_, Nanoseconds(static_cast<std::int64_t>(start_.value_or(0))));
@@ -125,7 +128,7 @@ class PageOfRecording {
 
   // Seconds a second: of running, or of waiting for a CPU.
   static const char* time_unit(const sample::ReportEvent& event) {
-    return event.name == event::recording::kWaitTime ? "threads" : "CPUs";
+    return event::recording::is_waiting(event.name) ? "threads" : "CPUs";
   }
 
   void verdict() {
@@ -184,7 +187,7 @@ class PageOfRecording {
   }
 
   static bool is_run_time(const sample::ReportEvent& event) {
-    return event.is_time && event.period_is_known && event.name != event::recording::kWaitTime;
+    return event.is_time && event.period_is_known && !event::recording::is_waiting(event.name);
   }
 
   [[nodiscard]] Span span_of(const sample::TimelineEntry& entry) const {
@@ -288,6 +291,7 @@ class PageOfRecording {
   const sample::ProfileFilter& filter_;
   const sample::CallRun* calls_;
   const std::vector<sample::RunSlice>& schedule_slices_;
+  const std::vector<sample::Wakeups>& wakeups_;
   std::optional<std::uint64_t> start_;
   RunTimes run_times_;
   PageData page_;

@@ -8,6 +8,7 @@
 #include "sample/calls.hpp"
 #include "sample/named_profile.hpp"
 #include "sample/run_slice.hpp"
+#include "sample/wakeups.hpp"
 #include "view/page.hpp"
 
 namespace loft::view {
@@ -21,6 +22,7 @@ struct ShownRecording {
   // processes, CPUs and times.
   sample::ProfileFilter filter = {};
   const sample::CallRun* calls = nullptr;  // that were recorded beside it
+  std::vector<sample::Wakeups> wakeups = {};
 };
 
 [[nodiscard]] PageData recording_page(const ShownRecording& shown);

@@ -15,7 +15,8 @@ namespace {
 using sample::TaskRow;
 using sample::TaskTable;
 
-constexpr std::size_t kNameColumns = 34;
+constexpr std::size_t kLeastName = 12;
+constexpr std::size_t kMostName = 34;  // a longer one moves its row to the right
 
 std::string seconds(const std::optional<std::uint64_t>& ns) {
   return ns ? format_seconds(static_cast<double>(*ns) * 1e-9) : "-";
@@ -25,7 +26,7 @@ std::string number(const std::optional<std::uint64_t>& value) {
   return value ? with_separators(*value) : "-";
 }
 
-std::size_t width_of(const std::string& name) { return std::max<std::size_t>(14, name.size() + 2); }
+std::size_t width_of(const std::string& name) { return std::max<std::size_t>(10, name.size() + 2); }
 
 // Of a counter's column: the sum of all is its longest number, but for its error.
 std::size_t width_of(const TaskTable& table, std::size_t counter) {
@@ -61,21 +62,43 @@ class Tree {
     const bool leaves_out = static_cast<std::size_t>(idle) > kManyIdle;
     for (const std::size_t i : roots)
       if (!leaves_out || !is_idle(i)) branch(i, "", "");
-    if (leaves_out) out_ += fmt::format("({} more that never ran)\n", idle);
-    return std::move(out_);
+    for (const Line& line : lines_)
+      width_ = std::min(kMostName, std::max(width_, columns_of(line.name) + 1));
+    std::string out;
+    for (const Line& line : lines_) out += padded(line.name) + line.rest + '\n';
+    if (leaves_out) out += fmt::format("({} more that never ran)\n", idle);
+    return out;
+  }
+
+  // As wide as the names of the tree are, once text() was made.
+  [[nodiscard]] std::string padded(const std::string& name) const {
+    const std::size_t columns = columns_of(name);
+    return name + std::string(columns < width_ ? width_ - columns : 1, ' ');
   }
 
  private:
+  struct Line {
+    std::string name, rest;
+  };
+
+  // Marks of the tree take more bytes than columns.
+  static std::size_t columns_of(const std::string& name) {
+    return static_cast<std::size_t>(std::count_if(name.begin(), name.end(), [](char c) {
+      return (static_cast<unsigned char>(c) >> 6) != 2;
+    }));
+  }
+
   void head() {
-    out_ += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "task", kNameColumns, "run",
-                        table_.waiting_is_whole ? "waiting" : "pushed off", "switches", "moves");
+    std::string rest =
+        fmt::format("{:>11}{:>11}{:>9}{:>7}", "run",
+                    table_.waiting_is_whole ? "waiting" : "pushed off", "switches", "moves");
     for (std::size_t k = 0; k < table_.counters.size(); ++k) {
       widths_.push_back(width_of(table_, k));
-      out_ += fmt::format("{:>{}}", printable(table_.counters[k]), widths_[k]);
+      rest += fmt::format("{:>{}}", printable(table_.counters[k]), widths_[k]);
     }
     for (const sample::MeterSum& meter : table_.meters)
-      out_ += fmt::format("{:>{}}", "J " + printable(meter.name), width_of("J " + meter.name));
-    out_ += '\n';
+      rest += fmt::format("{:>{}}", "J " + printable(meter.name), width_of("J " + meter.name));
+    lines_.push_back({"task", std::move(rest)});
   }
 
   [[nodiscard]] bool has_never_run(std::size_t i) const {
@@ -113,29 +136,24 @@ class Tree {
     const TaskRow& row = table_.tasks[i];
     const std::string name =
         fmt::format("{}{} {}", mark, printable(row.comm.empty() ? "?" : row.comm), row.tid);
-    // Marks of the tree take more bytes than columns.
-    const auto columns =
-        static_cast<std::size_t>(std::count_if(name.begin(), name.end(), [](char c) {
-          return (static_cast<unsigned char>(c) >> 6) != 2;
-        }));
-    out_ += name;
-    out_.append(columns < kNameColumns ? kNameColumns - columns : 1, ' ');
-    out_ += fmt::format("{:>12}{:>12}{:>10}{:>8}", run_time(table_, row), seconds(row.wait_ns),
-                        number(row.switches), number(row.migrations));
+    std::string rest =
+        fmt::format("{:>11}{:>11}{:>9}{:>7}", run_time(table_, row), seconds(row.wait_ns),
+                    number(row.switches), number(row.migrations));
     for (std::size_t k = 0; k < table_.counters.size(); ++k)
-      out_ +=
+      rest +=
           fmt::format("{:>{}}", estimate_with_error(sample::estimate(table_, row, k)), widths_[k]);
     for (std::size_t k = 0; k < table_.meters.size(); ++k)
-      out_ +=
+      rest +=
           fmt::format("{:>{}}", k < row.joules.size() ? fmt::format("~{:.3f}", row.joules[k]) : "-",
                       width_of("J " + table_.meters[k].name));
-    out_ += '\n';
+    lines_.push_back({name, std::move(rest)});
   }
 
   const TaskTable& table_;
   std::vector<std::vector<std::size_t>> children_;
   std::vector<std::size_t> widths_;  // of the counters' columns
-  std::string out_;
+  std::vector<Line> lines_;
+  std::size_t width_ = kLeastName;  // of the column with names
 };
 
 TaskRow sum_of(const TaskTable& table) {
@@ -196,10 +214,12 @@ std::string threads_text(const TaskTable& table) {
   out += table.lost > 0 ? fmt::format("; {} records were lost\n", table.lost) : "\n";
   if (estimates_run_time(table)) out += kTicksNote;
   out += energy_text(table);
-  out += Tree(table).text();
+  Tree tree(table);
+  out += tree.text();
   const TaskRow sum = sum_of(table);
-  out += fmt::format("{:<{}}{:>12}{:>12}{:>10}{:>8}", "all", kNameColumns, run_time(table, sum),
-                     seconds(sum.wait_ns), number(sum.switches), number(sum.migrations));
+  out += tree.padded("all") + fmt::format("{:>11}{:>11}{:>9}{:>7}", run_time(table, sum),
+                                          seconds(sum.wait_ns), number(sum.switches),
+                                          number(sum.migrations));
   for (std::size_t k = 0; k < table.counters.size(); ++k)
     out += fmt::format("{:>{}}", estimate_with_error(sample::estimate_of_all(table, k)),
                        width_of(table, k));

@@ -1,10 +1,13 @@
 // A flag means the same in every command. Old spellings are understood but not shown.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cli/run_loft.hpp"
 
 namespace loft {
 namespace {
+
+using ::testing::HasSubstr;
 
 struct Spelling {
   const char* command;
@@ -47,6 +50,30 @@ TEST(Flags, OldSpellingsAreUnderstood) {
     EXPECT_EQ(said.status, 125);
     EXPECT_NE(said.notes.find("excludes"), std::string::npos) << said.notes;
   }
+}
+
+TEST(Help, OfEveryCommandShowsTwoExamplesAndWhereMoreIs) {
+  for (const std::string name :
+       {"doctor", "list",  "event",    "evset", "stat",   "run",       "call",
+        "metric", "power", "machine",  "env",   "record", "report",    "compare",
+        "check",  "roof",  "annotate", "top",   "upc",    "completion"}) {
+    const std::string help = run_loft(name + " --help").out;
+    EXPECT_THAT(help, ::testing::ContainsRegex(
+                          "\nExamples:\n  loft [^\n]+\n  loft [^\n]+\nMore: man loft-"))
+        << name;
+    EXPECT_THAT(help, HasSubstr("man loft-" + name));
+  }
+}
+
+// `script` gives a program a terminal.
+TEST(Terminals, AFileThatWasWrittenIsNamedThereAndNotInPipes) {
+  if (std::system("command -v script >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+  std::string folder = "/tmp/loft-cli-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string line = LOFT_PROGRAM " doctor -o " + folder + "/checks.json";
+  const Said seen = run_shell("script -qec '" + line + "' /dev/null", folder);
+  EXPECT_THAT(seen.out, HasSubstr("/checks.json written"));
+  EXPECT_EQ(run_loft("doctor -o /dev/null").notes, "");
 }
 
 }  // namespace

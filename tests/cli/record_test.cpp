@@ -621,5 +621,45 @@ TEST_F(Record, NothingToRecordIsSaidBeforeAnythingIsWritten) {
   EXPECT_FALSE(file_exists(file()));
 }
 
+// "cat" waits for somebody who opens the other end of its FIFO, which the shell does when it sees
+// it wait.
+TEST_F(Record, WhereThreadsBlockIsRecordedWithTheirStacksAndWhoWokeThem) {
+  const std::string fifo = folder_ + "/fifo";
+  const Said said = record("--off-cpu", "sh -c 'mkfifo " + fifo + "; cat " + fifo +
+                                            " & while ! grep -q \"State:.S\" /proc/$!/status; do "
+                                            ":; done; echo > " +
+                                            fifo + "; wait'");
+  if (said.status == 125) GTEST_SKIP() << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("loft report --event offcpu-time"));
+  std::map<std::string, double> blocked;
+  for (const json& row : report("--event offcpu-time --by comm")["rows"])
+    blocked[row["comm"].get<std::string>()] += row["period"].get<double>();
+  EXPECT_GT(blocked["cat"], 0);
+  EXPECT_GT(blocked["sh"], 0) << "it waits for cat";
+  EXPECT_THAT(run_loft("report " + file() + " --event offcpu-time --tree").out,
+              ::testing::AnyOf(HasSubstr("schedule"), HasSubstr("[kernel]")));
+  if (said.notes.find("who woke whom is not known") != std::string::npos) return;
+  double known = 0;
+  bool has_pair = false;
+  for (const json& one : report("--wakeups")["wakeups"]) {
+    known += one["blocked_s"].get<double>();
+    has_pair = has_pair || (one["woken"]["comm"] == "cat" && one["by"].is_object() &&
+                            one["by"]["comm"] == "sh" && one["times"] >= 1);
+  }
+  EXPECT_TRUE(has_pair) << run_loft("report --wakeups " + file()).out;
+  double all = 0;
+  for (const auto& [name, period] : blocked) all += period * 1e-9;
+  EXPECT_GE(known, all * 0.999) << "whoever did it, all that blocked was woken";
+}
+
+TEST_F(Record, BlockingNeedsSwitchesAndMoreThanAnOrdinaryUserMay) {
+  EXPECT_THAT(record("--off-cpu --types pmu", "true").notes, HasSubstr("needs every switch"));
+  EXPECT_EQ(record("--off-cpu --source virtual", "true").status, 125);
+  const auto said = record_as_user("", "--off-cpu", "true");
+  if (!said) GTEST_SKIP() << "needs root and setpriv";
+  if (said->status == 0) GTEST_SKIP() << "perf_event_paranoid lets everybody";
+  EXPECT_THAT(said->notes, HasSubstr("perf_event_paranoid"));
+}
+
 }  // namespace
 }  // namespace loft

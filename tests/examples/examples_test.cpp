@@ -120,5 +120,54 @@ TEST_F(Examples, OfAllHeadersCompile) {
   EXPECT_EQ(std::system(command.c_str()), 0) << read_file(log).value_or("");
 }
 
+// What the examples that draw are given: the fields that they use, as loft writes them.
+class Drawings : public TemporaryFolder {
+ protected:
+  [[nodiscard]] int run(const std::string& line) const {
+    return std::system(("cd '" + path_ + "' && " + line + " >said 2>&1").c_str());
+  }
+  [[nodiscard]] std::string text(const std::string& name) const {
+    return read_file(path_ + "/" + name).value_or("");
+  }
+  void write(const std::string& name, std::string_view what) const {
+    ASSERT_TRUE(replace_file(path_ + "/" + name, what));
+  }
+  const std::string examples_ = LOFT_SOURCE_DIR "/examples/";
+};
+
+TEST_F(Drawings, PythonDrawsTheJsonOfARoofline) {
+  const std::string python =
+      run("python3 -c 'import matplotlib'") == 0 ? "python3" : "/usr/bin/python3";
+  if (run(python + " -c 'import matplotlib'") != 0) GTEST_SKIP() << "matplotlib is not installed";
+  write("roof.json", R"({"schema":"loft.roof/1","command":["./app"],"points":[
+      {"scope":"run","name":"./app","gflops":5.3,"intensity":0.13,"share_of_time":1},
+      {"scope":"function","name":"solve","gflops":4.6,"intensity":4,"share_of_time":0.5},
+      {"scope":"function","name":"main","gflops":null,"intensity":null,"share_of_time":null}]})");
+  write("machine.json", R"({"roofs":[
+      {"kind":"flops","precision":"dp","threads":1,"best":9e10,"verdict":"stable"},
+      {"kind":"flops","precision":"sp","threads":1,"best":2e11,"verdict":"stable"},
+      {"kind":"bandwidth","level":"L1","threads":1,"best":3e11,"verdict":"stable"},
+      {"kind":"bandwidth","level":"DRAM","threads":1,"best":5e10,"verdict":"noisy"}]})");
+  ASSERT_EQ(run(python + " " + examples_ + "plot_roofline.py roof.json machine.json a.svg"), 0)
+      << text("said");
+  EXPECT_THAT(text("said"), testing::HasSubstr("2 points under 3 roofs"));
+  EXPECT_THAT(text("a.svg"), testing::HasSubstr("</svg>"));
+}
+
+TEST_F(Drawings, GnuplotDrawsTheCsvOfCounts) {
+  if (run("gnuplot --version") != 0) GTEST_SKIP() << "gnuplot is not installed";
+  write("counts.csv",
+        "scope,part,event,value,unit,kind,running,why,binary,low,high\n"
+        "run,,instructions,1010,,counted,1.0000,,,,\n"
+        "function,first,instructions,10,,counted,1.0000,,/bin/app,,\n"
+        "function,hottest,instructions,1000,,counted,1.0000,,/bin/app,,\n"
+        "function,elsewhere,flops,5,,counted,1.0000,,/bin/app,,\n");
+  ASSERT_EQ(run("gnuplot " + examples_ + "plot_functions.gp"), 0) << text("said");
+  const std::string drawn = text("counts.svg");
+  EXPECT_LT(drawn.find("hottest"), drawn.find("first")) << "the largest comes first";
+  EXPECT_THAT(drawn, testing::HasSubstr("first"));
+  EXPECT_THAT(drawn, testing::Not(testing::HasSubstr("elsewhere")));
+}
+
 }  // namespace
 }  // namespace loft::examples

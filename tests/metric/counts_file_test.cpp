@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "metric/compare_counts.hpp"
 #include "metric/load.hpp"
 #include "metric/reader.hpp"
 
@@ -239,6 +240,106 @@ TEST(CountsFile, PlainLinesOfNameAndValueNeedNoHeader) {
   const auto table = read_counts("t.csv", "cycles,instructions\n5,7\n");
   ASSERT_TRUE(table);
   EXPECT_EQ(table->rows, 1u);
+}
+
+sample::Comparison compared(const std::string& before, const std::string& after) {
+  sample::Comparison comparison;
+  const auto a = read_counted_run("a.json", before);
+  const auto b = read_counted_run("b.json", after);
+  if (a && b) add_counts(*a, *b, comparison);
+  EXPECT_TRUE(a && b);
+  return comparison;
+}
+
+std::string stat_json(const std::string& source, const std::string& event) {
+  return R"({"schema":"loft.stat/1","source":")" + source + R"(","events":[)" + event + "]}";
+}
+
+TEST(CompareCounts, OnlyWhatTheVirtualPmuCountedIsExact) {
+  const std::string one = R"({"name":"instructions","value":100,"kind":"counted"})";
+  const std::string two = R"({"name":"instructions","value":101,"kind":"counted"})";
+  using sample::Change;
+  const auto change = [&](const char* source) {
+    return compared(stat_json(source, one), stat_json(source, two))
+        .tables.at(0)
+        .rows.at(0)
+        .change();
+  };
+  EXPECT_EQ(change("virtual"), Change::more);
+  EXPECT_EQ(change("perf_events"), Change::unknown);
+}
+
+TEST(CompareCounts, SeveralRunsHaveTheIntervalOfTheirMean) {
+  const auto event = [](const char* value) {
+    return std::string(R"({"name":"cycles","value":)") + value +
+           R"(,"kind":"counted","deviation":10,"runs":4})";
+  };
+  const auto row =
+      compared(stat_json("perf_events", event("1000")), stat_json("perf_events", event("1030")))
+          .tables.at(0)
+          .rows.at(0);
+  EXPECT_NEAR(*row.before->error, 5.84 * 10 / 2, 1e-9) << "Student, three degrees of freedom";
+  EXPECT_EQ(row.change(), sample::Change::none);
+}
+
+TEST(CompareCounts, EventsAndFunctionsOfOneFileAreNotTakenForZeroOrMissing) {
+  const auto a = stat_json("virtual", R"({"name":"flops","value":7,"kind":"counted","functions":[
+      {"name":"f.part.0","binary":"/x","value":3,"kind":"counted"},
+      {"name":"f","binary":"/x","value":4,"kind":"counted"}]},
+      {"name":"loads","value":1,"kind":"counted"})");
+  const auto b = stat_json("virtual", R"({"name":"flops","value":9,"kind":"counted","functions":[
+      {"name":"g","binary":"/x","value":9,"kind":"counted"}]})");
+  const auto comparison = compared(a, b);
+  EXPECT_THAT(comparison.notes, ElementsAre("loads is only in the first file"));
+  ASSERT_EQ(comparison.tables.size(), 2u);
+  const auto& rows = comparison.tables[1].rows;
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "g");
+  EXPECT_EQ(*rows[0].difference(), 9);
+  EXPECT_EQ(rows[1].name, "f");
+  EXPECT_EQ(*rows[1].difference(), -7) << "its clones are one";
+}
+
+std::string roof_json(const char* counts, const char* seconds, const char* bytes,
+                      const char* other_function) {
+  return std::string(R"({"schema":"loft.roof/1","counts":")") + counts + R"(","points":[
+      {"scope":"run","name":"app","flops":64,"bytes":)" +
+         bytes + R"(,"seconds":2,"instructions":5,"work_kind":"counted"},
+      {"scope":"function","name":"solve","binary":"/x","flops":64,"bytes":)" +
+         bytes + R"(,"seconds":)" + seconds + R"(,"seconds_ci95":[0.9,1.1],"work_kind":"counted"},
+      {"scope":"function","name":")" +
+         other_function +
+         R"(","binary":"/x","flops":null,"seconds":0.5,"seconds_ci95":[0.4,0.6]}]})";
+}
+
+TEST(CompareCounts, RooflinesHaveSampledTimeAndExactWork) {
+  const auto comparison = compared(roof_json("virtual PMU, exact", "1.0", "128", "init"),
+                                   roof_json("virtual PMU, exact", "1.5", "129", "fini"));
+  std::map<std::string, const sample::ComparedTable*> tables;
+  for (const auto& table : comparison.tables) tables[table.metric] = &table;
+  ASSERT_TRUE(tables.contains("time") && tables.contains("bytes"));
+  EXPECT_EQ(tables["time"]->unit, "s");
+  const auto& rows = tables["time"]->rows;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "solve");
+  EXPECT_EQ(rows[0].change(), sample::Change::more);
+  EXPECT_NEAR(*rows[0].before->error, 0.1 * 2.576 / 1.96, 1e-9);
+  for (const auto& row : {rows[1], rows[2]})
+    EXPECT_EQ(row.change(), sample::Change::unknown) << "no sample is not no time: " << row.name;
+  EXPECT_EQ(tables["time"]->whole.change(), sample::Change::unknown) << "one run each";
+  EXPECT_EQ(tables["bytes"]->rows.at(0).change(), sample::Change::more);
+  EXPECT_EQ(tables["operations"]->rows.at(0).change(), sample::Change::none);
+}
+
+TEST(CompareCounts, ModelledBytesOfARooflineAreNotExact) {
+  const char* counts = "virtual PMU, exact; bytes of memory modelled";
+  const auto comparison =
+      compared(roof_json(counts, "1", "128", "init"), roof_json(counts, "1", "129", "init"));
+  for (const auto& table : comparison.tables)
+    if (table.metric == "bytes") {
+      EXPECT_EQ(table.whole.change(), sample::Change::unknown);
+    }
+  EXPECT_FALSE(read_counted_run("two.json", R"({"schema":"loft.roof/1","runs":[],"points":[]})"));
 }
 
 }  // namespace

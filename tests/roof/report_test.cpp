@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <pty.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -172,6 +174,31 @@ TEST(RepeatStreams, TheSameOutputIsNoDifference) {
   ASSERT_TRUE(second);
   ASSERT_EQ(write_to(second->out, "abc"), "");
   EXPECT_FALSE(streams->difference());
+}
+
+// The child has a terminal; it reads what was typed, or does not.
+int status_of_reader(bool is_typed) {
+  int terminal = -1;
+  const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (pid == 0) {
+    auto streams = RepeatStreams::prepare();
+    char typed[8];
+    const bool has_read = !is_typed || ::read(STDIN_FILENO, typed, sizeof typed) > 0;
+    if (!streams || !has_read || !streams->second()) ::_exit(2);
+    ::_exit(streams->note().empty() ? 0 : 1);
+  }
+  if (is_typed) {
+    EXPECT_EQ(::write(terminal, "go\n", 3), 3);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  ::close(terminal);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(RepeatStreams, TypedInputIsNotedWhereSomethingWasTyped) {
+  EXPECT_EQ(status_of_reader(true), 1);
+  EXPECT_EQ(status_of_reader(false), 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "roof/compare_work.hpp"
 #include "roof/counted_work.hpp"
 
 namespace loft::roof {
@@ -146,6 +147,49 @@ TEST(CountedWork, AThreadThatBecameAnotherProgramIsOne) {
   ASSERT_EQ(work.functions.size(), 1u);
   EXPECT_EQ(work.functions[0].key.binary, "/bin/app");
   EXPECT_EQ(work.functions[0].work.value().flops_dp, 3);
+}
+
+CountedWork work_of(double flops, double bytes) {
+  CountedWork counted;
+  counted.total = model::Work{};
+  counted.total->flops_dp = flops;
+  counted.total->bytes = bytes;
+  counted.total->instructions = 10;
+  counted.functions.push_back({{"solve.constprop.0", "/bin/a"}, counted.total});
+  return counted;
+}
+
+TEST(CompareWork, ExactWorkThatDiffersIsAChangeAndModelledBytesAreNot) {
+  CountedWork after = work_of(64, 129);
+  after.functions[0].key = {"solve", "/bin/b"};
+  auto tables = compare_work(work_of(64, 128), after);
+  ASSERT_EQ(tables.size(), 3u);
+  EXPECT_EQ(tables[0].metric, "operations");
+  ASSERT_EQ(tables[0].rows.size(), 1u) << "a clone in a renamed binary is the same function";
+  EXPECT_EQ(tables[0].rows[0].change(), sample::Change::none);
+  EXPECT_EQ(tables[1].rows[0].change(), sample::Change::more);
+  after.bytes_are_of_memory = true;
+  tables = compare_work(work_of(64, 128), after);
+  EXPECT_EQ(tables[1].rows[0].change(), sample::Change::unknown);
+  EXPECT_EQ(tables[2].rows[0].change(), sample::Change::none);
+  after.by = CountedBy::counters;
+  EXPECT_EQ(compare_work(work_of(64, 128), after)[0].whole.change(), sample::Change::unknown);
+}
+
+TEST(CompareWork, WhatOneRunLacksIsNotZeroWhereItWasNotCounted) {
+  CountedWork before = work_of(64, 128);
+  before.functions.push_back({{"only_before", "/bin/a"}, before.total});
+  before.functions.push_back({{"not_counted", "/bin/a"}, std::nullopt});
+  const auto tables = compare_work(before, work_of(64, 128));
+  for (const auto& row : tables.at(0).rows) {
+    const auto expected = row.name == "only_before"   ? sample::Change::less
+                          : row.name == "not_counted" ? sample::Change::unknown
+                                                      : sample::Change::none;
+    EXPECT_EQ(row.change(), expected) << row.name;
+  }
+  CountedWork uncounted = before;
+  uncounted.total.reset();
+  EXPECT_TRUE(compare_work(before, uncounted).empty());
 }
 
 }  // namespace

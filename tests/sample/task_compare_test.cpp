@@ -128,7 +128,25 @@ TEST(CompareReports, ExactCountsHaveNoChance) {
   const Report a = report_of({{"f", {1, 1000}}});
   const Report b = report_of({{"f", {1, 1001}}});
   EXPECT_EQ(compare_reports({a, true}, {b, true}).tables[0].rows[0].change(), Change::more);
-  EXPECT_EQ(compare_reports({a, false}, {b, false}).tables[0].rows[0].change(), Change::none);
+  EXPECT_EQ(compare_reports({a, false}, {b, false}).tables[0].rows[0].change(), Change::unknown)
+      << "one sample each tells nothing";
+}
+
+TEST(CompareReports, ASumOfSlicesOfOneRunIsNotCalledTheSame) {
+  Report a = report_of({{"solve", {4, 40 * kMilli}}, {"[no address]", {7, 70 * kMilli}}});
+  Report b = report_of({{"solve", {7, 70 * kMilli}}, {"[no address]", {12, 120 * kMilli}}});
+  a.events[0].is_counted = b.events[0].is_counted = true;
+  const Comparison comparison = compare_reports({a}, {b});
+  ASSERT_EQ(comparison.tables.size(), 1u);
+  const ComparedTable& table = comparison.tables[0];
+  EXPECT_NEAR(*table.whole.ratio(), 1.73, 0.01);
+  EXPECT_EQ(table.whole.change(), Change::unknown);
+  EXPECT_FALSE(table.whole.error()) << "it was counted, but how much runs vary nobody knows";
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_FALSE(table.rows[0].error()) << table.rows[0].name;
+  EXPECT_TRUE(table.rows[1].error()) << "where slices ended is sampled";
+  EXPECT_EQ(table.rows[1].change(), Change::unknown) << "4 and 7 samples";
+  EXPECT_EQ(compare_reports({a, true}, {b, true}).tables[0].whole.change(), Change::more);
 }
 
 TEST(CompareReports, ClonesAreOneFunctionAndRenamedBinariesArePaired) {
@@ -150,7 +168,7 @@ TEST(CompareReports, AFunctionOfOneRunOnlyIsComparedWithNothing) {
   EXPECT_EQ(rows[0].change(), Change::more);
   EXPECT_FALSE(rows[0].ratio().has_value());
   EXPECT_EQ(rows[1].name, "once");
-  EXPECT_EQ(rows[1].change(), Change::none) << "one sample more or less is chance";
+  EXPECT_EQ(rows[1].change(), Change::unknown) << "one sample more or less is chance";
 }
 
 // Slices hold such sums where they happened to end.

@@ -1,9 +1,12 @@
 #include "source/scheduler/read_table.hpp"
 
+#include "source/scheduler/off_cpu.hpp"
+
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 
@@ -179,6 +182,125 @@ TEST_F(ReadTableTest, ARecordThatIsTooShortIsNoReasonToReadBehindIt) {
   table.take_sample(record(PERF_RECORD_SAMPLE, {kClock}), true, seen);
   table.take_read(record(PERF_RECORD_READ, {}), true);
   EXPECT_EQ(seen.run[0], 0u);
+}
+
+// Samples of tasks that block, as they come to the file: thread, time, period.
+class Blocked final : public TaskEventsFilter {
+ public:
+  Blocked() { set_behind(nothing_); }
+  void take_raw(std::span<const std::byte> record) override {
+    std::uint64_t words[7] = {};
+    std::memcpy(words, record.data(), std::min(sizeof words, record.size()));
+    perf_event_header header;
+    std::memcpy(&header, words, sizeof header);
+    if (header.type != PERF_RECORD_SAMPLE) return;
+    samples.push_back({words[3] >> 32, words[4], words[6]});
+  }
+  std::vector<std::array<std::uint64_t, 3>> samples;
+
+ private:
+  Collected nothing_;
+};
+
+class OffCpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override { times.set_behind(seen); }
+  static std::vector<std::byte> blocking(std::uint32_t tid, std::uint64_t time) {
+    return record(PERF_RECORD_SAMPLE, {kClock, 0x400000, pair(5, tid), time, pair(0, 0), 1, 0});
+  }
+  void leaves(std::uint32_t tid, std::uint64_t time, bool can_run = false) {
+    times.take(Switch{{time, 0}, {5, tid}, {}, true, false, can_run});
+  }
+  void comes(std::uint32_t tid, std::uint64_t time, std::optional<Waker> waker = {}) {
+    times.take(Switch{{time, 0}, {}, {5, tid}, false, true, false, waker});
+  }
+  using Samples = std::vector<std::array<std::uint64_t, 3>>;
+  Blocked seen;
+  OffCpuTimes times{{kClock}};
+};
+
+TEST_F(OffCpuTest, ASampleGetsTheTimeUntilItsThreadHasACpuAgain) {
+  leaves(7, 100);
+  times.take_raw(blocking(7, 102));
+  times.settle();
+  EXPECT_TRUE(seen.samples.empty()) << "it blocks still";
+  comes(7, 160);
+  times.settle();
+  EXPECT_EQ(seen.samples, (Samples{{7, 160, 60}}));
+  EXPECT_EQ(times.total().blocked_ns, 60u);
+}
+
+TEST_F(OffCpuTest, RingsMayBeReadInAnyOrderAndWhoLostItsCpuDidNotBlock) {
+  comes(7, 160);  // of another CPU, whose ring was read first
+  leaves(7, 200, true);
+  comes(7, 250);
+  leaves(7, 100);
+  times.take_raw(blocking(7, 201));
+  times.take_raw(blocking(7, 101));
+  times.settle();
+  EXPECT_EQ(seen.samples, (Samples{{7, 160, 60}}));
+}
+
+TEST_F(OffCpuTest, WhatTheKernelSaysOfSwitchesIsUnderstoodToo) {
+  auto out = record(PERF_RECORD_SWITCH, {pair(5, 7), 103, pair(0, 0), kClock});
+  const std::uint16_t misc = PERF_RECORD_MISC_SWITCH_OUT;
+  std::memcpy(out.data() + 4, &misc, sizeof misc);
+  times.take_raw(blocking(7, 101));
+  times.take_raw(out);
+  times.take_raw(record(PERF_RECORD_SWITCH, {pair(5, 7), 150, pair(1, 0), kClock}));
+  times.settle();
+  EXPECT_EQ(seen.samples, (Samples{{7, 150, 47}}));
+}
+
+TEST_F(OffCpuTest, AThreadThatEndedDoesNotBlockForEverAndOneThatWaitsStillDoes) {
+  leaves(7, 100);
+  times.take_raw(blocking(7, 101));
+  times.take(Exit{{102, 0}, {5, 7}});
+  leaves(8, 100);
+  times.take_raw(blocking(8, 101));
+  times.finish(400);
+  EXPECT_EQ(seen.samples, (Samples{{8, 400, 300}}));
+  EXPECT_EQ(times.total().times, 1u);
+}
+
+TEST_F(OffCpuTest, WhoWokeWhomIsAddedUpByPairs) {
+  const Waker other{{5, 9}, false};
+  leaves(7, 100);
+  comes(7, 110, other);
+  leaves(7, 120);
+  comes(7, 150, other);
+  leaves(7, 200);
+  comes(7, 202, Waker{{}, true});
+  leaves(7, 210);
+  comes(7, 211);  // nobody tells who did it
+  leaves(7, 300, true);
+  comes(7, 301, other);  // it was preempted: nobody woke it
+  times.settle();
+  const auto wakeups = times.wakeups();
+  ASSERT_EQ(wakeups.size(), 3u);
+  EXPECT_EQ(wakeups[0].waker.tid, 9u);
+  EXPECT_EQ(wakeups[0].woken.tid, 7u);
+  EXPECT_EQ(wakeups[0].times, 2u);
+  EXPECT_EQ(wakeups[0].blocked_ns, 40u);
+  EXPECT_TRUE(wakeups[1].by_interrupt);
+  EXPECT_EQ(wakeups[2].waker.tid, 0u);
+  EXPECT_EQ(times.total().wakeups, 3u);
+  const auto bytes = sample::wakeup_section(wakeups);
+  const auto again = sample::read_wakeup_section(bytes, "perf.data");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, wakeups);
+}
+
+TEST(WakeupSection, WhatIsNoSuchSectionIsRefused) {
+  for (const char* text : {"x", "1\t2\t0\t3\t4\t5\t6\ta\n", "1\t2\t0\t3\t99999999999\t5\t6\ta\tb\n",
+                           "-1\t2\t0\t3\t4\t5\t6\ta\tb\n"})
+    EXPECT_FALSE(sample::read_wakeup_section(std::as_bytes(std::span(std::string_view(text))), "f"))
+        << text;
+  const sample::Wakeups odd{{1, 2, "a\tb\nc"}, false, {3, 4, ""}, 5, 6};
+  const auto read = sample::read_wakeup_section(sample::wakeup_section({&odd, 1}), "f");
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 1u) << "a name breaks no line";
+  EXPECT_EQ((*read)[0].woken.tid, 4u);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Where names come from when the binary was stripped, moved, replaced or lost.
+#include <dlfcn.h>
+
 #include "symbols/elf_file.hpp"
 #include "symbols/workshop.hpp"
 
@@ -86,6 +88,28 @@ TEST_F(SymbolFiles, ADebugFileAloneGivesNamesAndSaysSo) {
   const auto table = open({.path = "/nowhere/full", .build_id = build_id_});
   EXPECT_EQ(name_at(*table, table->address_of_offset(hidden_)), "hidden");
   EXPECT_NE(table->why().find("no such file"), std::string::npos) << table->why();
+}
+
+// A server is a folder here. The library learns of its cache when it is used for the first time.
+TEST_F(SymbolFiles, ServersOfDebuginfodAreAskedWhereTheUserNamesThem) {
+  void* library = ::dlopen("libdebuginfod.so.1", RTLD_NOW);
+  if (library == nullptr) GTEST_SKIP() << "libdebuginfod is not installed";
+  ::dlclose(library);
+  run("mkdir -p server/buildid/" + build_id_ +
+      " fetched && objcopy --only-keep-debug full server/buildid/" + build_id_ +
+      "/debuginfo && cp full server/buildid/" + build_id_ + "/executable && strip full -o bare");
+  EXPECT_EQ(name_at(*open({.path = at("bare")}), hidden_), "-") << "nobody named a server";
+  ::setenv("DEBUGINFOD_CACHE_PATH", at("fetched").c_str(), 1);
+  ::setenv("DEBUGINFOD_URLS", ("file://" + at("server")).c_str(), 1);
+  const auto bare = open({.path = at("bare")});
+  const auto lost = open({.path = "/nowhere/full", .build_id = build_id_});
+  const auto other = open({.path = "/nowhere/full", .build_id = std::string(40, 'b')});
+  ::unsetenv("DEBUGINFOD_URLS");
+  ::unsetenv("DEBUGINFOD_CACHE_PATH");
+  EXPECT_EQ(name_at(*bare, hidden_), "hidden");
+  EXPECT_TRUE(bare->line(hidden_));
+  EXPECT_EQ(name_at(*lost, hidden_), "hidden");
+  EXPECT_NE(other->why().find("no such file"), std::string::npos) << other->why();
 }
 
 TEST_F(SymbolFiles, MiniDebugInfoNamesLocalFunctions) {

@@ -213,6 +213,35 @@ TEST(Unwinder, AnyStackEndsTheWalk) {
 
 #endif
 
+class PythonFrames : public Workshop {};
+
+// An interpreter that keeps a frame pointer calls inner(), which outer() called.
+TEST_F(PythonFrames, AreWalkedThroughByTheirTrampolines) {
+  write("perf-42.map", "1000 b py::inner:x.py\n1010 b py::outer:x.py\n1020 c py::other:x.py\n");
+  const MappedFile mapped{SymbolStore(sealed()).open({.path = at("perf-42.map")}), 0x1000, 0x2000,
+                          0};
+  const auto mapping_at = [&](std::uint64_t address) {
+    return address >= mapped.start && address < mapped.end ? &mapped : nullptr;
+  };
+  const auto frames_of = [&](std::uint64_t second_return) {
+    constexpr std::uint64_t kBottom = 0x7000;
+    const std::uint64_t words[] = {0, 0x1006, 0, second_return, 0, 0x1100};
+    UserState state{Architecture::x86_64, {}, std::as_bytes(std::span(words))};
+    state.registers.known = (1u << 17) - 1;
+    state.registers.ip = 0x1800;
+    state.registers.value[6] = state.registers.value[7] = kBottom;
+    std::vector<UnwoundFrame> chain;
+    Unwinder().unwind(state, mapping_at, chain);
+    std::vector<std::uint64_t> addresses;
+    for (const UnwoundFrame& frame : chain) addresses.push_back(frame.ip);
+    return addresses;
+  };
+  using Addresses = std::vector<std::uint64_t>;
+  EXPECT_EQ(frames_of(0x1016), (Addresses{0x1800, 0x1006, 0x1016, 0x1100}));
+  EXPECT_EQ(frames_of(0x1018), (Addresses{0x1800, 0x1006, 0x1018})) << "no call ends there";
+  EXPECT_EQ(frames_of(0x1026), (Addresses{0x1800, 0x1006, 0x1026})) << "a trampoline of others";
+}
+
 TEST(Unwinder, PerfsOrderOfRegistersIsUnderstood) {
   // AX, BX, SP and IP of x86-64.
   const std::array<std::uint64_t, 4> values = {11, 22, 33, 44};

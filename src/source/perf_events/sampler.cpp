@@ -61,6 +61,7 @@ perf_event_attr attr_of(const event::Event& event, const SampledEvent& sampled,
     // The kernel samples a software event each time that it happens where the period is to be in
     // the sample. A fixed one need not be.
     attr.sample_period = sampled.period;
+    if (sampled.has_period_field) attr.sample_type |= PERF_SAMPLE_PERIOD;
   } else {
     attr.freq = 1;
     attr.sample_freq = sampled.frequency_hz;
@@ -116,6 +117,7 @@ Result<void> Sampler::choose(const SamplerPlan& plan, const SampledEvent& sample
   std::optional<Error> refused;
   for (const event::Event& candidate : sampled.candidates)
     for (const event::Event& event : {candidate, in_user_mode(candidate)}) {
+      if (sampled.needs_kernel && !event.modifiers.kernel) continue;
       perf_event_attr attr = attr_of(event, sampled, plan);
       int raw = -ESRCH;
       for (std::size_t i = 0; i < plan.tasks.size() && raw == -ESRCH; ++i)

@@ -38,6 +38,8 @@ struct SampledEvent {
   std::vector<event::Event> candidates;
   std::uint64_t period = 0;        // after every so many counts
   std::uint64_t frequency_hz = 0;  // without a period: so many times in a second of run time
+  bool needs_kernel = false;       // it happens there: in user mode alone there would be nothing
+  bool has_period_field = false;   // each sample holds its period, though it is fixed
 };
 
 // What stands for the time that a thread runs, the best first: cycles, else a clock.

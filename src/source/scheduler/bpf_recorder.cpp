@@ -59,6 +59,7 @@ class BpfRecorder final : public Recorder {
     options_.slices = plan.slices;
     options_.switches = plan.switches;
     options_.migrations = plan.migrations;
+    options_.wakers = plan.wakers;
     options_.may_change = plan.may_change;
     if (plan.ring_bytes > 0)
       options_.ring_bytes = std::bit_ceil(std::max<std::size_t>(plan.ring_bytes, kLeastRing));
@@ -104,11 +105,17 @@ class BpfRecorder final : public Recorder {
     return fds;
   }
   std::vector<std::string> notes() const override {
-    if (losses_ == 0) return {};
-    return {
+    std::vector<std::string> notes;
+    if (options_.wakers && !probe_->tells_interrupts())
+      notes.push_back(
+          "this kernel does not tell interrupts apart: a thread that a timer or a device woke may "
+          "seem to be woken by whoever ran on that CPU");
+    if (losses_ == 0) return notes;
+    notes.push_back(
         fmt::format("the kernel had no room for names and mappings {} times: those of processes "
                     "that still ran were read from /proc; --ring makes more room",
-                    losses_)};
+                    losses_));
+    return notes;
   }
   Result<Tally> tally() const override { return probe_->tally(); }
 

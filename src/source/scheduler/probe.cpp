@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include <probes/scheduler/wire.h>
@@ -51,6 +52,15 @@ std::uint32_t own_namespace() {
   return static_cast<std::uint32_t>(status.st_ino);
 }
 
+// Whether a program that names this variable of the kernel can be loaded.
+bool kernel_lists(const std::string& variable) {
+  std::ifstream symbols("/proc/kallsyms");
+  const std::string ending = " " + variable;
+  for (std::string line; std::getline(symbols, line);)
+    if (line.ends_with(ending)) return true;
+  return false;
+}
+
 class LoadedProbe final : public Probe {
  public:
   Result<void> load(const ProbeOptions& options) {
@@ -69,6 +79,10 @@ class LoadedProbe final : public Probe {
     settings->wants_switches = options.switches;
     settings->wants_slices = options.slices;
     settings->wants_migrations = options.migrations;
+    tells_interrupts_ = options.wakers && kernel_lists("__preempt_count");
+    bpf_program__set_autoload(skeleton_->progs.on_waking, tells_interrupts_);
+    bpf_program__set_autoload(skeleton_->progs.on_waking_somewhere,
+                              options.wakers && !tells_interrupts_);
     const auto slots =
         static_cast<std::uint32_t>(possible) * std::max<std::uint32_t>(1, settings->counters_used);
     slots_per_cpu_ = settings->counters_used;
@@ -152,6 +166,8 @@ class LoadedProbe final : public Probe {
     sink_ = nullptr;
     return taken > 0;
   }
+
+  bool tells_interrupts() const override { return tells_interrupts_; }
 
   int wake_fd() const override { return ring_buffer__epoll_fd(ring_.get()); }
 
@@ -365,6 +381,7 @@ class LoadedProbe final : public Probe {
   }
 
   ProbeOptions options_;
+  bool tells_interrupts_ = false;
   bool has_task_storage_ = true;
   CpuList cpus_;
   std::size_t slots_per_cpu_ = 0;

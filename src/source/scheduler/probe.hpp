@@ -25,6 +25,7 @@ struct ProbeOptions {
   bool switches = true;
   bool slices = true;
   bool migrations = true;
+  bool wakers = false;      // switches tell who woke the task that comes
   bool may_change = false;  // sets may be added; those that there are take turns by change() alone
   std::size_t ring_bytes = 8u << 20;  // a power of two
 };
@@ -62,6 +63,8 @@ class Probe {
 
   // Hands over what has come; false when there was nothing.
   virtual bool drain(TaskEvents& events) = 0;
+  // Of wakers: whether those that are interrupts are told from the tasks that they interrupted.
+  [[nodiscard]] virtual bool tells_interrupts() const = 0;
   // Readable when much has come.
   [[nodiscard]] virtual int wake_fd() const = 0;
   [[nodiscard]] virtual Result<Tally> tally() const = 0;

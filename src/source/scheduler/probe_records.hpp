@@ -38,6 +38,11 @@ inline void take_slice(const loft_slice& record, const EventSets& events, TaskEv
   sink.take(slice);
 }
 
+inline std::optional<Waker> waker_in(const loft_switch& record) {
+  if ((record.flags & LOFT_NEXT_WAS_WOKEN) == 0) return std::nullopt;
+  return Waker{{record.waker_pid, record.waker_tid}, (record.flags & LOFT_WOKEN_BY_INTERRUPT) != 0};
+}
+
 inline void take_probe_record(std::span<const std::byte> bytes, const EventSets& events,
                               TaskEvents& sink) {
   if (bytes.size() < sizeof(loft_head)) return;
@@ -52,7 +57,8 @@ inline void take_probe_record(std::span<const std::byte> bytes, const EventSets&
                        {record.next_pid, record.next_tid},
                        (record.flags & LOFT_PREV_IS_OURS) != 0,
                        (record.flags & LOFT_NEXT_IS_OURS) != 0,
-                       (record.flags & LOFT_PREV_CAN_RUN) != 0});
+                       (record.flags & LOFT_PREV_CAN_RUN) != 0,
+                       waker_in(record)});
       break;
     }
     case LOFT_SLICE:

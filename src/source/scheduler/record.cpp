@@ -13,10 +13,12 @@
 #include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "sample/call_section.hpp"
+#include "sample/wakeups.hpp"
 #include "source/calls/call_watch.hpp"
 #include "source/living_tasks.hpp"
 #include "source/scheduler/energy_sampler.hpp"
 #include "source/scheduler/event_places.hpp"
+#include "source/scheduler/off_cpu.hpp"
 #include "source/scheduler/poll_clock.hpp"
 #include "source/scheduler/probe.hpp"
 #include "source/scheduler/recorder.hpp"
@@ -87,6 +89,7 @@ class RecordedRun {
     plan_.slices = request_.types.pmu;
     plan_.switches = request_.types.sched;
     plan_.migrations = request_.types.mig;
+    plan_.wakers = request_.off_cpu;
     if (child_) plan_.program = child_->pid();
     plan_.processes = request_.pids;
     plan_.whole_machine = request_.whole_machine;
@@ -149,12 +152,14 @@ class RecordedRun {
                        "this machine shows no meter that can be read",
                        "'loft doctor' tells which there are; leave epc out of --types");
     }
-    if (request_.frequency_hz == 0 && request_.period == 0) return {};
+    const bool is_sampled = request_.frequency_hz != 0 || request_.period != 0;
+    if (!is_sampled && !request_.off_cpu) return {};
     perf_events::SamplerPlan plan;
-    if (request_.sampled.empty())
+    if (is_sampled && request_.sampled.empty())
       plan.events = {{perf_events::clocks(), request_.period, request_.frequency_hz}};
     for (const event::Event& event : request_.sampled)
       plan.events.push_back({{event}, request_.period, request_.frequency_hz});
+    if (request_.off_cpu) plan.events.push_back(blocking_event());
     plan.stacks = request_.stacks;
     plan.ring_bytes = request_.ring_bytes;
     plan.from_exec = child_.has_value();
@@ -165,6 +170,7 @@ class RecordedRun {
       LOFT_TRY(plan.tasks, first_tasks());
     }
     LOFT_TRY(stacks_, perf_events::Sampler::open(plan));
+    if (request_.off_cpu) off_cpu_.emplace(stacks_->events().back().ids);
     if (stacks_->lacks_kernel())
       result_.notes.push_back("samples are of user mode alone: no permission for the kernel's");
     return {};
@@ -209,7 +215,8 @@ class RecordedRun {
     if (!places_)
       for (const EventSet& set : plan.counters.sets) result_.turns += set.takes_turns ? 1 : 0;
     LOFT_TRY(file_, RecordingFile::create(request_.output, std::move(plan)));
-    if (places_) places_->set_behind(*file_);
+    if (off_cpu_) off_cpu_->set_behind(*file_);
+    if (places_) places_->set_behind(behind_places());
     auto described = describe_beginning();
     if (!described) file_->discard();
     return described;
@@ -287,6 +294,19 @@ class RecordedRun {
     return {};
   }
 
+  // After the last switch.
+  void keep_off_cpu() {
+    if (!off_cpu_) return;
+    stacks_->drain([this](std::span<const std::byte> record) { off_cpu_->take_raw(record); });
+    off_cpu_->finish(static_cast<std::uint64_t>(now().count()));
+    result_.off_cpu = off_cpu_->total();
+    const auto wakeups = off_cpu_->wakeups();
+    if (recorder_->name() != "bpf")
+      result_.notes.push_back("who woke whom is not known: only BPF on the scheduler tells");
+    else
+      file_->add_section(event::recording::kWakeupsSection, sample::wakeup_section(wakeups));
+  }
+
   Result<void> prepare_waiting() {
     const auto processes = child_ ? std::vector<pid_t>{child_->pid()} : request_.pids;
     for (const pid_t pid : processes) LOFT_CHECK(supervisor_->follow(pid));
@@ -361,12 +381,20 @@ class RecordedRun {
     return places_->add_new(recorder_->counters(), *file_);
   }
 
-  [[nodiscard]] TaskEvents& sink() { return places_ ? static_cast<TaskEvents&>(*places_) : *file_; }
+  [[nodiscard]] TaskEvents& behind_places() {
+    return off_cpu_ ? static_cast<TaskEvents&>(*off_cpu_) : *file_;
+  }
+  [[nodiscard]] TaskEvents& sink() {
+    return places_ ? static_cast<TaskEvents&>(*places_) : behind_places();
+  }
 
+  // Switches first: a sample of a task that blocked is then there before the task comes back.
   void drain_all() {
-    if (stacks_)
-      stacks_->drain([this](std::span<const std::byte> record) { file_->take_raw(record); });
     recorder_->drain(sink());
+    if (stacks_)
+      stacks_->drain(
+          [this](std::span<const std::byte> record) { behind_places().take_raw(record); });
+    if (off_cpu_) off_cpu_->settle();
     if (energy_) energy_->sample(*file_, now());
   }
 
@@ -393,6 +421,7 @@ class RecordedRun {
       drain_all();
       if (energy_) energy_->finish(*file_, now());
       recorder_->stop(sink());
+      keep_off_cpu();
       if (const auto written = file_->end_round(); !written) give_up(written.error());
     }
     LOFT_CHECK(keep_calls());
@@ -443,6 +472,7 @@ class RecordedRun {
   WatchPlan plan_;
   std::unique_ptr<Recorder> recorder_;
   std::optional<perf_events::Sampler> stacks_;
+  std::optional<OffCpuTimes> off_cpu_;
   std::optional<EnergySampler> energy_;
   PollClock energy_clock_;  // at the length of a slice
   Fd calls_clock_;

@@ -50,6 +50,7 @@ struct RecordRequest {
   std::vector<event::Event> sampled;  // events to sample; without any, the clock
   std::uint64_t period = 0;           // each time that one happened so often; 0: by the frequency
   StackMode stacks = StackMode::none;
+  bool off_cpu = false;                      // where tasks block, for how long, and who wakes them
   std::size_t ring_bytes = 0;                // of each ring between kernel and loft; 0: as is usual
   std::optional<sample::CallRequest> calls;  // single calls of functions, beside the slices
   int life = -1;                             // ends the recording when its other side is gone
@@ -76,6 +77,12 @@ struct RecordedCalls {
   std::uint64_t not_watched = 0;
 };
 
+struct OffCpuTotal {
+  std::uint64_t times = 0;
+  std::uint64_t blocked_ns = 0;
+  std::uint64_t wakeups = 0;  // of which it is known who did it
+};
+
 struct RecordResult {
   int exit_status = 0;
   std::size_t ring_bytes = 0;  // of each ring between kernel and loft; 0: as is usual
@@ -94,6 +101,7 @@ struct RecordResult {
   std::uint64_t switches = 0;
   std::uint64_t bytes = 0;
   std::uint64_t still_running = 0;     // tasks that went on
+  std::optional<OffCpuTotal> off_cpu;  // where it was asked for
   std::optional<RecordedCalls> calls;  // where they were asked for
   Nanoseconds wall{};
   std::optional<Error> broken;  // the recording ended before the program did

@@ -25,6 +25,7 @@ struct WatchPlan {
   bool slices = true;            // type pmu
   bool switches = true;          // type sched
   bool migrations = true;        // type mig
+  bool wakers = false;           // switches tell who woke the task that comes, where that is known
   bool may_change = false;       // the one set of events may be followed by others; see change()
   std::size_t ring_bytes = 0;    // of each ring, rounded up to a power of two; 0: as is usual
   std::optional<pid_t> program;  // held before its exec

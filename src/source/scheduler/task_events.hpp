@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,12 @@ struct Slice {
   std::span<const SetTime> sets;  // aligned with EventSets::sets; the first is not looked at
 };
 
+// Who made a task that had blocked ready to run.
+struct Waker {
+  TaskId task;                // numbers of 0: none that loft's namespace has
+  bool is_interrupt = false;  // a timer or a device, in the time of whichever task
+};
+
 struct Switch {
   Moment at;
   TaskId out;
@@ -57,6 +64,8 @@ struct Switch {
   bool out_is_ours = false;
   bool in_is_ours = false;
   bool out_can_run = false;  // it lost the CPU, it did not give it up
+  std::optional<Waker> waker =
+      {};  // of the task that comes, where it had blocked and that is known
 };
 
 struct Fork {
