@@ -7,6 +7,8 @@
 #include "cli/call_flags.hpp"
 #include "cli/call_outputs.hpp"
 #include "cli/command.hpp"
+#include "cli/job_flags.hpp"
+#include "job/summarize.hpp"
 #include "roof/call_runs.hpp"
 #include "source/calls/native.hpp"
 #include "source/scheduler/call_file.hpp"
@@ -31,6 +33,7 @@ struct CallFlags {
   std::string source = "auto";
   std::vector<std::string> command;
   OutputFlags output;
+  JobFlags job;
 };
 
 Failure usage(std::string why, std::string hint) {
@@ -59,6 +62,26 @@ Result<sample::CallRequest> make_request(const CallFlags& flags) {
   return request;
 }
 
+// The time is best taken natively, and there are no counters that could count beside it.
+bool runs_twice(const CallFlags& flags) {
+  return flags.source == "auto" && flags.pids.empty() && !flags.events.empty();
+}
+
+// A rank runs once, while the others wait for it.
+Result<void> check_job(const CallFlags& flags) {
+  if (flags.job.is_given() &&
+      (flags.command.empty() || keeps_calls(flags) || !flags.tables.empty() ||
+       !flags.output.file.empty() || !flags.output.format.empty()))
+    return usage("--job keeps sums of the functions of a program that loft starts",
+                 "leave out -p, --longer, --depth, --show, -o and --format");
+  const auto rank = job::own_rank();
+  const bool is_rank = flags.job.is_given() || (rank && rank->size > 1);
+  if (is_rank && runs_twice(flags))
+    return usage("a rank of a parallel job runs once, while the others wait for it",
+                 "count with --source virtual, or leave out -e for the times");
+  return {};
+}
+
 Result<void> check(const CallFlags& flags) {
   if (flags.patterns.empty())
     return usage("no function was named", "write a pattern before --: loft call 'solve*' -- ./app");
@@ -75,14 +98,12 @@ Result<void> check(const CallFlags& flags) {
                  "leave out --source, -e, --longer, --depth and --show");
   if (!flags.duration.empty() && flags.pids.empty())
     return usage("--for is about processes that run already", "leave it out");
-  return {};
+  return check_job(flags);
 }
 
 Result<sample::CallRun> count(const CallFlags& flags, const sample::CallRequest& request) {
   if (flags.source == "virtual") return source::virtual_pmu::count_calls(request, flags.command);
-  // The time is best taken natively, and there are no counters that could count beside it.
-  if (flags.source == "auto" && flags.pids.empty() && !flags.events.empty())
-    return roof::count_calls_twice(request, flags.command);
+  if (runs_twice(flags)) return roof::count_calls_twice(request, flags.command);
   source::calls::NativeCalls calls;
   calls.request = request;
   calls.command = flags.command;
@@ -110,12 +131,28 @@ Result<void> keep(const sample::CallRun& run, const CallFlags& flags, Terminal& 
   return {};
 }
 
-Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
+Result<int> call_rank(const CallFlags& flags, Terminal& terminal) {
+  LOFT_TRY(const sample::CallRequest request, make_request(flags));
+  return run_as_rank(flags.job, flags.command, terminal,
+                     [&](job::RankSummary& summary) -> Result<void> {
+                       LOFT_TRY(const sample::CallRun run, count(flags, request));
+                       LOFT_CHECK(check_found(run.functions.size(), request));
+                       job::add_calls(run, summary);
+                       return {};
+                     });
+}
+
+Result<int> run_call(CallFlags flags, Terminal& terminal) {
   const Output<ShownCalls>* form = nullptr;
   if (!is_recording(flags.output)) {
     LOFT_TRY(form, choose_output(call_outputs(), flags.output));
   }
   LOFT_CHECK(check(flags));
+  const auto warning = launcher_warning(
+      flags.command, "loft call '" + join(flags.patterns, "' '") + "'", flags.source != "virtual");
+  if (!warning.empty()) terminal.note("loft: " + warning + "\n");
+  if (flags.job.is_given()) return call_rank(flags, terminal);
+  flags.output.file = own_output(flags.output.file);
   LOFT_TRY(const sample::CallRequest request, make_request(flags));
   LOFT_TRY(const sample::CallRun run, count(flags, request));
   LOFT_CHECK(check_found(run.functions.size(), request));
@@ -159,6 +196,7 @@ void add_call(Command& app, Action& action) {
                    "who counts: native, the time; virtual, exact counts; auto: with -e, both in "
                    "two runs")
       ->check(one_of({"auto", "native", "virtual"}));
+  add_job_flag(*command, flags->job);
   add_output_flags(*command, flags->output, forms_of(call_outputs()));
   command
       ->add_option("patterns", flags->patterns,
