@@ -8,7 +8,9 @@
 #include "cli/call_outputs.hpp"
 #include "cli/command.hpp"
 #include "cli/guarded_run.hpp"
+#include "cli/job_flags.hpp"
 #include "event/resolver.hpp"
+#include "job/summarize.hpp"
 #include "roof/call_runs.hpp"
 #include "source/calls/counters.hpp"
 #include "source/calls/native.hpp"
@@ -35,6 +37,7 @@ struct CallFlags {
   std::string source = "auto";
   std::vector<std::string> command;
   OutputFlags output;
+  JobFlags job;
 };
 
 Failure usage(std::string why, std::string hint) {
@@ -63,6 +66,26 @@ Result<sample::CallRequest> make_request(const CallFlags& flags) {
   return request;
 }
 
+// The time is best taken natively, and there are no counters that could count beside it.
+bool runs_twice(const CallFlags& flags) {
+  return flags.source == "auto" && flags.pids.empty() && !flags.events.empty();
+}
+
+// A rank runs once, while the others wait for it.
+Result<void> check_job(const CallFlags& flags) {
+  if (flags.job.is_given() &&
+      (flags.command.empty() || keeps_calls(flags) || !flags.tables.empty() ||
+       !flags.output.file.empty() || !flags.output.format.empty()))
+    return usage("--job keeps sums of the functions of a program that loft starts",
+                 "leave out -p, --longer, --depth, --show, -o and --format");
+  const auto rank = job::own_rank();
+  const bool is_rank = flags.job.is_given() || (rank && rank->size > 1);
+  if (is_rank && runs_twice(flags))
+    return usage("a rank of a parallel job runs once, while the others wait for it",
+                 "count with --source virtual, or leave out -e for the times");
+  return {};
+}
+
 Result<void> check(const CallFlags& flags) {
   if (flags.patterns.empty())
     return usage("no function was named", "write a pattern before --: loft call 'solve*' -- ./app");
@@ -79,7 +102,7 @@ Result<void> check(const CallFlags& flags) {
                  "leave out --source, -e, --longer, --depth and --show");
   if (!flags.duration.empty() && flags.pids.empty())
     return usage("--for is about processes that run already", "leave it out");
-  return {};
+  return check_job(flags);
 }
 
 // Energy is no event: it leaves the list of them.
@@ -144,6 +167,17 @@ Result<void> keep(const sample::CallRun& run, const CallFlags& flags, Terminal& 
   return {};
 }
 
+Result<int> call_rank(const CallFlags& flags, int life, Terminal& terminal) {
+  LOFT_TRY(const sample::CallRequest request, make_request(flags));
+  return run_as_rank(flags.job, flags.command, terminal,
+                     [&](job::RankSummary& summary) -> Result<void> {
+                       LOFT_TRY(const sample::CallRun run, count(flags, request, life));
+                       LOFT_CHECK(check_found(run.functions.size(), request));
+                       job::add_calls(run, summary);
+                       return {};
+                     });
+}
+
 Result<int> count_and_show(const CallFlags& flags, const Output<ShownCalls>* form, int life,
                            Terminal& terminal) {
   LOFT_TRY(const sample::CallRequest request, make_request(flags));
@@ -158,14 +192,20 @@ Result<int> count_and_show(const CallFlags& flags, const Output<ShownCalls>* for
   return run.end.shell_status();
 }
 
-Result<int> run_call(const CallFlags& flags, Terminal& terminal) {
+Result<int> run_call(CallFlags flags, Terminal& terminal) {
   const Output<ShownCalls>* form = nullptr;
   if (!is_recording(flags.output)) {
     LOFT_TRY(form, choose_output(call_outputs(), flags.output));
   }
   LOFT_CHECK(check(flags));
-  return run_guarded("watch calls",
-                     [&](int life) { return count_and_show(flags, form, life, terminal); });
+  const auto warning = launcher_warning(
+      flags.command, "loft call '" + join(flags.patterns, "' '") + "'", flags.source != "virtual");
+  if (!warning.empty()) terminal.note("loft: " + warning + "\n");
+  if (!flags.job.is_given()) flags.output.file = own_output(flags.output.file);
+  return run_guarded("watch calls", [&](int life) {
+    return flags.job.is_given() ? call_rank(flags, life, terminal)
+                                : count_and_show(flags, form, life, terminal);
+  });
 }
 
 }  // namespace
@@ -200,6 +240,7 @@ void add_call(Command& app, Action& action) {
                    "who counts: native, the time; virtual, exact counts; auto: with -e, both in "
                    "two runs")
       ->check(one_of({"auto", "native", "virtual"}));
+  add_job_flag(*command, flags->job);
   add_output_flags(*command, flags->output, forms_of(call_outputs()));
   command
       ->add_option("patterns", flags->patterns,

@@ -8,12 +8,17 @@ Result<Nanoseconds> parse_duration(const std::string& text) {
   const auto unit = text.find_first_not_of("0123456789.");
   const std::string name = unit == std::string::npos ? "ns" : text.substr(unit);
   const auto number = parse_double(text.substr(0, unit));
-  for (const auto& [known, factor] :
-       {std::pair{"ns", 1.0}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}})
+  for (const auto& [known, factor] : {std::pair{"ns", 1.0},
+                                      {"us", 1e3},
+                                      {"µs", 1e3},
+                                      {"ms", 1e6},
+                                      {"s", 1e9},
+                                      {"m", 60e9},
+                                      {"h", 3600e9}})
     if (number && name == known && *number * factor < 9e18)
       return Nanoseconds(static_cast<Nanoseconds::rep>(*number * factor));
-  return failure(ErrorKind::invalid_input, "watch calls", "'" + text + "' is no duration",
-                 "write it as 10us, 1.5ms or 2s");
+  return failure(ErrorKind::invalid_input, "read a duration", "'" + text + "' is none",
+                 "write it as 10us, 1.5ms, 2s or 10m");
 }
 
 std::vector<std::string> split_patterns(const std::vector<std::string>& words) {

@@ -13,11 +13,13 @@
 #include "cli/metric_library.hpp"
 #include "cli/names.hpp"
 #include "cli/record_control.hpp"
+#include "cli/record_windows.hpp"
 #include "cli/recording_flags.hpp"
 #include "cli/report.hpp"
 #include "cli/source_flag.hpp"
 #include "event/resolver.hpp"
 #include "job/measure.hpp"
+#include "job/node_run.hpp"
 #include "job/rank_file.hpp"
 #include "metric/request.hpp"
 #include "roof/work_events.hpp"
@@ -34,6 +36,8 @@ using source::scheduler::StackMode;
 
 constexpr std::uint64_t kDefaultFrequency = 999;  // of call stacks; in step with nothing
 constexpr std::string_view kDefaultEvents = "page-faults,cycles,instructions";
+
+constexpr std::string_view kDefaultOutput = "perf.data";
 
 constexpr double kDefaultSlice = 10;          // milliseconds
 constexpr double kDefaultVirtualSlice = 100;  // each has a sample per function and event
@@ -52,7 +56,7 @@ struct RecordFlags {
   std::vector<std::string> command;
   std::string recorder;
   std::string control;  // a file that says what is counted
-  std::string output = "perf.data";
+  std::string output{kDefaultOutput};
   std::string page;  // the report beside it, where one was asked for
   bool until_all_end = false;
   bool isolate = false;
@@ -60,6 +64,8 @@ struct RecordFlags {
   bool is_realtime = false;
   bool is_quiet = false;
   JobFlags job;
+  WindowFlags windows;
+  bool node = false;  // all ranks of the job that are on this node
 };
 
 // What the kernel alone can tell is not there for a program under the virtual PMU.
@@ -75,6 +81,21 @@ Result<void> check_virtual(const RecordFlags& flags) {
       "leave out -p, -a, --types, -F, -c, -g, --off-cpu, --recorder, --all and --isolate");
 }
 
+// One recorder of many ranks samples where they are, and nothing else.
+Result<void> check_node(const RecordFlags& flags) {
+  const RecordingFlags& what = flags.what;
+  if (flags.pids.empty() && !flags.whole_machine && flags.page.empty() && what.types.empty() &&
+      what.events.empty() && what.period == 0 && what.stacks.empty() && what.ring.empty() &&
+      what.slice_ms <= 0 && flags.recorder.empty() && !flags.until_all_end && !flags.isolate &&
+      flags.calls.empty() && flags.job.wish.full.empty() && !flags.source.is_virtual())
+    return {};
+  return failure(ErrorKind::invalid_input, "record the ranks of a node",
+                 "it samples where they are, natively, and keeps a summary of each",
+                 "give --job, -F and a command alone: srun --overlap -n $SLURM_NNODES "
+                 "--ntasks-per-node=1 loft "
+                 "record --job DIR --node");
+}
+
 // A summary has sums of one program alone.
 Result<void> check_job(const RecordFlags& flags) {
   const auto usage = [](std::string why, std::string hint) {
@@ -82,9 +103,10 @@ Result<void> check_job(const RecordFlags& flags) {
                    std::move(hint));
   };
   if (!flags.job.is_given()) {
-    if (flags.job.wish.full.empty()) return {};
-    return usage("--full chooses ranks of a job", "name its folder with --job");
+    if (flags.job.wish.full.empty() && !flags.node) return {};
+    return usage("--full and --node are about ranks of a job", "name its folder with --job");
   }
+  if (flags.node) return check_node(flags);
   if (flags.command.empty() || flags.whole_machine || !flags.page.empty())
     return usage("a rank is a program that loft starts, and its file has its name already",
                  "leave out -p, -a and -o: srun loft record --job DIR -- ./app");
@@ -98,6 +120,22 @@ Result<void> check_job(const RecordFlags& flags) {
                  "leave out -t, -F, -c, -g, --off-cpu, --types, --ring, --recorder, --all and "
                  "--isolate, or choose ranks that are recorded in full with --full");
   return {};
+}
+
+// A window is of the machine, and has samples of where it is.
+Result<void> check_windows(const RecordFlags& flags) {
+  if (!flags.windows.is_given()) return {};
+  const RecordingFlags& what = flags.what;
+  if (!flags.windows.window.empty() && flags.whole_machine && flags.command.empty() &&
+      flags.output != kDefaultOutput && flags.page.empty() && !flags.job.is_given() &&
+      what.types.empty() && what.events.empty() && what.period == 0 && what.stacks.empty() &&
+      what.ring.empty() && what.slice_ms <= 0 && flags.recorder.empty() && flags.calls.empty() &&
+      flags.control.empty() && !flags.source.is_virtual())
+    return {};
+  return failure(ErrorKind::invalid_input, "record windows of the machine",
+                 "they have samples of everything, and go into a folder",
+                 "give -F and --keep beside these alone: loft record -a --window 30s --every 10m "
+                 "-o DIR");
 }
 
 // One set of events is followed by another: none takes turns, none is sampled.
@@ -125,7 +163,7 @@ Result<void> check(const RecordFlags& flags) {
   const auto usage = [](std::string why, std::string hint) {
     return failure(ErrorKind::invalid_input, "record", std::move(why), std::move(hint));
   };
-  if (flags.command.empty() && flags.pids.empty() && !flags.whole_machine)
+  if (flags.command.empty() && flags.pids.empty() && !flags.whole_machine && !flags.node)
     return usage("there is nothing to record",
                  "give a program (loft record -- ./app), a process (-p PID) or the machine (-a)");
   if (flags.whole_machine && (!flags.pids.empty() || flags.until_all_end || flags.isolate))
@@ -143,6 +181,7 @@ Result<void> check(const RecordFlags& flags) {
   if (!flags.isolate && (!flags.cpus.empty() || flags.is_realtime))
     return usage("--cpus and --fifo say how to isolate the program", "add --isolate");
   LOFT_CHECK(check_job(flags));
+  LOFT_CHECK(check_windows(flags));
   LOFT_CHECK(check_control(flags));
   return flags.source.is_virtual() ? check_virtual(flags) : Result<void>();
 }
@@ -371,10 +410,33 @@ Result<int> record_rank(RecordFlags flags, Terminal& terminal) {
   return recorded;
 }
 
+// All ranks of the job that are on this node, by one recorder.
+Result<int> record_ranks_of_node(const RecordFlags& flags, Terminal& terminal) {
+  // Where its launcher started several on the node, the first is the one.
+  const auto own = job::own_rank();
+  if (flags.command.empty() && own && own->local.value_or(0) > 0) return 0;
+  job::NodeRequest request;
+  request.folder = flags.job.wish.folder;
+  request.command = flags.command;
+  if (flags.what.frequency_hz != 0)
+    request.period = Nanoseconds(std::chrono::seconds(1)) / flags.what.frequency_hz;
+  LOFT_TRY(const job::NodeResult result, job::record_node(request));
+  for (const std::string& note : result.notes) terminal.note("note: " + printable(note) + "\n");
+  if (!flags.is_quiet)
+    terminal.note(fmt::format("{}: {} ranks; when all nodes have ended: loft report {}\n",
+                              printable(result.path), result.ranks,
+                              printable(flags.job.wish.folder)));
+  return result.exit_status;
+}
+
 Result<int> run_record(const RecordFlags& given, Terminal& terminal) {
   RecordFlags flags = with_page_apart(given);
   LOFT_CHECK(take_environment(flags));
   LOFT_CHECK(check(flags));
+  if (flags.node) return record_ranks_of_node(flags, terminal);
+  if (flags.windows.is_given())
+    return record_windows(flags.windows, flags.output, flags.what.frequency_hz, flags.is_quiet,
+                          terminal);
   if (const auto warning =
           launcher_warning(flags.command, "loft record", !flags.source.is_virtual());
       !warning.empty())
@@ -434,8 +496,11 @@ void add_record(Command& app, Action& action) {
   command->add_option("-o,--output", flags->output,
                       "the recording (default: perf.data), - for standard output, or FILE.html for "
                       "its report as well");
+  add_window_flags(*command, flags->windows);
   add_job_flag(*command, flags->job);
   add_full_flag(*command, flags->job);
+  command->add_flag("--node", flags->node,
+                    "with --job: record all ranks of the job that are on this node, in one file");
   command->add_flag("-q,--quiet", flags->is_quiet, "print nothing when all went well");
   command->add_option("command", flags->command, "the program and its arguments, after --");
   command->positionals_at_end();

@@ -1,8 +1,8 @@
 #include "cli/report_outputs.hpp"
 
 #include "source/file/schedule.hpp"
-#include "view/calls_exports.hpp"
 #include "source/file/wakeups.hpp"
+#include "view/calls_exports.hpp"
 #include "view/recording_page.hpp"
 #include "view/report.hpp"
 #include "view/stacks.hpp"

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,15 @@ namespace loft::job {
 
 // Creates the file, empty, and the folders it is in. The file is this rank's from then on.
 [[nodiscard]] Result<std::string> claim_file(const std::string& folder, const Rank& rank);
+// The file of a recorder of the whole node: DIR/NODE/node.data, then node.2.data.
+[[nodiscard]] Result<std::string> claim_node_file(const std::string& folder,
+                                                  const std::string& node);
+
+// A node's name as that of its folder: it comes from the environment, and must not lead elsewhere.
+[[nodiscard]] std::string folder_of_node(const std::string& node);
+
+// "20240229T235959Z": a window of a whole node, which began then (job/window.hpp).
+[[nodiscard]] bool is_window_name(std::string_view name);
 
 // "perf.data" of rank 3 is "perf.3.data", so that ranks in one folder do not take each other's
 // place. Devices, pipes, standard output and the files of an only rank stay as they are.
@@ -26,8 +36,8 @@ namespace loft::job {
 struct FileName {
   std::string path;
   std::string node;
-  std::uint32_t rank = 0;
-  std::uint32_t run = 1;  // the how many-th of this rank
+  std::optional<std::uint32_t> rank;  // nothing: of all ranks of the node, or a window of it
+  std::uint32_t run = 1;              // the how many-th of this rank, or of the node
 };
 
 struct FolderContents {

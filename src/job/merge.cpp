@@ -11,8 +11,13 @@ namespace {
 constexpr std::size_t kMostNotes = 8;
 
 // Time says most; instructions outside MPI are what a rank was given to do.
-constexpr std::array kLoads{kTimeColumn, kEstimatedTimeColumn, std::string_view("instructions"),
-                            std::string_view("flops"), std::string_view("cycles")};
+constexpr std::array kLoads{kTimeColumn,
+                            kEstimatedTimeColumn,
+                            kCallTimeColumn,
+                            std::string_view("instructions"),
+                            std::string_view("flops"),
+                            std::string_view("cycles"),
+                            kCallsColumn};
 
 // Of the time between MPI_Init and MPI_Finalize, or of all its time where they were not seen.
 std::optional<double> share_of(const MpiTime& mpi, std::uint64_t wall_ns) {
@@ -38,7 +43,8 @@ model::RankState state_of(const RankSummary& summary) {
   constexpr int kNoSignal = 128;  // a shell adds this to the number of a signal
   constexpr int kLastSignal = kNoSignal + 64;
   if (summary.state == State::running) return model::RankState::unfinished;
-  if (summary.exit_status == 0) return model::RankState::complete;
+  if (summary.exit_status == 0 || summary.exit_status == kUnknownStatus)
+    return model::RankState::complete;
   const bool is_signal = summary.exit_status > kNoSignal && summary.exit_status <= kLastSignal;
   return is_signal ? model::RankState::killed : model::RankState::failed;
 }

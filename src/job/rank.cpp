@@ -10,8 +10,6 @@
 namespace loft::job {
 namespace {
 
-constexpr std::uint32_t kMostRanks = 1u << 24;
-
 struct Launcher {
   const char* name;
   const char* number;
@@ -101,12 +99,23 @@ std::optional<Rank> rank_of(const Variable& variable, const std::string& host) {
   const Environment environment(variable);
   auto rank = rank_of_launchers(environment);
   if (!rank) return std::nullopt;
-  // Several nodes of Slurm may share a host.
-  const std::string node = environment.text("SLURMD_NODENAME");
-  rank->node = node.empty() ? host : node;
-  rank->job = environment.text("SLURM_JOB_ID");
-  if (rank->job.empty()) rank->job = environment.text("PBS_JOBID");
+  Whereabouts where = whereabouts_of(variable, host);
+  rank->node = std::move(where.node);
+  rank->job = std::move(where.job);
   return rank;
+}
+
+Whereabouts whereabouts_of(const Variable& variable, const std::string& host) {
+  const Environment environment(variable);
+  // Several nodes of Slurm may share a host.
+  Whereabouts where{environment.text("SLURMD_NODENAME"), environment.text("SLURM_JOB_ID")};
+  if (where.node.empty()) where.node = host;
+  if (where.job.empty()) where.job = environment.text("PBS_JOBID");
+  return where;
+}
+
+Whereabouts own_whereabouts() {
+  return whereabouts_of([](const char* name) { return std::getenv(name); }, own_host());
 }
 
 std::optional<Rank> own_rank() {

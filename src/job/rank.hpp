@@ -11,6 +11,8 @@
 
 namespace loft::job {
 
+inline constexpr std::uint32_t kMostRanks = 1u << 24;  // larger numbers are damaged
+
 struct Rank {
   std::uint32_t number = 0;
   std::uint32_t size = 1;  // ranks of the job
@@ -30,6 +32,14 @@ using Variable = std::function<const char*(const char*)>;
 // other.
 [[nodiscard]] std::optional<Rank> rank_of(const Variable& variable, const std::string& host);
 [[nodiscard]] std::optional<Rank> own_rank();
+
+// The node that this process is on, and the job that it belongs to, whether or not it is a rank.
+struct Whereabouts {
+  std::string node;
+  std::string job;  // empty: of no batch system
+};
+[[nodiscard]] Whereabouts whereabouts_of(const Variable& variable, const std::string& host);
+[[nodiscard]] Whereabouts own_whereabouts();
 
 // A program that no launcher started: the only rank, on this host.
 [[nodiscard]] Rank only_rank();

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/file.hpp"
-#include "base/mapping.hpp"
 #include "base/text.hpp"
 #include "event/recording_schema.hpp"
 #include "format/perf/header.hpp"
@@ -31,7 +30,7 @@ format::perf::WrittenEvent no_event() {
   return {std::move(bytes), {1}, "dummy"};
 }
 
-Result<std::string> file_bytes(const RankSummary& summary) {
+Result<std::string> file_bytes(std::string_view text) {
   std::string file;
   const auto write_at = [&](std::uint64_t offset,
                             std::span<const std::byte> bytes) -> Result<void> {
@@ -42,38 +41,67 @@ Result<std::string> file_bytes(const RankSummary& summary) {
   format::perf::RecordingWriter writer(write_at, {no_event()});
   LOFT_CHECK(writer.start());
   LOFT_CHECK(writer.finish_round());  // readers take data of no size for a recording cut off
-  const std::string text = summary_text(summary);
   const auto bytes = std::as_bytes(std::span(text));
   writer.add_feature(kRankSection, {bytes.begin(), bytes.end()});
   LOFT_CHECK(writer.finish());
   return file;
 }
 
+// The file of a node begins with this line; then come summaries, one after the other.
+constexpr std::string_view kNodeHead = "loft.node/1\n";
+
+std::vector<std::string_view> split_summaries(std::string_view text) {
+  if (!text.starts_with(kNodeHead)) return {text};
+  text.remove_prefix(kNodeHead.size());
+  constexpr std::string_view kEnd = "\nend\n";
+  std::vector<std::string_view> texts;
+  while (!text.empty()) {
+    const std::size_t end = text.find(kEnd);
+    const std::size_t size = end == std::string_view::npos ? text.size() : end + kEnd.size();
+    texts.push_back(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return texts;
+}
+
 }  // namespace
 
 Result<void> write_rank_file(const std::string& path, const RankSummary& summary) {
-  LOFT_TRY(const std::string file, file_bytes(summary));
+  LOFT_TRY(const std::string file, file_bytes(summary_text(summary)));
   return replace_file(path, file);
 }
 
-Result<std::optional<RankSummary>> read_rank_bytes(std::span<const std::byte> bytes) {
+Result<void> write_node_file(const std::string& path, std::span<const RankSummary> summaries) {
+  std::string text(kNodeHead);
+  for (const RankSummary& summary : summaries) text += summary_text(summary);
+  LOFT_TRY(const std::string file, file_bytes(text));
+  return replace_file(path, file);
+}
+
+Result<SummaryFile> SummaryFile::of(std::span<const std::byte> bytes) {
+  SummaryFile file;
   LOFT_TRY(const auto header, format::perf::read_header(bytes));
   for (const auto& feature : header.features) {
     if (feature.bit != kRankSection) continue;
     const auto section = bytes.subspan(feature.where.offset, feature.where.size);
-    LOFT_TRY(auto summary,
-             parse_summary({reinterpret_cast<const char*>(section.data()), section.size()}));
-    return summary;
+    file.has_section_ = true;
+    file.texts_ = split_summaries({reinterpret_cast<const char*>(section.data()), section.size()});
   }
-  return std::nullopt;
+  return file;
 }
 
-Result<std::optional<RankSummary>> read_rank_file(const std::string& path) {
-  LOFT_TRY(const Mapping file, Mapping::of_file(path));
-  if (file.bytes().empty())
+Result<SummaryFile> SummaryFile::open(const std::string& path) {
+  LOFT_TRY(Mapping mapping, Mapping::of_file(path));
+  if (mapping.bytes().empty())
     return failure(ErrorKind::malformed, "read '" + path + "'", "it is empty",
                    "its rank ended before it wrote anything");
-  return read_rank_bytes(file.bytes());
+  LOFT_TRY(SummaryFile file, of(mapping.bytes()));
+  file.mapping_ = std::move(mapping);
+  return file;
+}
+
+Result<RankSummary> SummaryFile::summary(std::size_t which) const {
+  return parse_summary(texts_[which]);
 }
 
 Facts facts_of(const Rank& rank, const std::optional<MpiTime>& mpi) {

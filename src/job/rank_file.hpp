@@ -1,9 +1,10 @@
-// The file of a rank: a perf.data whose header carries the rank's summary. A full recording of a
-// rank is an ordinary recording, whose facts say which rank it is of.
+// The file of a rank, or of all ranks of a node: a perf.data whose header carries summaries. A full
+// recording of a rank is an ordinary recording, whose facts say which rank it is of.
 //
 //   LOFT_CHECK(write_rank_file(path, summary));
-//   LOFT_TRY(const auto found, read_rank_file(path));
-//   if (!found) summarize_the_recording(path);
+//   LOFT_TRY(const auto file, SummaryFile::open(path));
+//   if (file.is_recording()) summarize_the_recording(path);
+//   for (std::size_t i = 0; i < file.size(); ++i) use(file.summary(i));
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mapping.hpp"
 #include "base/result.hpp"
 #include "job/summary.hpp"
 #include "loft/perf_data/metadata.hpp"
@@ -20,9 +22,27 @@ namespace loft::job {
 
 [[nodiscard]] Result<void> write_rank_file(const std::string& path, const RankSummary& summary);
 
-// Nothing: it is a recording without a summary.
-[[nodiscard]] Result<std::optional<RankSummary>> read_rank_file(const std::string& path);
-[[nodiscard]] Result<std::optional<RankSummary>> read_rank_bytes(std::span<const std::byte> bytes);
+// Of a node, with what is known of its ranks so far.
+[[nodiscard]] Result<void> write_node_file(const std::string& path,
+                                           std::span<const RankSummary> summaries);
+
+class SummaryFile {
+ public:
+  [[nodiscard]] static Result<SummaryFile> open(const std::string& path);
+  [[nodiscard]] static Result<SummaryFile> of(
+      std::span<const std::byte> bytes);  // which outlive it
+
+  [[nodiscard]] bool is_recording() const { return !has_section_; }  // without a summary
+  [[nodiscard]] std::size_t size() const { return texts_.size(); }
+  [[nodiscard]] Result<RankSummary> summary(std::size_t which) const;
+
+ private:
+  SummaryFile() = default;
+
+  Mapping mapping_;
+  bool has_section_ = false;
+  std::vector<std::string_view> texts_;
+};
 
 // Who the rank is, as facts of a recording, and back. What a recording that was cut off does not
 // say stays as it is in `rank`.

@@ -20,6 +20,8 @@ using model::RankState;
 // What has to be known of a file before a step is chosen.
 struct Head {
   FileName file;
+  std::uint32_t rank = 0;
+  std::size_t which = 0;  // of the file's summaries
   std::string launch;
   std::string pass;
   std::uint64_t start_ns = 0;
@@ -39,8 +41,8 @@ struct Step {
 // A full recording has no summary: it is made of its samples.
 Result<RankSummary> summary_of_recording(const FileName& file) {
   RankSummary summary;
-  summary.rank.number = file.rank;
-  summary.rank.size = file.rank + 1;
+  summary.rank.number = file.rank.value_or(0);
+  summary.rank.size = summary.rank.number + 1;
   summary.rank.node = file.node;
   LOFT_TRY(const auto recording, source::Recording::open(file.path));
   LOFT_CHECK(add_recording(*recording, summary));
@@ -48,14 +50,20 @@ Result<RankSummary> summary_of_recording(const FileName& file) {
   return summary;
 }
 
-Result<RankSummary> read_summary(const FileName& file, bool& is_made) {
-  LOFT_TRY(auto found, read_rank_file(file.path));
-  is_made = !found;
-  if (is_made) return summary_of_recording(file);
-  if (found->rank.number != file.rank)
-    return failure(ErrorKind::malformed, "read '" + file.path + "'",
-                   "it is of rank " + std::to_string(found->rank.number));
-  return *std::move(found);
+Result<RankSummary> summary_in(const FileName& name, const SummaryFile& file, std::size_t which) {
+  LOFT_TRY(auto summary, file.summary(which));
+  if (name.rank && summary.rank.number != *name.rank)
+    return failure(ErrorKind::malformed, "read '" + name.path + "'",
+                   "it is of rank " + std::to_string(summary.rank.number));
+  return summary;
+}
+
+Result<RankSummary> read_again(const Head& head) {
+  if (head.made) return *head.made;
+  LOFT_TRY(const SummaryFile file, SummaryFile::open(head.file.path));
+  if (head.which >= file.size())
+    return failure(ErrorKind::malformed, "read '" + head.file.path + "'", "it has changed");
+  return summary_in(head.file, file, head.which);
 }
 
 class Reader {
@@ -79,18 +87,38 @@ class Reader {
     LOFT_TRY(auto contents, rank_files(folder_));
     for (const std::string& path : contents.foreign)
       skipped_.push_back({path, "it is no file of a rank"});
-    for (FileName& file : contents.files) {
-      bool is_made = false;
-      const auto summary = read_summary(file, is_made);
-      if (!summary) {
-        skipped_.push_back({file.path, summary.error().why});
-        continue;
-      }
-      heads_.push_back({std::move(file), summary->rank.launch, summary->pass, summary->start_ns,
-                        state_of(*summary), summary->columns, nullptr});
-      if (is_made) heads_.back().made = std::make_shared<const RankSummary>(*summary);
+    for (const FileName& file : contents.files) {
+      if (const auto read = read_file_heads(file); !read)
+        skipped_.push_back({file.path, read.error().why});
     }
     return {};
+  }
+
+  Result<void> read_file_heads(const FileName& name) {
+    LOFT_TRY(const SummaryFile file, SummaryFile::open(name.path));
+    if (file.is_recording()) {
+      LOFT_TRY(auto summary, summary_of_recording(name));
+      add_head(name, 0, summary);
+      heads_.back().made = std::make_shared<const RankSummary>(std::move(summary));
+      return {};
+    }
+    if (file.size() == 0)
+      return failure(ErrorKind::malformed, "read '" + name.path + "'",
+                     "the recorder of this node has met no rank of the job");
+    std::optional<Error> first;  // of a node's file the ranks that can be read are kept
+    for (std::size_t i = 0; i < file.size(); ++i) {
+      const auto summary = summary_in(name, file, i);
+      if (summary)
+        add_head(name, i, *summary);
+      else if (!first)
+        first = summary.error();
+    }
+    return first ? Result<void>(Failure(*first)) : Result<void>();
+  }
+
+  void add_head(const FileName& file, std::size_t which, const RankSummary& summary) {
+    heads_.push_back({file, summary.rank.number, which, summary.rank.launch, summary.pass,
+                      summary.start_ns, state_of(summary), summary.columns, nullptr});
   }
 
   // By the launcher's own name for it, and by the how many-th run of its rank in there it is.
@@ -100,7 +128,9 @@ class Reader {
     std::ranges::stable_sort(heads_, {}, [](const Head& head) { return head.file.run; });
     for (const Head& head : heads_) {
       const std::size_t run =
-          head.launch.empty() ? head.file.run : ++runs[{head.launch, head.file.rank}];
+          head.launch.empty() && head.file.rank
+              ? head.file.run
+              : ++runs[{head.launch.empty() ? head.file.node : head.launch, head.rank}];
       const std::string key = head.launch + "\n" + std::to_string(run);
       const auto [found, is_new] = known.try_emplace(key, steps_.size());
       if (is_new) steps_.push_back({head.launch, head.pass});
@@ -144,12 +174,9 @@ class Reader {
     const MergeOptions options = options_for(chosen);
     Merge merge(options);
     for (const std::size_t step : chosen) {
-      std::ranges::stable_sort(steps_[step].heads, {},
-                               [](const Head* head) { return head->file.rank; });
+      std::ranges::stable_sort(steps_[step].heads, {}, [](const Head* head) { return head->rank; });
       for (const Head* head : steps_[step].heads) {
-        bool is_made = false;
-        const auto summary =
-            head->made ? Result<RankSummary>(*head->made) : read_summary(head->file, is_made);
+        const auto summary = read_again(*head);
         if (!summary) continue;  // it has gone since
         merge.add(*summary);
         if (options_.on_rank) options_.on_rank(*summary, step + 1);

@@ -48,12 +48,23 @@ class Rows {
   std::map<std::tuple<std::string, std::string, bool>, std::vector<std::uint64_t>> rows_;
 };
 
+// How many levels of the tree stand above its functions: the event, and perhaps the process.
+constexpr std::size_t kEventAlone = 1;
+constexpr std::size_t kEventAndProcess = 2;
+
+std::vector<std::size_t> depths_of(const std::vector<sample::Trie::Node>& nodes) {
+  std::vector<std::size_t> depths(nodes.size(), 0);
+  for (std::size_t i = 1; i < nodes.size(); ++i) depths[i] = depths[nodes[i].parent] + 1;
+  return depths;
+}
+
 // Whether each node of the tree is in MPI: its function, or one that called it.
-std::vector<bool> nodes_in_mpi(const sample::NamedProfile& profile) {
+std::vector<bool> nodes_in_mpi(const sample::NamedProfile& profile, std::size_t levels_above) {
   const auto& nodes = profile.result.tree.nodes();
+  const auto depths = depths_of(nodes);
   std::vector<bool> in_mpi(nodes.size());
   for (std::size_t i = 1; i < nodes.size(); ++i) {
-    if (nodes[i].parent == sample::Trie::kRoot) continue;  // an event
+    if (depths[i] <= levels_above) continue;
     in_mpi[i] = in_mpi[nodes[i].parent] || is_mpi_library(profile.binary_path(nodes[i].key)) ||
                 is_wait_function(profile.function_name(nodes[i].key));
   }
@@ -110,7 +121,7 @@ Result<void> add_recording(const source::Recording& recording, RankSummary& summ
       recording.summary(), profiled.result, *profiled.locations, recording.history(),
       sample::events_of(recording.metadata().events, profiled.result)};
   const auto columns = add_columns(profile, origin_of(recording), summary);
-  const auto in_mpi = nodes_in_mpi(profile);
+  const auto in_mpi = nodes_in_mpi(profile, kEventAlone);
   Rows rows(summary.columns.size());
   const auto& nodes = profile.result.tree.nodes();
   for (sample::Trie::NodeId i = 1; i < nodes.size(); ++i) {
@@ -121,6 +132,42 @@ Result<void> add_recording(const source::Recording& recording, RankSummary& summ
              *column, nodes[i].self.period);
   }
   std::move(rows).give_to(summary);
+  return {};
+}
+
+Result<void> add_recording_of_node(
+    const source::Recording& recording,
+    const std::function<std::optional<std::size_t>(std::uint32_t pid)>& rank_of,
+    std::span<RankSummary> summaries) {
+  sample::ProfileOptions options;
+  options.rows = false;
+  options.tree = options.tree_by_process = true;
+  const unsigned workers = std::thread::hardware_concurrency();
+  LOFT_TRY(const auto profiled, source::profile_recording(recording, options, {}, workers));
+  const sample::NamedProfile profile{
+      recording.summary(), profiled.result, *profiled.locations, recording.history(),
+      sample::events_of(recording.metadata().events, profiled.result)};
+  std::vector<std::optional<std::size_t>> columns(profile.events.size());
+  std::vector<Rows> rows;
+  for (RankSummary& summary : summaries) {
+    columns = add_columns(profile, Origin::scaled, summary);
+    summary.totals.assign(summary.columns.size(), 0);
+    rows.emplace_back(summary.columns.size());
+  }
+  const auto in_mpi = nodes_in_mpi(profile, kEventAndProcess);
+  const auto& nodes = profile.result.tree.nodes();
+  const auto depths = depths_of(nodes);
+  std::vector<std::optional<std::size_t>> owners(nodes.size());
+  for (sample::Trie::NodeId i = 1; i < nodes.size(); ++i) {
+    owners[i] = depths[i] == kEventAndProcess ? rank_of(nodes[i].key) : owners[nodes[i].parent];
+    const auto column = columns[profile.event_of(i)];
+    if (!owners[i] || !column || nodes[i].self.samples == 0 || depths[i] <= kEventAndProcess)
+      continue;
+    rows[*owners[i]].add(profile.function_name(nodes[i].key), profile.binary_path(nodes[i].key),
+                         in_mpi[i], *column, nodes[i].self.period);
+    *summaries[*owners[i]].totals[*column] += nodes[i].self.period;
+  }
+  for (std::size_t i = 0; i < summaries.size(); ++i) std::move(rows[i]).give_to(summaries[i]);
   return {};
 }
 
@@ -173,6 +220,46 @@ void add_subjects(std::span<const model::Subject> subjects, Origin time, RankSum
                values[i].value_or(0));
   }
   std::move(rows).give_to(summary);
+}
+
+void add_calls(const sample::CallRun& run, RankSummary& summary) {
+  summary.source = run.route;
+  summary.exit_status = run.end.shell_status();
+  summary.wall_ns = static_cast<std::uint64_t>(run.end.elapsed.count());
+  summary.columns = {{std::string(kCallsColumn), "", Origin::counted}};
+  const std::size_t quantities = run.has_values ? run.quantities.size() : 0;
+  for (std::size_t q = 0; q < quantities; ++q) {
+    const sample::CallQuantity& quantity = run.quantities[q];
+    summary.columns.push_back(
+        {quantity.is_time ? std::string(kCallTimeColumn) : plain_name(quantity.name),
+         quantity.is_time ? "ns" : "", quantity.origin});
+  }
+  summary.totals.assign(summary.columns.size(), 0);
+  Rows rows(summary.columns.size());
+  std::size_t unknown = 0;  // functions
+  for (std::size_t i = 0; i < run.functions.size(); ++i) {
+    const sample::WatchedFunction& function = run.functions[i];
+    if (!function.is_watched()) continue;
+    const sample::CallStatistics& statistics = run.statistics[i];
+    const bool in_mpi = is_mpi_library(function.dso);
+    const auto take = [&](std::size_t column, std::uint64_t value) {
+      rows.add(function.name, function.dso, in_mpi, column, value);
+      if (summary.totals[column]) *summary.totals[column] += value;
+    };
+    take(0, statistics.calls + statistics.open + statistics.unmeasured);
+    bool is_whole = statistics.unmeasured == 0;
+    for (std::size_t q = 0; q < quantities; ++q) {
+      take(q + 1, rounded(run.in_unit(q, statistics.of[q].self)));
+      is_whole = is_whole && statistics.is_known(q);
+      if (statistics.unmeasured != 0 || !statistics.is_known(q)) summary.totals[q + 1].reset();
+    }
+    unknown += is_whole || quantities == 0 ? 0 : 1;
+  }
+  std::move(rows).give_to(summary);
+  if (unknown != 0)
+    summary.notes.push_back("of " + std::to_string(unknown) +
+                            " functions a part of the calls was counted and not measured");
+  for (const std::string& note : run.notes) summary.notes.push_back(note);
 }
 
 }  // namespace loft::job

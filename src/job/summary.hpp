@@ -57,6 +57,9 @@ struct MpiTime {
   bool operator==(const MpiTime&) const = default;
 };
 
+// Of a rank whose end was seen by somebody who could not ask how it ended.
+inline constexpr int kUnknownStatus = -1;
+
 enum class State { running, ended };  // a rank that was killed stays running in its file
 
 struct RankSummary {
@@ -65,7 +68,7 @@ struct RankSummary {
   std::string command;
   std::string source;          // who counted: "perf_events", "virtual"
   std::string pass;            // of a roofline in two jobs: "time" or "counts"; else empty
-  int exit_status = 0;         // as a shell tells it
+  int exit_status = 0;         // as a shell tells it, or kUnknownStatus
   std::uint64_t start_ns = 0;  // since 1970
   std::uint64_t wall_ns = 0;
   std::optional<std::uint64_t> cpu_ns;

@@ -9,7 +9,6 @@ namespace loft::job {
 namespace {
 
 constexpr std::size_t kMostColumns = 256;
-constexpr std::uint32_t kMostRanks = 1u << 24;
 
 Failure damaged(std::string_view line) {
   constexpr std::size_t kShown = 60;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostName = 160;   // templates have names of any length
 constexpr std::size_t kMostField = 512;  // of texts that people wrote: commands, notes
-constexpr std::size_t kMostNotes = 4;
+constexpr std::size_t kMostNotesOfRank = 4;
 
 bool is_kept(unsigned char byte) { return byte >= 0x20 && byte != '%' && byte != 0x7f; }
 
@@ -67,7 +67,7 @@ std::string head_text(const RankSummary& summary) {
   if (summary.mpi)
     out += fmt::format("mpi={}\nmpi_calls={}\nmpi_span={}\n", summary.mpi->ns, summary.mpi->calls,
                        summary.mpi->span_ns);
-  for (std::size_t i = 0; i < std::min(summary.notes.size(), kMostNotes); ++i)
+  for (std::size_t i = 0; i < std::min(summary.notes.size(), kMostNotesOfRank); ++i)
     add_line(out, "note", field(summary.notes[i]));
   for (std::size_t i = 0; i < summary.columns.size(); ++i) {
     const Column& column = summary.columns[i];

@@ -12,7 +12,7 @@
 namespace loft::model {
 
 enum class RankState : std::uint8_t {
-  complete,    // ended with status 0
+  complete,    // ended with status 0, or one that nobody could ask for
   failed,      // ended with another status
   killed,      // ended by a signal
   unfinished,  // no end was written: it, or its recorder, was killed; or it still runs
@@ -23,7 +23,7 @@ struct JobRank {
   std::uint32_t rank = 0;
   std::string node;
   RankState state = RankState::unfinished;
-  int exit_status = 0;                 // of one that has ended
+  int exit_status = 0;                 // of one that has ended; -1: not known
   std::optional<double> wall_seconds;  // likewise
   std::optional<double> cpu_seconds;
   std::optional<double> mpi_share;  // of its wall time; 0 to 1

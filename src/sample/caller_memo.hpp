@@ -54,6 +54,7 @@ class CallerMemo {
     std::uint32_t functions = 0;
     // Where their path ends in the tree of an event, once somebody has found out.
     std::uint32_t event = kNone;
+    std::uint32_t process = 0;  // likewise, where processes have trees of their own
     Trie::NodeId node = 0;
     // The function that they called last, and its node of the same tree.
     std::uint32_t callee = kNone;

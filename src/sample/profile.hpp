@@ -50,7 +50,8 @@ struct ProfileOptions {
   bool rows = true;
   bool inclusive = false;  // rows also count what their functions called
   bool tree = false;
-  bool timeline = false;  // keep each sample's moment: for views over time
+  bool tree_by_process = false;  // below the event stands the process; then its functions
+  bool timeline = false;         // keep each sample's moment: for views over time
   std::size_t most_timeline = kMostTimeline;
   bool inlines = false;
   std::string arch;  // of the recording ("x86_64"): how its user stacks are unwound

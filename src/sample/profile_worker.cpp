@@ -290,12 +290,19 @@ void ProfileWorker::add_function(const Collected& collected, const Weight& weigh
 
 Trie::NodeId ProfileWorker::node_of_callers(const Collected& collected) {
   const std::uint32_t event = collected.sample->event;
-  if (collected.callers == CallerMemo::kNone) return tree_.child(Trie::kRoot, event);
+  const bool by_process = context_.options.tree_by_process;
+  const std::uint32_t process = by_process ? key_of(Dimension::process, collected) : 0;
+  const auto first = [&] {
+    const auto node = tree_.child(Trie::kRoot, event);
+    return by_process ? tree_.child(node, process) : node;
+  };
+  if (collected.callers == CallerMemo::kNone) return first();
   CallerMemo::Callers& callers = callers_[collected.callers];
-  if (callers.event == event) return callers.node;
+  if (callers.event == event && callers.process == process) return callers.node;
   callers.event = event;
+  callers.process = process;
   callers.callee = CallerMemo::kNone;
-  callers.node = tree_.child(Trie::kRoot, event);
+  callers.node = first();
   const auto path = callers_.functions_of(collected.callers);
   for (std::size_t i = path.size(); i-- > 0;) callers.node = tree_.child(callers.node, path[i]);
   return callers.node;

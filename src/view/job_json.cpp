@@ -19,7 +19,8 @@ ordered_json rank_json(const model::JobRank& rank) {
   return {{"rank", rank.rank},
           {"node", rank.node},
           {"state", to_string(rank.state)},
-          {"exit", has_ended ? ordered_json(rank.exit_status) : ordered_json(nullptr)},
+          {"exit", has_ended && rank.exit_status >= 0 ? ordered_json(rank.exit_status)
+                                                      : ordered_json(nullptr)},
           {"wall_s", or_null(rank.wall_seconds)},
           {"cpu_s", or_null(rank.cpu_seconds)},
           {"mpi_share", or_null(rank.mpi_share)},

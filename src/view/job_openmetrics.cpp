@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "base/text.hpp"
 #include "view/job.hpp"
 
@@ -61,6 +64,20 @@ void add_ranks(const JobReport& report, Families& out) {
        [](const JobRank& rank) { return rank.bytes; });
 }
 
+// As many as a table of people has: each is a series of its own for whoever keeps them.
+void add_functions(const JobReport& report, Families& out) {
+  constexpr std::size_t kMost = 20;
+  std::vector<const model::JobFunction*> largest;
+  for (const model::JobFunction& function : report.functions) largest.push_back(&function);
+  std::ranges::stable_sort(largest, std::greater{}, &model::JobFunction::mean);
+  largest.resize(std::min(largest.size(), kMost));
+  out.family("loft_function_load", "Load of a function, the mean over ranks; the largest ones.");
+  for (const model::JobFunction* function : largest)
+    out.series(function->mean,
+               fmt::format("function={},binary={},mpi=\"{}\"", label(function->name),
+                           label(function->binary), function->in_mpi ? 1 : 0));
+}
+
 }  // namespace
 
 std::string job_openmetrics(const JobReport& report) {
@@ -80,6 +97,7 @@ std::string job_openmetrics(const JobReport& report) {
     if (column.sum)
       out.series(static_cast<double>(*column.sum),
                  fmt::format("metric={},unit={}", label(column.name), label(column.unit)));
+  add_functions(report, out);
   add_ranks(report, out);
   return out.finish();
 }

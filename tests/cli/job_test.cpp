@@ -66,6 +66,30 @@ TEST_F(JobCommand, AddsRanksUpAndNamesTheStraggler) {
 }
 #endif
 
+#ifdef __x86_64__
+TEST_F(JobCommand, CountsTheCallsOfRanksAndNamesTheOneWithMost) {
+  for (int rank = 0; rank < 4; ++rank) {
+    const Said said =
+        as_rank(rank, 4,
+                "call triad_kernel --source virtual -e instructions --job " + folder_ +
+                    "/job -- " LOFT_TEST_KERNELS " triad " + (rank == 1 ? "300" : "100"));
+    ASSERT_EQ(said.status, 0) << said.notes;
+  }
+  const json job = report();
+  ASSERT_TRUE(job.is_object());
+  EXPECT_EQ(job["complete"], 4);
+  ASSERT_EQ(job["functions"].size(), 1u);
+  EXPECT_EQ(job["functions"][0]["name"], "triad_kernel");
+  EXPECT_EQ(job["functions"][0]["sums"]["calls"], 600);
+  ASSERT_EQ(job["stragglers"].size(), 1u);
+  EXPECT_EQ(job["stragglers"][0]["rank"], 1);
+  const Said twice =
+      as_rank(0, 4, "call triad_kernel -e instructions -- touch " + folder_ + "/ran");
+  EXPECT_EQ(twice.status, 125);
+  EXPECT_FALSE(file_exists(folder_ + "/ran"));
+}
+#endif
+
 TEST_F(JobCommand, KeepsTimesOfRanksAndFullRecordings) {
   for (int rank = 0; rank < 2; ++rank) {
     const Said said = as_rank(
@@ -78,6 +102,65 @@ TEST_F(JobCommand, KeepsTimesOfRanksAndFullRecordings) {
   EXPECT_EQ(job["complete"], 2);
   EXPECT_EQ(job["load"], "task-clock");
   EXPECT_TRUE(job["skipped"].empty());
+}
+
+// A rank waits until the recorder has met it; then how fast the machine is makes no difference.
+TEST_F(JobCommand, RecordsAllRanksOfANodeInOneFile) {
+  const std::string job = folder_ + "/job";
+  ASSERT_TRUE(replace_file(folder_ + "/rank", LOFT_TEST_KERNELS " triad $1\n"
+                                                                "until grep -qa ^rank=$PMI_RANK " +
+                                                  job +
+                                                  "/*/node.data; do sleep 0.01; done\n"
+                                                  "exit $2\n"));
+  ASSERT_TRUE(replace_file(folder_ + "/launch",
+                           "cd " + folder_ +
+                               "\nexport PMI_SIZE=4\n"
+                               "PMI_RANK=0 sh ./rank 20000 0 &\nPMI_RANK=1 sh ./rank 20000 3 &\n"
+                               "PMI_RANK=2 sh ./rank 20000 0 &\nwait\n"));
+  const Said said = run_loft("record --job " + job + " --node -- sh " + folder_ + "/launch");
+  if (said.status == 125 && said.notes.find("CAP_PERFMON") != std::string::npos)
+    GTEST_SKIP() << said.notes;
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("node.data: 3 ranks"));
+  const json report_of_job = report();
+  ASSERT_TRUE(report_of_job.is_object());
+  EXPECT_EQ(report_of_job["ranks"], 4);
+  EXPECT_EQ(report_of_job["missing"], json({3}));
+  EXPECT_EQ(report_of_job["load"], "task-clock");
+  const json& ranks = report_of_job["rank_list"];
+  ASSERT_EQ(ranks.size(), 3u);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    EXPECT_EQ(ranks[i]["rank"], i);
+    EXPECT_GT(ranks[i]["wall_s"].get<double>(), 0);
+    if (ranks[i]["exit"].is_null()) continue;  // this kernel does not tell
+    EXPECT_EQ(ranks[i]["exit"], i == 1 ? 3 : 0);
+  }
+  ASSERT_FALSE(report_of_job["functions"].empty());
+  EXPECT_EQ(report_of_job["functions"][0]["name"], "triad_kernel");
+  EXPECT_EQ(run_loft("record --node -- true").status, 125);
+}
+
+TEST_F(JobCommand, KeepsWindowsOfTheMachineUntilItIsStopped) {
+  const std::string job = folder_ + "/job";
+  const std::string record =
+      "exec " LOFT_PROGRAM " record -a -F 5000 --window 50ms --every 100ms -o " + job;
+  ASSERT_TRUE(replace_file(
+      folder_ + "/watch", "sh -c '" + record + "' 2>" + folder_ + "/notes &\n" + "until ls " + job +
+                              "/*.prom; do kill -0 $! || exit 1; sleep 0.01; done\n" +
+                              "kill -INT $!\nwait $!\n"));
+  // loft runs it only to have its output and status here.
+  const Said said = run_loft("stat -e task-clock -- sh " + folder_ + "/watch");
+  const std::string notes = *read_file(folder_ + "/notes");
+  if (notes.find("CAP_PERFMON") != std::string::npos) GTEST_SKIP() << notes;
+  ASSERT_EQ(said.status, 0) << notes;
+  const json report_of_window = report();
+  ASSERT_TRUE(report_of_window.is_object());
+  EXPECT_EQ(report_of_window["ranks"], 1);
+  EXPECT_EQ(report_of_window["load"], "task-clock");
+  EXPECT_TRUE(report_of_window["skipped"].empty());
+  EXPECT_THAT(notes, HasSubstr("Z.pb.gz"));
+  EXPECT_EQ(run_loft("record --window 1s -- true").status, 125);
+  EXPECT_EQ(run_loft("record -a --window 2s --every 1s -o " + job).status, 125);
 }
 
 // Outermost calls between MPI_Init and MPI_Finalize; arguments and results pass unchanged.

@@ -98,3 +98,63 @@ test("speedscope shows the profile", { skip: !existsSync("/usr/bin/chromium") &&
     server.close();
   }
 });
+
+// The queries of docs/scale.md, in order, by their first words.
+function queries() {
+  const found = readFileSync(process.env.LOFT_QUERIES, "utf8").matchAll(/^-- (.*)\n([^;`]*);/gm);
+  return [...found].map(([, title, text]) => ({ title, text }));
+}
+
+function close(a, b, what) {
+  assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${what}: ${a} against ${b}`);
+}
+
+// What a query gives must be what loft report says.
+function check_job(title, rows, job) {
+  if (title.startsWith("stragglers")) {
+    assert.deepEqual(rows.map((row) => [row.rank, row.node]), job.stragglers.map((one) => [one.rank, one.node]));
+    rows.forEach((row, i) => close(row.factor, job.stragglers[i].factor, `rank ${row.rank}`));
+  } else if (title.startsWith("ranks by")) {
+    const busiest = [...job.rank_list].sort((a, b) => b.load - a.load || a.rank - b.rank).slice(0, 3);
+    assert.deepEqual(rows.map((row) => row.rank), busiest.map((one) => one.rank));
+    rows.forEach((row, i) => close(row.seconds, busiest[i].load, `rank ${row.rank}`));
+  } else if (title.startsWith("functions by")) {
+    assert.equal(rows[0].function, job.functions[0].name);
+    close(rows[0].cost, job.functions[0].cost, rows[0].function);
+  } else {
+    assert.match(title, /^share of MPI/);
+    assert.equal(rows.length, job.rank_list.length);
+    rows.forEach((row, i) => close(row.percent / 100, job.rank_list[i].mpi_share, `rank ${row.rank}`));
+  }
+}
+
+const duckdb = join(folder, "duckdb/node_modules/@duckdb/node-api");
+test("DuckDB reads the Parquet file of a job, and its queries agree with loft report", { skip: !existsSync(duckdb) && "DuckDB cannot be had" }, async () => {
+  const { DuckDBInstance } = require(duckdb);
+  const database = await (await DuckDBInstance.create(":memory:")).connect();
+  const all = async (text) => (await database.runAndReadAll(text)).getRowObjectsJson();
+  const numbers = (row) => Object.fromEntries(Object.entries(row).map(([key, value]) =>
+    [key, key === "node" || key === "function" ? value : Number(value)]));
+  await database.run(`CREATE VIEW job AS SELECT * FROM '${folder}/job.parquet'`);
+  await database.run(`CREATE TABLE same AS SELECT * FROM read_csv('${folder}/job.csv', all_varchar = true, nullstr = '\\0')`);
+  const [{ other }] = await all(`SELECT count(*) AS other FROM
+    (SELECT job, step::VARCHAR, node, rank::VARCHAR, state, function, "binary", (mpi::INT)::VARCHAR, metric, unit, kind, value::VARCHAR
+      FROM job EXCEPT ALL SELECT * FROM same)`);
+  assert.equal(Number(other), 0, "rows of the Parquet file that the CSV file lacks");
+  const [{ n, m }] = await all("SELECT (SELECT count(*) FROM job) AS n, (SELECT count(*) FROM same) AS m");
+  assert.equal(n, m);
+  const job = JSON.parse(readFileSync(`${folder}/job.json`, "utf8"));
+  assert.deepEqual(job.stragglers.map((one) => one.rank).sort(), [103, 203, 3]);
+  const asked = queries();
+  assert.equal(asked.length, 4);
+  for (const { title, text } of asked) check_job(title, (await all(text)).map(numbers), job);
+});
+
+const sqlite = existsSync("/usr/bin/sqlite3");
+test("SQLite reads the SQL file of a job, and its queries agree with loft report", { skip: !sqlite && "sqlite3 is not installed" }, () => {
+  rmSync(`${folder}/job.db`, { force: true });
+  const run = (...words) => execFileSync("sqlite3", ["-batch", `${folder}/job.db`, ...words], { encoding: "utf8" });
+  run(`.read ${folder}/job.sql`);
+  const job = JSON.parse(readFileSync(`${folder}/job.json`, "utf8"));
+  for (const { title, text } of queries()) check_job(title, JSON.parse(run("-json", text) || "[]"), job);
+});

@@ -9,6 +9,7 @@
 #include "job/merge.hpp"
 #include "job/rank_file.hpp"
 #include "job/read_job.hpp"
+#include "job/window.hpp"
 
 namespace loft::job {
 namespace {
@@ -200,6 +201,79 @@ TEST_F(Job, JoinsTwoPassesByRank) {
   EXPECT_EQ(report->ranks[1].bytes, 2);
   EXPECT_EQ(report->ranks[1].seconds, 0.8);
   EXPECT_EQ(report->functions[0].ranks, 2u);
+}
+
+// Two nodes with two ranks each, whose launcher gave the job no name; then a second run.
+TEST_F(Job, ReadsTheRanksOfWholeNodesStepByStep) {
+  for (const std::uint64_t start : {1000, 9000})
+    for (const std::uint32_t node : {0, 1}) {
+      std::vector<RankSummary> ranks{rank(2 * node, 4, 800), rank(2 * node + 1, 4, 800)};
+      for (RankSummary& each : ranks) each.start_ns = start;
+      if (start == 9000 && node == 1) {
+        ranks[0].state = State::running;
+        ranks[1].exit_status = kUnknownStatus;
+      }
+      const auto path = claim_node_file(folder_, ranks[0].rank.node);
+      ASSERT_TRUE(path && write_node_file(*path, ranks));
+    }
+  EXPECT_TRUE(file_exists(folder_ + "/n1/node.2.data"));
+  const auto last = read_job(folder_, {});
+  ASSERT_TRUE(last) << to_string(last.error());
+  EXPECT_EQ(last->steps, 2u);
+  EXPECT_EQ(last->size, 4u);
+  EXPECT_EQ(last->complete, 3u);  // how one of them ended nobody could ask
+  EXPECT_EQ(last->ranks[2].state, model::RankState::unfinished);
+  ReadOptions options;
+  options.step = 1;
+  const auto first = read_job(folder_, options);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->complete, 4u);
+  EXPECT_EQ(first->columns[1].sum, 4 * 801u);
+}
+
+TEST_F(Job, NamesANodeWhoseRecorderMetNobodyAndKeepsItsReadableRanks) {
+  write(rank(0, 4, 800));
+  const auto empty = claim_node_file(folder_, "n2");
+  ASSERT_TRUE(empty && write_node_file(*empty, {}));
+  const auto cut = claim_node_file(folder_, "n1");
+  const std::vector<RankSummary> ranks{rank(2, 4, 800), rank(3, 4, 800)};
+  ASSERT_TRUE(cut && write_node_file(*cut, ranks));
+  std::string bytes = *read_file(*cut);
+  const std::size_t second = bytes.rfind("rank=3");
+  bytes.replace(second, 6, "rank=x");
+  ASSERT_TRUE(replace_file(*cut, bytes));
+  const auto report = read_job(folder_, {});
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_THAT(report->missing, ElementsAre(1u, 3u));
+  ASSERT_THAT(report->skipped, SizeIs(2));
+  EXPECT_THAT(report->skipped[0].why, HasSubstr("damaged"));
+  EXPECT_THAT(report->skipped[1].why, HasSubstr("no rank"));
+}
+
+TEST_F(Job, KeepsTheLastWindowsOfANode) {
+  Window window;
+  window.summary = rank(0, 1, 800);
+  for (int minute = 10; minute < 15; ++minute) {
+    window.name = "20240229T23" + std::to_string(minute) + "00Z";
+    window.summary.start_ns = static_cast<std::uint64_t>(minute);
+    window.summary.rank.launch = window.name;
+    ASSERT_TRUE(keep_window(folder_, window, "a profile"));
+  }
+  ASSERT_TRUE(replace_file(folder_ + "/n0.prom", "# EOF\n"));
+  ASSERT_TRUE(replace_file(folder_ + "/n0/notes.txt", "not loft's"));
+  const auto removed = remove_old_windows(folder_, "n0", 3);
+  ASSERT_TRUE(removed);
+  EXPECT_EQ(*removed, 2u);
+  EXPECT_THAT(*list_directory(folder_ + "/n0"),
+              ElementsAre("20240229T231200Z.data", "20240229T231200Z.pb.gz",
+                          "20240229T231300Z.data", "20240229T231300Z.pb.gz",
+                          "20240229T231400Z.data", "20240229T231400Z.pb.gz", "notes.txt"));
+  const auto report = read_job(folder_, {});
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_EQ(report->steps, 3u);
+  EXPECT_THAT(report->skipped, SizeIs(1));
+  EXPECT_FALSE(is_window_name("20240229T231400"));
+  EXPECT_FALSE(is_window_name("2024022xT231400Z"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "job/folder.hpp"
 #include "job/launcher.hpp"
+#include "job/node_ranks.hpp"
 #include "job/rank.hpp"
 #include "job/rank_run.hpp"
 
@@ -132,6 +133,81 @@ TEST(FullRanks, AreAListOrAll) {
   EXPECT_TRUE(*is_full({"d", "all"}, {1, 20, {}, "n"}));
   EXPECT_FALSE(*is_full({"d", ""}, {1, 20, {}, "n"}));
   EXPECT_FALSE(is_full({"d", "some"}, {1, 20, {}, "n"}));
+}
+
+ProcessFacts process(const std::string& rank, const std::string& job,
+                     const std::string& cgroups = "") {
+  return {{{"SLURM_STEP_ID", "1"},
+           {"SLURM_PROCID", rank},
+           {"SLURM_STEP_NUM_TASKS", "4"},
+           {"SLURM_JOB_ID", job},
+           {"SLURMD_NODENAME", "n1"}},
+          cgroups,
+          "./app " + rank,
+          1000};
+}
+
+// Numbers that no process of a test has.
+constexpr pid_t kFirst = 1 << 29;
+
+TEST(NodeRanks, AreThoseOfTheJobOnThisNodeAndWhatTheyStart) {
+  std::map<pid_t, ProcessFacts> running{{kFirst, process("0", "7")},
+                                        {kFirst + 1, process("1", "7")},
+                                        {kFirst + 2, process("2", "8")},
+                                        {kFirst + 3, process("3", "7")},
+                                        {kFirst + 4, {}}};
+  running[kFirst + 3].environment.back().second = "n2";
+  NodeRanks ranks({"n1", "7", "", "7.0", 0, std::nullopt}, [&](pid_t pid) {
+    return running.contains(pid) ? std::optional(running[pid]) : std::nullopt;
+  });
+  ranks.take_fork(kFirst + 1, kFirst + 4, 50);
+  for (pid_t pid = kFirst; pid < kFirst + 6; ++pid) ranks.look_at(pid, 100);
+  ASSERT_EQ(ranks.ranks().size(), 2u);  // the others: of another job, of another node, of none
+  EXPECT_EQ(ranks.ranks()[0].begin, 100u);
+  EXPECT_EQ(ranks.ranks()[1].begin, 50u);  // its birth was seen
+  EXPECT_EQ(ranks.ranks()[1].command, "./app 1");
+  ranks.take_fork(kFirst + 20, kFirst + 1, 120);
+  EXPECT_EQ(ranks.rank_of(kFirst + 20), 1u);
+  EXPECT_FALSE(ranks.rank_of(kFirst + 2));
+  ranks.take_exit(kFirst + 20, 130);
+  ranks.take_exit(kFirst, 140);
+  EXPECT_FALSE(ranks.have_all_ended());  // rank 1 outlives its child
+  ranks.take_exit(kFirst + 1, 150);
+  EXPECT_TRUE(ranks.have_all_ended());
+  EXPECT_EQ(ranks.rank_of(kFirst + 20), 1u);  // samples of the past have to be given to somebody
+  ranks.take_fork(kFirst + 20, kFirst + 4, 160);
+  EXPECT_FALSE(ranks.rank_of(kFirst + 20));
+  EXPECT_TRUE(ranks.ranks()[1].lost_samples);
+}
+
+TEST(NodeRanks, AreInTheCgroupOfTheJobWhereThereIsOne) {
+  const std::string own = "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n";
+  EXPECT_EQ(cgroup_of_job(own, "7"), "/system.slice/slurmstepd.scope/job_7");
+  EXPECT_EQ(cgroup_of_job("9:name=systemd:/\n4:memory:/slurm/uid_1/job_7\n", "7"),
+            "/slurm/uid_1/job_7");
+  EXPECT_EQ(cgroup_of_job(own, "70"), "");
+  EXPECT_EQ(cgroup_of_job("0::/job_70/x\n", "7"), "");
+  EXPECT_EQ(cgroup_of_job("", "7"), "");
+  NodeRanks ranks({"n1", "7", cgroup_of_job(own, "7"), "", 0, std::nullopt}, [&](pid_t pid) {
+    return process(std::to_string(pid - kFirst), "7", pid == kFirst ? own : "0::/elsewhere\n");
+  });
+  ranks.look_at(kFirst, 1);
+  ranks.look_at(kFirst + 1, 1);  // says that it is of the job, and is not
+  ASSERT_EQ(ranks.ranks().size(), 1u);
+  EXPECT_EQ(ranks.ranks()[0].rank.number, 0u);
+}
+
+TEST(NodeRanks, AreBelowTheCommandWhereThereIsOneAndAreNoRecorders) {
+  const auto reader = [](pid_t pid) { return process(std::to_string(pid - kFirst), "7"); };
+  NodeRanks below({"n1", "7", "", "", 0, kFirst + 9}, reader);
+  below.look_at(kFirst, 1);  // somebody else's
+  below.take_fork(kFirst + 1, kFirst + 9, 2);
+  below.look_at(kFirst + 1, 3);
+  ASSERT_EQ(below.ranks().size(), 1u);
+  EXPECT_EQ(below.ranks()[0].rank.number, 1u);
+  NodeRanks beside({"n1", "7", "", "7.1", 0, std::nullopt}, reader);
+  beside.look_at(kFirst, 1);
+  EXPECT_TRUE(beside.ranks().empty());  // of the step of the recorder itself
 }
 
 }  // namespace

@@ -97,10 +97,12 @@ TEST_F(RankFile, HoldsASummaryInSixteenKilobytes) {
     summary.functions.push_back({"f" + std::to_string(i), "/b" + std::to_string(i), false, {1, 1}});
   ASSERT_TRUE(write_rank_file(path_, summary));
   EXPECT_LE(std::filesystem::file_size(path_), 16u * 1024);
-  const auto again = read_rank_file(path_);
+  const auto file = SummaryFile::open(path_);
+  ASSERT_TRUE(file) << to_string(file.error());
+  ASSERT_EQ(file->size(), 1u);
+  const auto again = file->summary(0);
   ASSERT_TRUE(again) << to_string(again.error());
-  ASSERT_TRUE(*again);
-  EXPECT_EQ((*again)->rank, summary.rank);
+  EXPECT_EQ(again->rank, summary.rank);
 }
 
 TEST_F(RankFile, IsNoneWhereItIsEmptyCutOrForeign) {
@@ -109,11 +111,30 @@ TEST_F(RankFile, IsNoneWhereItIsEmptyCutOrForeign) {
   for (const std::string& bytes :
        {std::string(), std::string("hello"), file.substr(0, 60), std::string(300, 'x')}) {
     ASSERT_TRUE(replace_file(path_, bytes));
-    EXPECT_FALSE(read_rank_file(path_)) << bytes.size();
+    EXPECT_FALSE(SummaryFile::open(path_)) << bytes.size();
   }
   ASSERT_TRUE(replace_file(path_, file.substr(0, file.size() - 1)));
-  const auto cut = read_rank_file(path_);
-  EXPECT_FALSE(cut && *cut);
+  const auto cut = SummaryFile::open(path_);
+  EXPECT_TRUE(!cut || cut->size() == 0 || !cut->summary(0));
+}
+
+TEST_F(RankFile, HoldsAllRanksOfANode) {
+  std::vector<RankSummary> node(3, example());
+  for (std::uint32_t i = 0; i < 3; ++i) node[i].rank.number = i;
+  ASSERT_TRUE(write_node_file(path_, {}));
+  const auto begun = SummaryFile::open(path_);
+  ASSERT_TRUE(begun);
+  EXPECT_FALSE(begun->is_recording());
+  EXPECT_EQ(begun->size(), 0u);
+  ASSERT_TRUE(write_node_file(path_, node));
+  const auto file = SummaryFile::open(path_);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(file->size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto again = file->summary(i);
+    ASSERT_TRUE(again) << to_string(again.error());
+    EXPECT_EQ(again->rank, node[i].rank);
+  }
 }
 
 }  // namespace

@@ -68,10 +68,12 @@ perf_event_attr attr_of(const event::Event& event, const SampledEvent& sampled,
     attr.sample_type |= PERF_SAMPLE_PERIOD;
   }
   if (plan.with_tasks && &sampled == &plan.events.front())
-    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.context_switch = 1;
+    attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+  const bool is_machine = plan.tasks.front() < 0;
+  attr.context_switch = attr.task != 0 && !is_machine;
   set_stacks(attr, plan.stacks);
   // Hardware does not count while a CPU idles; a clock does.
-  attr.exclude_idle = plan.tasks.front() < 0 && event.encoding.type == PERF_TYPE_SOFTWARE;
+  attr.exclude_idle = is_machine && event.encoding.type == PERF_TYPE_SOFTWARE;
   attr.watermark = 1;
   attr.wakeup_watermark = static_cast<std::uint32_t>(std::min(kWakeAt, ring_bytes(plan) / 4));
   set_record_tail(attr);

@@ -50,7 +50,8 @@ struct SamplerPlan {
   StackMode stacks = StackMode::none;
   std::vector<pid_t> tasks;  // and all that they start; {-1}: everything on the machine
   bool from_exec = false;    // of a program that is held until it is started
-  // Names, mappings, births, ends and switches of tasks come with the first event.
+  // Names, mappings, births and ends of tasks come with the first event; switches too, but for the
+  // whole machine, where every switch of everybody would be slower.
   bool with_tasks = false;
   bool with_counts = false;    // count() is asked for
   std::size_t ring_bytes = 0;  // 0: as is usual

@@ -27,19 +27,24 @@ Result<std::unique_ptr<SampledRun>> SampledRun::prepare(const SampledRunRequest&
   }
   LOFT_CHECK(run->open_sampler(request));
   LOFT_CHECK(run->create_file(request));
+  run->on_record_ = request.on_record;
   return run;
 }
 
 Result<void> SampledRun::open_sampler(const SampledRunRequest& request) {
   perf_events::SamplerPlan plan;
   plan.stacks = perf_events::StackMode::user_frame_pointers;
-  plan.from_exec = request.pids.empty();
+  plan.from_exec = request.pids.empty() && !request.whole_machine;
   plan.with_tasks = plan.with_counts = true;
   plan.ring_bytes = kRingBytes;
   CountRequest watched;
   watched.pids = request.pids;
-  LOFT_TRY(const auto places, perf_events::places_of(watched, child_ ? child_->pid() : -1));
-  for (const perf_events::TaskPlace& task : places) plan.tasks.push_back(task.place.pid);
+  if (request.whole_machine) {
+    plan.tasks = {-1};
+  } else {
+    LOFT_TRY(const auto places, perf_events::places_of(watched, child_ ? child_->pid() : -1));
+    for (const perf_events::TaskPlace& task : places) plan.tasks.push_back(task.place.pid);
+  }
   events_ = {task_clock()};
   plan.events = {{events_, static_cast<std::uint64_t>(request.period.count()), 0}};
   // As many samples a second as of time, whatever the event's own rate.
@@ -63,6 +68,10 @@ Result<void> SampledRun::create_file(const SampledRunRequest& request) {
   LOFT_TRY(file_, RecordingFile::create_pending(request.file, std::move(plan)));
   for (const pid_t pid : request.pids)
     if (!describe_process(pid, 0, *file_)) return Failure(threads_of(pid).error());
+  if (!request.whole_machine) return {};
+  describe_kernel(*file_);
+  for (const LivingTask& task : living_tasks())
+    if (task.tid == task.pid) (void)describe_process(task.pid, 0, *file_);  // it may have ended
   return {};
 }
 
@@ -81,7 +90,10 @@ std::vector<std::string> SampledRun::notes() const {
 }
 
 void SampledRun::drain() {
-  sampler_->drain([this](std::span<const std::byte> record) { file_->take_raw(record); });
+  sampler_->drain([this](std::span<const std::byte> record) {
+    file_->take_raw(record);
+    if (on_record_) on_record_(record);
+  });
   auto written = file_->end_round();
   if (!written && !failed_) failed_ = std::move(written).error();
 }

@@ -11,6 +11,7 @@
 // to set the timer, and there are 400 in a second.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,9 +29,12 @@ struct SampledRunRequest {
   std::vector<std::string> command;
   StandardStreams streams;
   std::vector<pid_t> pids;      // these instead, which run already; the command only says how long
+  bool whole_machine = false;   // everything that runs, instead; it has no switches and no counts
   Nanoseconds period{2503009};  // of run time between two samples; no divisor of usual periods
   std::vector<event::Event> events;  // to be counted, and sampled, beside the time
   std::string file;                  // where the recording stays, once finished; empty: nowhere
+  // Shown each record on its way into the recording.
+  std::function<void(std::span<const std::byte>)> on_record;
 };
 
 class SampledRun final : public CountingRun {
@@ -64,6 +68,7 @@ class SampledRun final : public CountingRun {
   std::vector<event::Event> events_;
   std::optional<perf_events::Sampler> sampler_;
   std::unique_ptr<RecordingFile> file_;
+  std::function<void(std::span<const std::byte>)> on_record_;
   Nanoseconds start_time_{};
   std::optional<Error> failed_;  // the first write that went wrong
 };
