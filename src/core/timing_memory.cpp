@@ -66,19 +66,30 @@ Cycle TimingRun::load(const Instruction& instruction, const WindowAccess& access
                       (has_index(instruction.address_registers) ? indexed_load_extra_ : 0);
   const Cycle hit = level_latency_[0] + extra;
   if (const StoreRecord* from = last_store_to(access); from != nullptr && from->commit > at)
-    return std::max(at + hit, forward(instruction, access, *from));
+    return std::max(at + hit, forward(instruction, access, *from, at));
   return std::max(at + hit, line_ready(access, at) + extra);
 }
 
 // When a load has what a store that did not reach the cache yet writes.
 Cycle TimingRun::forward(const Instruction& instruction, const WindowAccess& access,
-                         const StoreRecord& from) {
+                         const StoreRecord& from, Cycle at) {
   const bool covers = from.address <= access.address && access.address + access.size <= from.end;
-  if (!covers) return from.data + forward_blocked_.next();
+  if (!covers) return data_of_all(access, at) + forward_blocked_.next();
   if (instruction.vector_bits != 0) return from.data + forward_vector_.next();
   constexpr std::uint32_t kWhole = 4;  // a narrower load keeps the rest of its register
   const bool renamed = access.size >= kWhole && is_renamed(instruction, from);
   return from.data + (renamed ? forward_renamed_ : forward_general_).next();
+}
+
+// Stores reach the cache in order: behind the first that has, all others have.
+Cycle TimingRun::data_of_all(const WindowAccess& access, Cycle at) const {
+  Cycle data = 0;
+  for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(stored_, kStores); ++i) {
+    const StoreRecord& record = stores_[(stored_ - i) % kStores];
+    if (record.commit <= at) break;
+    if (overlaps(record, access)) data = std::max(data, record.data);
+  }
+  return data;
 }
 
 bool TimingRun::is_renamed(const Instruction& load, const StoreRecord& from) const {
@@ -194,9 +205,7 @@ const TimingRun::StoreRecord* TimingRun::last_store_to(const WindowAccess& acces
     const Granule& granule = granules_[i % kGranules];
     if (granule.number != i || stored_ - granule.store > kStores) continue;
     const StoreRecord& record = stores_[granule.store % kStores];
-    const bool overlaps =
-        record.address < access.address + access.size && access.address < record.end;
-    if (!overlaps || (found != nullptr && granule.store < latest)) continue;
+    if (!overlaps(record, access) || (found != nullptr && granule.store < latest)) continue;
     found = &record;
     latest = granule.store;
   }

@@ -80,8 +80,14 @@ class TimingRun {
   Cycle store(const Instruction& instruction, const WindowAccess& access, Cycle at);
   void keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
                   Cycle line);
-  Cycle forward(const Instruction& instruction, const WindowAccess& access,
-                const StoreRecord& from);
+  Cycle forward(const Instruction& instruction, const WindowAccess& access, const StoreRecord& from,
+                Cycle at);
+  // When the data of all stores are there that have written a part of it and did not reach the
+  // cache by `at`.
+  [[nodiscard]] Cycle data_of_all(const WindowAccess& access, Cycle at) const;
+  static bool overlaps(const StoreRecord& store, const WindowAccess& access) {
+    return store.address < access.address + access.size && access.address < store.end;
+  }
   // Whether renaming has joined the load to the store. It knows each store's last execution.
   [[nodiscard]] bool is_renamed(const Instruction& load, const StoreRecord& from) const;
   [[nodiscard]] const StoreRecord* last_store_to(const WindowAccess& access) const;

@@ -361,6 +361,23 @@ TEST_F(TimingMemory, ALoadLargerThanTheStoreWaitsForTheCache) {
   expect_near(per_run(Cause::store_forwarding), 1);
 }
 
+// The half whose data come late was stored first: the load waits for both.
+TEST_F(TimingMemory, ALoadOfTwoStoresWaitsForTheLaterData) {
+  const auto late = builder.add({.sources = general_reg(0)});
+  const auto early = builder.add({.sources = general_reg(1)});
+  const auto load = builder.add({.destinations = general_reg(0)});
+  const auto add =
+      builder.add({.op = Op::int_alu, .sources = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(late, {store_to(0x1004, 4)});
+    builder.run(early, {store_to(0x1000, 4)});
+    builder.run(load, {load_from(Level::l1, 0x1000)});
+    builder.run(add);
+  }
+  expect_near(per_run(), 14 + 1);
+  expect_near(per_run(Cause::store_forwarding), 1);
+}
+
 TEST_F(TimingMemory, StoresElsewhereForwardNothing) {
   const auto load =
       builder.add({.address_registers = general_reg(0), .destinations = general_reg(0)});
