@@ -64,6 +64,10 @@ class TimingRun {
   bool shares_slot(const Instruction& instruction, const Execution& execution);
   void issue(const Instruction& instruction, const Execution& execution, bool has_store);
   Cycle deliver(const Instruction& instruction, const Execution& execution);
+  [[nodiscard]] Level fetched_from(const Execution& execution) const {
+    return scenario_.unknown == Unknown::nearest ? execution.fetched_nearest
+                                                 : execution.fetched_from;
+  }
   // When the line of code is there that the instruction begins in.
   Cycle fetch_code(const Execution& execution);
   [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
@@ -101,7 +105,9 @@ class TimingRun {
   Cycle line_ready(const WindowAccess& access, Cycle at);
   Cycle fetch_line(const Access& access, Level level, Cycle at);
   void write_back(const Access& access, Cycle at);
-  Cycle pass_prefetched(const Access& access, Level level);
+  Cycle wait_for_prefetched(const WindowAccess& access, Level level, Cycle at);
+  // When a stream goes on in the page of the access; 0: it never stopped.
+  Cycle stream_begun(const WindowAccess& access, Cycle at);
   Cycle pass(Level from, Level to, Cycle at, std::uint32_t bytes);
   Filled& filled(std::uint64_t line) { return filled_[line % kFilled]; }
 
@@ -131,7 +137,8 @@ class TimingRun {
   std::array<Cycle, 4> walk_beyond_{};  // of walks whose entry lies beyond L2
   Cycle commit_width_ = 2;              // stores that reach the cache in a cycle
   Cycle page_start_ = 0;                // that a prefetched line comes late after a walk
-  Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0, barrier_ahead_ = 0;
+  Cycle second_tlb_ = 0, walk_ = 0, walk_to_memory_ = 0, transfer_ = 0, atomic_ = 0,
+        barrier_ahead_ = 0;
   Cycle add_elsewhere_ = 0;
   Cycle renames_ = 0;
   Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
@@ -169,6 +176,7 @@ class TimingRun {
   std::vector<std::uint64_t> last_stores_;  // by instruction: what stored_ was after its last
   std::vector<Granule> granules_;
   std::vector<Filled> filled_;
+  std::array<Filled, 256> begun_pages_;  // by a hash of the page
   std::int64_t restarting_block_ = -1;
   Cycle started_ = 0;                        // the instruction at hand
   std::vector<Moments>* moments_ = nullptr;  // of all executions, where somebody asks
