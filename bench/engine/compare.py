@@ -259,4 +259,5 @@ def main():
     os.unlink(RESULT)
 
 
-main()
+if __name__ == "__main__":
+    main()

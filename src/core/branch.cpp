@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "core/tage.hpp"
+
 namespace loft::core {
 
 Result<void> check(const BranchGeometry& geometry) {
@@ -23,6 +25,7 @@ std::uint64_t BranchCounts::all_mispredicted() const {
 
 BranchUnit::BranchUnit(const BranchGeometry& geometry)
     : direction_(make_predictor(geometry)),
+      tage_(dynamic_cast<Tage*>(direction_.get())),
       by_path_(std::size_t{1} << geometry.indirect_bits),
       by_address_(std::size_t{1} << geometry.indirect_bits),
       returns_(geometry.return_entries) {}

@@ -71,6 +71,8 @@ class DirectionPredictor {
 };
 [[nodiscard]] std::unique_ptr<DirectionPredictor> make_predictor(const BranchGeometry& geometry);
 
+class Tage;
+
 class BranchUnit {
  public:
   explicit BranchUnit(const BranchGeometry& geometry);  // check() has passed
@@ -79,11 +81,17 @@ class BranchUnit {
   bool execute(const Branch& branch);
   // A conditional branch, the commonest kind: whether it was mispredicted.
   bool execute_conditional(std::uint64_t address, bool is_taken) {
-    constexpr auto kKind = static_cast<std::size_t>(BranchKind::conditional);
     const bool is_wrong = direction_->predict_and_learn(address, is_taken) != is_taken;
-    ++counts_.executed[kKind];
-    counts_.mispredicted[kKind] += is_wrong;
+    count_conditional(1, is_wrong);
     return is_wrong;
+  }
+  // The predictor of directions, if it is TAGE, for many branches at once (core/tage.hpp): whoever
+  // gives it some counts them.
+  [[nodiscard]] Tage* tage() { return tage_; }
+  void count_conditional(std::uint64_t executed, std::uint64_t mispredicted) {
+    constexpr auto kKind = static_cast<std::size_t>(BranchKind::conditional);
+    counts_.executed[kKind] += executed;
+    counts_.mispredicted[kKind] += mispredicted;
   }
   [[nodiscard]] const BranchCounts& counts() const { return counts_; }
   void reset_counts() { counts_ = {}; }
@@ -100,6 +108,7 @@ class BranchUnit {
   std::uint64_t pop_return();
 
   std::unique_ptr<DirectionPredictor> direction_;
+  Tage* tage_;                      // the same one, or none
   std::vector<Target> by_path_;     // by address and the last targets
   std::vector<Target> by_address_;  // by address alone
   std::uint64_t path_ = 0;          // hash of the last indirect targets

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 namespace loft::core {
@@ -21,25 +21,74 @@ std::uint32_t most_ways(Replacement replacement) {
   return kMaxWays;
 }
 
-// Bit i says whether the lower half of words[i] is the wanted one.
+// Words of a set at a time; LRU sets of a multiple of them have no loops that end by chance.
 constexpr std::uint32_t kAtOnce = 8;
-unsigned match_eight(const std::uint64_t* words, std::uint32_t wanted) {
-#if defined(__SSE2__)
-  const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
-  const auto compare_four = [&](int at) {
-    const auto* four = reinterpret_cast<const float*>(words + at);
-    const __m128 lower =
-        _mm_shuffle_ps(_mm_loadu_ps(four), _mm_loadu_ps(four + 4), _MM_SHUFFLE(2, 0, 2, 0));
-    return _mm_cmpeq_epi32(_mm_castps_si128(lower), all);
+
+#if defined(__x86_64__)
+// Whether this processor has the wide instructions.
+const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
+
+[[gnu::target("avx2")]] inline __m256i load_four(const std::uint64_t* words) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
+}
+
+// Bit i says whether words[i] has the wanted bits where the mask has some.
+[[gnu::target("avx2")]] inline unsigned match_eight_wide(const std::uint64_t* words,
+                                                         std::uint64_t wanted, std::uint64_t mask) {
+  const __m256i all = _mm256_set1_epi64x(static_cast<long long>(wanted));
+  const __m256i bits = _mm256_set1_epi64x(static_cast<long long>(mask));
+  const auto compare_four = [&](int at) __attribute__((always_inline, target("avx2"))) {
+    const __m256i equal = _mm256_cmpeq_epi64(_mm256_and_si256(load_four(words + at), bits), all);
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
   };
-  const __m128i eight = _mm_packs_epi32(compare_four(0), compare_four(4));
-  return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(eight, eight))) & 0xff;
-#else
-  unsigned match = 0;
-  for (std::uint32_t i = 0; i < kAtOnce; ++i)
-    match |= unsigned{static_cast<std::uint32_t>(words[i]) == wanted} << i;
-  return match;
+  return compare_four(0) | compare_four(4) << 4;
+}
+
+// Moves words[way] to the front, as `word`, and the seven that may be before it one further.
+[[gnu::target("avx2")]] inline void to_front_of_eight(std::uint64_t* words, std::uint32_t way,
+                                                      std::uint64_t word) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  alignas(32) static constexpr std::uint64_t kMoved[16] = {kAll, kAll, kAll, kAll,
+                                                           kAll, kAll, kAll, kAll};
+  const std::uint64_t* const moved = kMoved + 7 - way;
+  const __m256i lower = load_four(words);
+  const __m256i upper = load_four(words + 4);
+  const __m256i below_upper = load_four(words + 3);
+  const __m256i new_lower =
+      _mm256_blendv_epi8(lower, _mm256_permute4x64_epi64(lower, 0x90), load_four(moved));
+  const __m256i new_upper = _mm256_blendv_epi8(upper, below_upper, load_four(moved + 4));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), new_lower);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(words + 4), new_upper);
+  words[0] = word;
+}
 #endif
+
+// Bit i says whether words[i] has the wanted bits where the mask has some.
+unsigned match_eight(const std::uint64_t* words, std::uint64_t wanted, std::uint64_t mask) {
+#if defined(__x86_64__)
+  if (kHasAvx2) [[likely]]
+    return match_eight_wide(words, wanted, mask);
+#endif
+  unsigned match = 0;
+  for (std::uint32_t i = 0; i < kAtOnce; ++i) match |= unsigned{(words[i] & mask) == wanted} << i;
+  return match;
+}
+
+// Moves words[way] to the front, as `word`.
+void to_front(std::uint64_t* words, std::uint32_t way, std::uint64_t word,
+              [[maybe_unused]] std::uint32_t ways) {
+#if defined(__x86_64__)
+  if (kHasAvx2 && ways >= kAtOnce && way < kAtOnce) [[likely]]
+    return to_front_of_eight(words, way, word);
+#endif
+  std::uint32_t i = way;
+  for (; i >= 2; i -= 2) {  // in pairs: quicker than one by one, and than a call of memmove()
+    const std::uint64_t first = words[i - 2], second = words[i - 1];
+    words[i - 1] = first;
+    words[i] = second;
+  }
+  if (i == 1) words[1] = words[0];
+  words[0] = word;
 }
 
 }  // namespace
@@ -85,11 +134,8 @@ int Cache::find(std::uint64_t line) const {
   const Word* set = &words_[set_of(line) * ways_];
   std::uint32_t way = 0;
   for (; way + kAtOnce <= ways_; way += kAtOnce)
-    for (unsigned match = match_eight(set + way, static_cast<std::uint32_t>(line)); match != 0;
-         match &= match - 1) {
-      const std::uint32_t found = way + static_cast<std::uint32_t>(std::countr_zero(match));
-      if ((set[found] & kLine) == line) return static_cast<int>(found);
-    }
+    if (const unsigned match = match_eight(set + way, line, kLine); match != 0)
+      return static_cast<int>(way) + std::countr_zero(match);
   for (; way < ways_; ++way)
     if ((set[way] & kLine) == line) return static_cast<int>(way);
   return -1;
@@ -110,7 +156,25 @@ Lookup Cache::describe(Word word) const {
           .prefetched_from = static_cast<Level>((word & kPrefetched) >> kPrefetchShift)};
 }
 
+#if defined(__x86_64__)
+// reuse() of an LRU set of eight: the commonest kind, and the commonest thing that happens to it.
+[[gnu::target("avx2")]] bool Cache::reuse_of_eight(Word* set, std::uint64_t line, bool is_store,
+                                                   bool may_modify) {
+  const unsigned match = match_eight_wide(set, line | kKnown, ~kDirty);
+  if (match == 0) return false;
+  const auto way = static_cast<std::uint32_t>(std::countr_zero(match));
+  const Word word = set[way];
+  if (is_store && !may_modify && (word & kDirty) == 0) return false;
+  to_front_of_eight(set, way, word | Word{is_store} << kDirtyBit);
+  return true;
+}
+#endif
+
 bool Cache::reuse(std::uint64_t line, bool is_store, bool may_modify) {
+#if defined(__x86_64__)
+  if (replacement_ == Replacement::lru && ways_ == kAtOnce && kHasAvx2) [[likely]]
+    return reuse_of_eight(&words_[set_of(line) * kAtOnce], line, is_store, may_modify);
+#endif
   const int way = find(line);
   if (way < 0) return false;
   const std::uint64_t set = set_of(line);
@@ -215,15 +279,7 @@ void Cache::start_warm_up(Keep keep) {
 void Cache::touch(std::uint64_t set, std::uint32_t way, bool is_fill) {
   if (replacement_ == Replacement::lru) {
     Word* words = &words_[set * ways_];
-    const Word word = words[way];
-    std::uint32_t i = way;
-    for (; i >= 2; i -= 2) {  // in pairs: quicker than one by one, and than a call of memmove()
-      const Word first = words[i - 2], second = words[i - 1];
-      words[i - 1] = first;
-      words[i] = second;
-    }
-    if (i == 1) words[1] = words[0];
-    words[0] = word;
+    to_front(words, way, words[way], ways_);
   } else if (replacement_ == Replacement::tree_plru) {
     // Node n has the children 2n and 2n + 1; a bit points to the half that was used less recently.
     std::uint64_t node = 1;

@@ -112,15 +112,24 @@ class Cache {
   // used last in its set under LRU. Valid as long as the cache.
   class Recent {
    public:
+    Recent() = default;  // has nothing
     explicit Recent(const Cache& cache) {
       if (cache.replacement_ != Replacement::lru || (cache.mask_ == 0 && cache.sets_ != 1)) return;
       words_ = cache.words_.data();
       mask_ = cache.mask_;
       ways_ = cache.ways_;
     }
+    // Loads need not find the line modified.
+    [[nodiscard]] static constexpr std::uint64_t ignored(bool is_store) {
+      return Word{!is_store} << kDirtyBit;
+    }
+    // 0: it has the line. For many lines at once.
+    [[nodiscard, gnu::always_inline]] std::uint64_t difference(std::uint64_t line,
+                                                               std::uint64_t ignored) const {
+      return (words_[(line & mask_) * ways_] | ignored) ^ (line | kKnown | kDirty);
+    }
     [[nodiscard, gnu::always_inline]] bool has(std::uint64_t line, bool is_store) const {
-      const Word word = words_[(line & mask_) * ways_];
-      return (word | Word{!is_store} << kDirtyBit) == (line | kKnown | kDirty);
+      return difference(line, ignored(is_store)) == 0;
     }
 
    private:
@@ -183,6 +192,7 @@ class Cache {
     return mask_ != 0 || sets_ == 1 ? line & mask_ : line % sets_;
   }
   [[nodiscard]] int find(std::uint64_t line) const;
+  static bool reuse_of_eight(Word* set, std::uint64_t line, bool is_store, bool may_modify);
   [[nodiscard]] bool is_primed(const Word* set) const;
   Lookup describe(Word word) const;
   void touch(std::uint64_t set, std::uint32_t way, bool is_fill);

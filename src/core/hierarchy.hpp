@@ -223,9 +223,13 @@ class QuickHits {
         code_(core_.l1i),
         line_shift_(caches.line_shift_) {}
 
-  // For loops over lines of data; what it finds is to be added.
+  // For loops over lines; what they find is to be added.
   [[nodiscard]] Cache::Recent recent_data() const { return data_; }
-  void add_data_hits(std::uint64_t hits) { data_hits_ += hits; }
+  [[nodiscard]] Cache::Recent recent_code() const { return code_; }
+  void add_hits(std::uint64_t data, std::uint64_t code) {
+    data_hits_ += data;
+    code_hits_ += code;
+  }
   // False: nothing has changed.
   bool data(std::uint64_t address, std::uint64_t size, bool is_store) {
     const std::uint64_t line = address >> line_shift_;
@@ -235,6 +239,11 @@ class QuickHits {
     ++data_hits_;
     return true;
   }
+  // The same of a line that was not the last one used; what it finds is to be added, too.
+  bool reuse_data(std::uint64_t line, bool is_store) {
+    return core_.l1d.reuse(line, is_store, caches_.cores_.size() == 1);
+  }
+  bool reuse_code(std::uint64_t line) { return core_.l1i.reuse(line, false, true); }
   // How many of the lines from `first` on are such hits, one after the other. If not all are, the
   // first ones are counted at once, like what follows them.
   std::uint32_t fetch(std::uint64_t first, std::uint32_t lines) {

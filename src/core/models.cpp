@@ -6,20 +6,6 @@
 
 namespace loft::core {
 
-CodeBlock::CodeBlock(std::vector<Instruction> code, const MachineGeometry& geometry)
-    : last(code.back()), instructions(std::move(code)) {
-  const std::uint64_t bytes = geometry.caches.l1i.line;
-  for (std::uint32_t i = 0; i < instructions.size(); ++i) {
-    const Instruction& each = instructions[i];
-    const std::uint64_t first_line = each.address / bytes;
-    const std::uint64_t end_line =
-        (each.address + std::max<std::uint64_t>(1, each.length) - 1) / bytes;
-    if (i == 0 || first_line != last_line || end_line != first_line)
-      fetches.push_back({first_line, i, static_cast<std::uint32_t>(end_line - first_line)});
-    last_line = end_line;
-  }
-}
-
 Models::Models(const MachineGeometry& geometry, Parts parts)
     : geometry_(geometry),
       parts_(parts),
@@ -153,8 +139,8 @@ void Models::add_to_window(const Instruction& instruction, const Step& step, boo
 // What a thread did before it was first seen is not known, once a warm-up has begun.
 void Models::add_threads(std::uint32_t thread) {
   while (thread >= threads_.size()) {
-    threads_.push_back(
-        std::make_unique<Thread>(geometry_, caches_, static_cast<std::uint32_t>(threads_.size())));
+    threads_.push_back(std::make_unique<Thread>(
+        geometry_, caches_, static_cast<std::uint32_t>(threads_.size()), parts_));
     if (was_warmed_up_) start_warm_up(*threads_.back(), Cache::Keep::nothing);
   }
 }

@@ -25,8 +25,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/code_block.hpp"
 #include "core/geometry.hpp"
 #include "core/modelled_events.hpp"
+#include "core/tage.hpp"
 #include "core/window.hpp"
 
 namespace loft::core {
@@ -46,40 +48,6 @@ struct Step {
   bool is_mispredicted = false;
   bool is_mispredicted_anew = false;   // by what was learned since the warm-up began alone
   std::span<const WindowAccess> data;  // valid until the next step
-};
-
-// One access of a block of code.
-struct BlockTouch {
-  std::uint64_t address = 0;
-  std::uint32_t size = 0;
-  std::uint32_t instruction = 0;  // its index in the block; they ascend
-  bool is_store = false;
-  bool is_past = false;
-};
-
-// Where a block went.
-struct BlockEnd {
-  bool is_known = true;  // false: nobody knows what its last instruction did, if that is a branch
-  bool is_taken = false;
-  std::uint64_t target = 0;
-};
-
-// Instructions that run from the first to the last.
-struct CodeBlock {
-  // An instruction that enters another line of code than the one before it. The first one of a
-  // block may do so; it comes first.
-  struct Fetch {
-    std::uint64_t line = 0;
-    std::uint32_t instruction = 0;
-    std::uint32_t more = 0;  // lines behind that one
-  };
-
-  CodeBlock(std::vector<Instruction> code, const MachineGeometry& geometry);
-
-  std::vector<Fetch> fetches;
-  std::uint64_t last_line = 0;
-  Instruction last;
-  std::vector<Instruction> instructions;
 };
 
 // Told by Models::execute() what a block did to the counts. Plain hits, of which nothing but a hit
@@ -118,42 +86,146 @@ class Models {
                Observer&& observer) {
     if (window_ != nullptr && number == recorded_) [[unlikely]]
       return execute_one_by_one(number, block, touches, end, observer);
-    Thread& thread = of(number);
-    const CodeBlock::Fetch* fetch = block.fetches.data();
-    const CodeBlock::Fetch* const fetches_end = fetch + block.fetches.size();
-    const auto last = static_cast<std::uint32_t>(block.instructions.size() - 1);
-    if (fetch->line == thread.fetched_line && fetch->more == 0) ++fetch;
-    // Copies, which stay in registers: most accesses are of the line used last in its set.
-    const Cache::Recent recent = thread.quick.recent_data();
-    const int line_shift = line_shift_;
-    const bool has_tlb = parts_.tlb;
-    std::uint64_t hits = 0;
-    touches([&](const BlockTouch& one) __attribute__((always_inline)) {
-      if (fetch != fetches_end && fetch->instruction <= one.instruction)
-        fetch = fetch_until(number, thread, block, fetch, one.instruction, observer);
-      const std::uint64_t line = one.address >> line_shift;
-      const bool is_one_line = (one.address + one.size - 1) >> line_shift == line;
-      if (is_one_line && recent.has(line, one.is_store) && !has_tlb && !one.is_past) [[likely]] {
-        ++hits;
-        observer.data(one.instruction);
-        return;
-      }
-      thread.quick.add_data_hits(hits);
-      hits = 0;
-      touch_other(number, thread, block, one, observer);
-    });
-    thread.quick.add_data_hits(hits);
-    if (fetch != fetches_end) fetch_until(number, thread, block, fetch, last, observer);
-    thread.fetched_line = block.last_line;
-    tell_hits(thread, observer);
+    access(number, block, touches, observer);
+    tell_hits(number, observer);
     if (block.last.branch == BranchKind::none || !end.is_known || !parts_.branches) return;
+    Thread& thread = of(number);
     const bool is_mispredicted =
         block.last.branch == BranchKind::conditional
             ? thread.branches.execute_conditional(block.last.address, end.is_taken)
             : predict(thread.branches, block.last, end);
     if (thread.anew != nullptr) [[unlikely]]
       predict(*thread.anew, block.last, end);
-    if (is_mispredicted) observer.changed(last);
+    if (is_mispredicted)
+      observer.changed(static_cast<std::uint32_t>(block.instructions.size() - 1));
+  }
+
+  // Of execute() what concerns caches and TLBs, for blocks in a row while no window is recorded:
+  // predict_branches() takes their branches, before or after, and tell_hits() tells the observer
+  // of the hits since it was called last.
+  template <class Touches, class Observer>
+  [[gnu::noinline]] void access(std::uint32_t number, const CodeBlock& block, Touches&& touches,
+                                Observer&& observer) {
+    Thread& thread = of(number);
+    const CodeBlock::Fetch* fetch = block.fetches.data();
+    const CodeBlock::Fetch* const fetches_end = fetch + block.fetches.size();
+    if (fetch->line == thread.fetched_line && fetch->more == 0) ++fetch;
+    // Copies, which stay in registers: most accesses are of the line used last in its set.
+    const Cache::Recent recent = thread.recent_data;
+    const int line_shift = line_shift_;
+    std::uint64_t hits = 0;
+    touches([&](const BlockTouch& one) __attribute__((always_inline)) {
+      if (fetch != fetches_end && fetch->instruction <= one.instruction)
+        fetch = fetch_until(number, thread, block, fetch, one.instruction, observer);
+      const std::uint64_t line = one.address >> line_shift;
+      const bool is_one_line = (one.address + one.size - 1) >> line_shift == line;
+      if (is_one_line && recent.has(line, one.is_store) && !one.is_past) [[likely]] {
+        ++hits;
+        observer.data(one.instruction);
+        return;
+      }
+      thread.quick.add_hits(hits, 0);
+      hits = 0;
+      touch_other(number, thread, block, one, observer);
+    });
+    thread.quick.add_hits(hits, 0);
+    if (fetch != fetches_end)
+      fetch_until(number, thread, block, fetch,
+                  static_cast<std::uint32_t>(block.instructions.size()), observer);
+    thread.fetched_line = block.last_line;
+  }
+
+  // What access() does, for blocks in a row that have lanes. `ran(i)` is a pair of CodeBlock* and
+  // the words of its record, `observer_of(i)` its observer. Gives the first that has none.
+  template <class Ran, class ObserverOf>
+  [[gnu::noinline]] std::size_t access_lanes(std::uint32_t number, std::size_t i, std::size_t end,
+                                             std::uint64_t process, Ran&& ran,
+                                             ObserverOf&& observer_of) {
+    Thread& thread = of(number);
+    // Copies, which stay in registers: most accesses are of the line used last in its set.
+    const Cache::Recent recent = thread.recent_data;
+    const int line_shift = line_shift_;
+    const std::uint64_t process_lines = process >> line_shift;
+    const bool is_direct = !parts_.tlb;
+    for (; i != end; ++i) {
+      const auto [block, words] = ran(i);
+      if (!block->has_lanes) break;
+      auto&& observer = observer_of(i);
+      const CodeBlock::Fetch* fetch = block->fetches.data();
+      const CodeBlock::Fetch* const fetches_end = fetch + block->fetches.size();
+      if (fetch->line == thread.fetched_line && fetch->more == 0) ++fetch;
+      std::uint64_t hits = 0;
+      for (const BlockLane& lane : block->lanes) {
+        if (fetch != fetches_end && fetch->instruction <= lane.instruction)
+          fetch = fetch_until(number, thread, *block, fetch, lane.instruction, observer);
+        const std::uint64_t address = lane.address(words);
+        const std::uint64_t line = address >> line_shift;
+        const std::uint64_t other_line = ((address + lane.size - 1) >> line_shift) ^ line;
+        if ((other_line | recent.difference(line | process_lines, lane.ignored)) == 0) [[likely]] {
+          ++hits;
+          observer.data(lane.instruction);
+          continue;
+        }
+        if (other_line == 0 && is_direct && !lane.is_past &&
+            thread.quick.reuse_data(line | process_lines, lane.is_store)) {
+          ++hits;
+          observer.data(lane.instruction);
+          continue;
+        }
+        thread.quick.add_hits(hits, 0);
+        hits = 0;
+        touch_other(number, thread, *block, lane.touch(words, process), observer);
+      }
+      thread.quick.add_hits(hits, 0);
+      if (fetch != fetches_end)
+        fetch_until(number, thread, *block, fetch, ~std::uint32_t{0}, observer);
+      thread.fetched_line = block->last_line;
+    }
+    return i;
+  }
+  template <class Observer>
+  void tell_hits(std::uint32_t number, Observer&& observer) {
+    tell_hits(of(number), observer);
+  }
+
+  // Predicts the branches at the ends of blocks that a thread executed one after the other.
+  // `block_at(i)` and `next_at(i)` are the i-th CodeBlock and where the thread went on, 0 for
+  // nobody knows; `wrong(i)` is called for each that was mispredicted, in any order, when it is
+  // counted.
+  template <class BlockAt, class NextAt, class Wrong>
+  void predict_branches(std::uint32_t number, std::size_t blocks, std::uint64_t process,
+                        BlockAt&& block_at, NextAt&& next_at, Wrong&& wrong) {
+    Thread& thread = of(number);
+    Tage* const tage = thread.branches.tage();
+    outcomes_.resize(std::max(outcomes_.size(), blocks));
+    places_.resize(outcomes_.size());
+    std::size_t conditional = 0;  // so many of them are to be predicted
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const CodeBlock& block = block_at(i);
+      if (block.last.branch == BranchKind::none) continue;
+      const std::uint64_t next = next_at(i);
+      if (thread.anew != nullptr && next != 0) [[unlikely]] {
+        const BlockEnd end = block.end_at(next, process);
+        if (end.is_known) predict(*thread.anew, block.last, end);
+      }
+      if (block.last.branch == BranchKind::conditional && tage != nullptr) {
+        const bool is_taken = next == block.taken_to;
+        outcomes_[conditional] = {block.branch_hash, is_taken};
+        places_[conditional] = static_cast<std::uint32_t>(i);
+        conditional += next != 0 && (is_taken || next == block.falls_to);
+      } else if (next != 0) {
+        const BlockEnd end = block.end_at(next, process);
+        if (end.is_known && predict(thread.branches, block.last, end)) wrong(i);
+      }
+    }
+    if (tage == nullptr) return;
+    wrong_.clear();
+    tage->predict_all(std::span(outcomes_).first(conditional), wrong_);
+    thread.branches.count_conditional(conditional, 0);
+    for (const std::uint32_t i : wrong_) {
+      thread.branches.count_conditional(0, 1);
+      wrong(places_[i]);
+    }
   }
 
   // Empties the window. Instructions are told apart by their address; their `block` may be any
@@ -163,6 +235,7 @@ class Models {
   void reset_counts();
 
   [[nodiscard]] const MachineGeometry& geometry() const { return geometry_; }
+  [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] Hierarchy& caches() { return caches_; }
   [[nodiscard]] Tlb& tlb(std::uint32_t thread) { return of(thread).tlb; }
   [[nodiscard]] BranchUnit& branches(std::uint32_t thread) { return of(thread).branches; }
@@ -171,9 +244,14 @@ class Models {
 
  private:
   struct Thread {
-    Thread(const MachineGeometry& geometry, Hierarchy& caches, std::uint32_t number)
-        : quick(caches, number), tlb(geometry.tlb), branches(geometry.branches) {}
+    Thread(const MachineGeometry& geometry, Hierarchy& caches, std::uint32_t number, Parts parts)
+        : quick(caches, number), tlb(geometry.tlb), branches(geometry.branches) {
+      if (parts.tlb) return;  // which look at every access
+      recent_data = quick.recent_data();
+      recent_code = quick.recent_code();
+    }
     QuickHits quick;
+    Cache::Recent recent_data, recent_code;
     Tlb tlb;
     BranchUnit branches;
     std::unique_ptr<BranchUnit> anew;  // since the warm-up began, where a part relearns
@@ -222,11 +300,27 @@ class Models {
   }
   // Fetches lines up to those of the instruction; gives the next one.
   template <class Observer>
-  [[gnu::noinline]] const CodeBlock::Fetch* fetch_until(std::uint32_t number, Thread& thread,
-                                                        const CodeBlock& block,
-                                                        const CodeBlock::Fetch* fetch,
-                                                        std::uint32_t instruction,
-                                                        Observer&& observer) {
+  [[gnu::always_inline]] const CodeBlock::Fetch* fetch_until(std::uint32_t number, Thread& thread,
+                                                             const CodeBlock& block,
+                                                             const CodeBlock::Fetch* fetch,
+                                                             std::uint32_t instruction,
+                                                             Observer&& observer) {
+    const CodeBlock::Fetch* const end = block.fetches.data() + block.fetches.size();
+    for (; fetch != end && fetch->instruction <= instruction; ++fetch) {
+      if (fetch->more != 0 || (!thread.recent_code.has(fetch->line, false) &&
+                               (parts_.tlb || !thread.quick.reuse_code(fetch->line))))
+        return fetch_slowly_until(number, thread, block, fetch, instruction, observer);
+      thread.quick.add_hits(0, 1);
+      observer.fetched(fetch->instruction, 1);
+    }
+    return fetch;
+  }
+  template <class Observer>
+  [[gnu::noinline]] const CodeBlock::Fetch* fetch_slowly_until(std::uint32_t number, Thread& thread,
+                                                               const CodeBlock& block,
+                                                               const CodeBlock::Fetch* fetch,
+                                                               std::uint32_t instruction,
+                                                               Observer&& observer) {
     const CodeBlock::Fetch* const end = block.fetches.data() + block.fetches.size();
     for (; fetch != end && fetch->instruction <= instruction; ++fetch) {
       if (fetch_line(number, thread, block, *fetch)) {
@@ -294,6 +388,8 @@ class Models {
   bool was_warmed_up_ = false;  // until then everything is known
   std::vector<WindowAccess> data_;
   std::vector<Touched> touched_;
+  std::vector<Tage::Outcome> outcomes_;  // of predict_branches()
+  std::vector<std::uint32_t> places_, wrong_;
   Window* window_ = nullptr;
   std::uint32_t recorded_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;        // of instructions in the window

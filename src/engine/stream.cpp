@@ -71,13 +71,13 @@ void StreamReader::read_taken() {
   constexpr std::size_t kTurn = 32;  // blocks
   while (!taken_.empty()) {
     // Windows are kept of one thread at a time.
-    const std::size_t turn = taken_.size() == 1 || schedule_ ? ~std::size_t{0} : kTurn;
+    const bool takes_turns = taken_.size() > 1 && !schedule_;
     for (std::size_t i = 0; i < taken_.size();) {
-      if (read(taken_[i], turn)) {
+      if (takes_turns && read(taken_[i], kTurn)) {
         ++i;
         continue;
       }
-      end(taken_[i]);
+      read_all(taken_[i]);
       spare_.push_back(std::move(taken_[i].memory));
       taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -125,76 +125,83 @@ void StreamReader::finish() {
   for (std::uint32_t slot = 0; slot < slots.size(); ++slot) {
     Taken rest{.slot = slot, .window = slots[slot].stream_window};
     begin(rest, shared_.stream(slot, shared_.unread_stream(slot)));
-    while (read(rest, ~std::size_t{0})) {
-    }
-    end(rest);
+    read_all(rest);
     tell_last(slot, 0);
   }
 }
 
-const StreamBlock* StreamReader::block_of(std::uint64_t number) {
-  if (number == kNoBlock || number >= shared_.blocks()) return nullptr;
-  if (number >= blocks_.size())
+StreamReader::Size StreamReader::new_size(std::uint64_t number) {
+  if (number == kNoBlock || number >= shared_.blocks()) return {};
+  if (number >= blocks_.size()) {
     blocks_.resize(std::max<std::size_t>(number + 1, blocks_.size() * 2));
-  auto& block = blocks_[number];
-  if (block == nullptr) {
-    const BlockEntry entry = shared_.block(static_cast<std::uint32_t>(number));
-    block = std::make_unique<StreamBlock>(entry, shared_.code(entry));
+    sizes_.resize(blocks_.size());
   }
-  return block.get();
+  const BlockEntry entry = shared_.block(static_cast<std::uint32_t>(number));
+  blocks_[number] = std::make_unique<StreamBlock>(entry, shared_.code(entry));
+  const StreamBlock& block = *blocks_[number];
+  sizes_[number] = {static_cast<std::uint32_t>(block.record_bytes()),
+                    static_cast<std::uint32_t>(block.instructions().size())};
+  return sizes_[number];
 }
 
 void StreamReader::begin(Taken& taken, std::span<const std::byte> bytes) {
   if (taken.slot >= last_.size()) last_.resize(taken.slot + 1u);
   if (last_[taken.slot].window != taken.window) tell_last(taken.slot, 0);
-  taken.left = bytes;
+  taken.bytes = bytes;
 }
 
+// A block is told when the next one says where the thread went: the last one of each turn waits.
 bool StreamReader::read(Taken& taken, std::size_t blocks) {
-  std::span<const std::byte> bytes = taken.left;
-  const std::byte* before = taken.before;
-  std::uint64_t number_before = taken.number_before;
-  for (; blocks > 0 && bytes.size() >= kNumberBytes; --blocks) {
+  steps_.clear();
+  if (taken.before) steps_.push_back(*taken.before);
+  const std::byte* const bytes = taken.bytes.data();
+  const std::size_t end = taken.bytes.size();
+  std::size_t done = taken.done;
+  for (; blocks > 0 && end - done >= kNumberBytes; --blocks) {
     std::uint64_t number = 0;
-    std::memcpy(&number, bytes.data(), sizeof number);
-    const bool is_known = number < blocks_.size() && blocks_[number] != nullptr;
-    const StreamBlock* block = is_known ? blocks_[number].get() : block_of(number);
-    if (block == nullptr || bytes.size() < block->record_bytes()) break;
-    if (before != nullptr)
-      tell(taken.slot, taken.window, static_cast<std::uint32_t>(number_before), before,
-           block->address());
-    else
-      tell_last(taken.slot, block->address());
-    before = bytes.data();
-    number_before = number;
-    bytes = bytes.subspan(block->record_bytes());
+    std::memcpy(&number, bytes + done, sizeof number);
+    const Size size = size_of(number);
+    if (size.bytes == 0 || end - done < size.bytes) break;
+    steps_.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(done)});
+    done += size.bytes;
   }
-  taken.left = bytes;
-  taken.before = before;
-  taken.number_before = number_before;
+  if (!taken.before && !steps_.empty())
+    tell_last(taken.slot, blocks_[steps_.front().number]->address());
+  taken.done = done;
+  if (!steps_.empty()) {
+    taken.before = steps_.back();
+    tell(taken.slot, taken.window, std::span(steps_).first(steps_.size() - 1), bytes,
+         blocks_[steps_.back().number]->address());
+  }
   return blocks == 0;
 }
 
-void StreamReader::end(Taken& taken) {
-  totals_.lost_bytes += taken.left.size();
-  if (taken.before == nullptr) return;
-  const auto number = static_cast<std::uint32_t>(taken.number_before);
-  const std::size_t size = block_of(number)->record_bytes();
-  last_[taken.slot] = {number, taken.window, {taken.before, taken.before + size}};
+void StreamReader::read_all(Taken& taken) {
+  constexpr std::size_t kAlone = 2048;  // blocks at a time: their records stay in the caches
+  while (read(taken, kAlone)) {
+  }
+  totals_.lost_bytes += taken.bytes.size() - taken.done;
+  if (!taken.before) return;
+  const std::byte* const record = taken.bytes.data() + taken.before->offset;
+  const std::uint32_t number = taken.before->number;
+  last_[taken.slot] = {number, taken.window, {record, record + sizes_[number].bytes}};
 }
 
-void StreamReader::tell(std::uint32_t slot, std::uint32_t window, std::uint32_t number,
-                        const std::byte* record, std::uint64_t next) {
-  const StreamBlock& block = *blocks_[number];
-  ++totals_.blocks;
-  totals_.instructions += block.instructions().size();
-  listener_.on_block({slot, window, number, &block, record, scratch_.get(), next});
+void StreamReader::tell(std::uint32_t slot, std::uint32_t window,
+                        std::span<const StreamBatch::Step> steps, const std::byte* records,
+                        std::uint64_t next) {
+  if (steps.empty()) return;
+  totals_.blocks += steps.size();
+  for (const StreamBatch::Step& step : steps)
+    totals_.instructions += sizes_[step.number].instructions;
+  listener_.on_batch({slot, window, steps, records, blocks_, next, scratch_.get()});
 }
 
 void StreamReader::tell_last(std::uint32_t slot, std::uint64_t next) {
   if (slot >= last_.size() || last_[slot].record.empty()) return;
   const Last last = std::exchange(last_[slot], {});
-  tell(slot, last.window, last.number, last.record.data(), next);
+  const StreamBatch::Step step{last.number, 0};
+  tell(slot, last.window, {&step, 1}, last.record.data(), next);
 }
 
 }  // namespace loft::engine

@@ -66,13 +66,41 @@ struct StreamedBlock {
   }
 };
 
+// Executions of blocks by one thread, one after the other.
+struct StreamBatch {
+  struct Step {
+    std::uint32_t number = 0;  // of the block
+    std::uint32_t offset = 0;  // of its record, in bytes
+  };
+
+  std::uint32_t slot = 0;
+  std::uint32_t window = 0;
+  std::span<const Step> steps;
+  const std::byte* records = nullptr;
+  std::span<const std::unique_ptr<StreamBlock>> blocks;  // by number
+  std::uint64_t next = 0;  // where the block behind the last one starts; 0: not known
+  StreamScratch* scratch = nullptr;
+
+  [[nodiscard]] std::size_t size() const { return steps.size(); }
+  [[nodiscard]] const StreamBlock& block(std::size_t i) const { return *blocks[steps[i].number]; }
+  [[nodiscard]] const std::byte* record(std::size_t i) const { return records + steps[i].offset; }
+  [[nodiscard]] StreamedBlock operator[](std::size_t i) const {
+    const std::uint64_t after = i + 1 < steps.size() ? block(i + 1).address() : next;
+    return {slot, window, steps[i].number, &block(i), record(i), scratch, after};
+  }
+};
+
 class StreamListener {
  public:
   StreamListener() = default;
   virtual ~StreamListener() = default;
   StreamListener(const StreamListener&) = delete;
   StreamListener& operator=(const StreamListener&) = delete;
-  virtual void on_block(const StreamedBlock& ran) = 0;
+  virtual void on_block(const StreamedBlock&) {}
+  // The same many at a time, for listeners that are quicker so.
+  virtual void on_batch(const StreamBatch& batch) {
+    for (std::size_t i = 0; i < batch.size(); ++i) on_block(batch[i]);
+  }
   // Whether a window is to be opened now, though none is due. Asked every few milliseconds while
   // there is none.
   [[nodiscard]] virtual bool wants_window(Nanoseconds) { return false; }
@@ -116,9 +144,14 @@ class StreamReader {
     std::uint32_t slot = 0;
     std::uint32_t window = 0;
     std::vector<std::byte> memory;
-    std::span<const std::byte> left;  // of it, not read yet
-    std::uint64_t number_before = 0;  // of the record before that, which is not told yet
-    const std::byte* before = nullptr;
+    std::span<const std::byte> bytes;
+    std::size_t done = 0;                     // of them, read
+    std::optional<StreamBatch::Step> before;  // the last one read, which is not told yet
+  };
+  // What reading a record takes.
+  struct Size {
+    std::uint32_t bytes = 0;  // 0: the block is not known yet
+    std::uint32_t instructions = 0;
   };
 
   void take_full_buffers();
@@ -127,17 +160,26 @@ class StreamReader {
   void begin(Taken& taken, std::span<const std::byte> bytes);
   // False: nothing of it is left.
   bool read(Taken& taken, std::size_t blocks);
-  void end(Taken& taken);
-  void tell(std::uint32_t slot, std::uint32_t window, std::uint32_t number, const std::byte* record,
-            std::uint64_t next);
+  // What is left of it.
+  void read_all(Taken& taken);
+  void tell(std::uint32_t slot, std::uint32_t window, std::span<const StreamBatch::Step> steps,
+            const std::byte* records, std::uint64_t next);
   void tell_last(std::uint32_t slot, std::uint64_t next);
-  const StreamBlock* block_of(std::uint64_t number);
+  // Of no bytes: there is no such block.
+  Size size_of(std::uint64_t number) {
+    if (number < sizes_.size() && sizes_[number].bytes != 0) [[likely]]
+      return sizes_[number];
+    return new_size(number);
+  }
+  Size new_size(std::uint64_t number);
 
   Shared& shared_;
   StreamListener& listener_;
   std::optional<WindowSchedule> schedule_;
   std::vector<std::unique_ptr<StreamBlock>> blocks_;  // by number
-  std::vector<Last> last_;                            // by slot
+  std::vector<Size> sizes_;                           // by number
+  std::vector<StreamBatch::Step> steps_;
+  std::vector<Last> last_;  // by slot
   std::vector<Taken> taken_;
   std::vector<std::vector<std::byte>> spare_;  // memory of buffers that were read
   std::unique_ptr<StreamScratch> scratch_ = std::make_unique<StreamScratch>();

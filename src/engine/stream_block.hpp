@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -80,6 +81,11 @@ class StreamBlock {
   [[nodiscard]] bool is_finished() const { return is_finished_; }
   [[nodiscard]] std::size_t record_bytes() const { return record_bytes_; }
 
+  // How all of its addresses follow from a record, if all are sums.
+  [[nodiscard]] std::optional<std::span<const StreamSum>> sums() const {
+    if (!is_plain_) return std::nullopt;
+    return plain_;
+  }
   // Calls `take(touch)` for what one execution touched, in order. Of a range, its parts are not
   // told.
   template <class Take>

@@ -188,6 +188,18 @@ struct Seen : BlockObserver {
   std::uint64_t data_hits = 0, code_hits = 0, data_sum = 0, code_sum = 0, changes = 0;
 };
 
+void expect_same(Models& whole, Models& single, const Seen& seen, const char* machine) {
+  EXPECT_GT(seen.data_hits, 10'000u);
+  EXPECT_GT(seen.code_hits, 1'000u);
+  EXPECT_EQ(seen.data_hits, seen.data_sum);
+  EXPECT_EQ(seen.code_hits, seen.code_sum);
+  EXPECT_GT(seen.changes, 10'000u);
+  for (std::uint32_t thread = 0; thread < 3; ++thread)
+    for (const ModelledEvent& event : modelled_events())
+      EXPECT_EQ(event.read(whole.view(thread)), event.read(single.view(thread)))
+          << machine << ' ' << event.name;
+}
+
 // Random blocks of some twenty instructions that read and write near and far.
 struct RandomBlocks {
   explicit RandomBlocks(const MachineGeometry& geometry) {
@@ -248,15 +260,68 @@ TEST(Models, BlocksCountAsTheirInstructionsDo) {
         single.execute(thread, instruction, touched, end.is_taken, end.target);
       }
     }
-    EXPECT_GT(seen.data_hits, 10'000u);
-    EXPECT_GT(seen.code_hits, 1'000u);
-    EXPECT_EQ(seen.data_hits, seen.data_sum);
-    EXPECT_EQ(seen.code_hits, seen.code_sum);
-    EXPECT_GT(seen.changes, 10'000u);
-    for (std::uint32_t thread = 0; thread < 3; ++thread)
-      for (const ModelledEvent& event : modelled_events())
-        EXPECT_EQ(event.read(whole.view(thread)), event.read(single.view(thread)))
-            << machine << ' ' << event.name;
+    expect_same(whole, single, seen, machine);
+  }
+}
+
+// Many blocks at once whose addresses are sums of words, branches behind all accesses.
+TEST(Models, BatchesCountAsTheirInstructionsDo) {
+  for (const char* machine : {"zen3", "golden_cove", "cachegrind"}) {
+    const MachineGeometry geometry = *find_machine(machine);
+    Models whole(geometry, {.tlb = false}), single(geometry, {.tlb = false});
+    RandomBlocks made(geometry);
+    for (CodeBlock& block : made.blocks) {
+      std::vector<BlockLane> lanes;
+      for (const BlockTouch& touch : made.touches_of(block))
+        lanes.push_back({.size = touch.size % 12 + 1,
+                         .base = static_cast<std::uint8_t>(lanes.size() + 1),
+                         .is_store = touch.is_store,
+                         .instruction = touch.instruction,
+                         .is_past = touch.is_past && touch.is_store});
+      block.set_lanes(std::move(lanes));
+      block.address = block.instructions.front().address;
+      block.falls_to = block.last.address + block.last.length;
+    }
+    Seen seen;
+    for (int batch = 0; batch < 400; ++batch) {
+      const auto thread = static_cast<std::uint32_t>(batch < 200 ? 0 : made.random() % 3);
+      std::vector<CodeBlock*> blocks;
+      std::vector<std::vector<std::uint64_t>> words;
+      const std::size_t near = made.random() % made.blocks.size();
+      for (std::size_t i = 0; i < 60; ++i) {
+        blocks.push_back(&made.blocks[(near + made.random() % 3) % made.blocks.size()]);
+        words.push_back({near});
+        for (std::size_t k = 0; k < blocks.back()->lanes.size(); ++k)
+          words.back().push_back(0x10000000 + made.random() % (k == 0 ? 8u << 20 : 512u));
+      }
+      const auto next_at = [&](std::size_t i) {
+        return i + 1 < blocks.size() ? blocks[i + 1]->address : 0;
+      };
+      const auto ran = [&](std::size_t i) {
+        return std::pair(blocks[i], reinterpret_cast<const std::byte*>(words[i].data()));
+      };
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        CodeBlock& block = *blocks[i];
+        const std::byte* const record = ran(i).second;
+        block.taken_to = i % 2 == 0 ? next_at(i) : 0x1234;
+        for (std::uint32_t k = 0; k < block.instructions.size(); ++k) {
+          std::vector<Touched> touched;
+          for (const BlockLane& lane : block.lanes)
+            if (lane.instruction == k)
+              touched.push_back({lane.address(record), lane.size, lane.is_store, lane.is_past});
+          const BlockEnd end = block.end_at(next_at(i), 0);
+          Instruction instruction = block.instructions[k];
+          if (!end.is_known) instruction.branch = BranchKind::none;
+          single.execute(thread, instruction, touched, end.is_taken, end.target);
+        }
+        whole.access_lanes(thread, i, i + 1, 0, ran, [&](std::size_t) -> Seen& { return seen; });
+        whole.tell_hits(thread, seen);
+        const auto block_at = [&](std::size_t) -> const CodeBlock& { return block; };
+        whole.predict_branches(
+            thread, 1, 0, block_at, [&](std::size_t) { return next_at(i); }, [](std::size_t) {});
+      }
+    }
+    expect_same(whole, single, seen, machine);
   }
 }
 

@@ -37,7 +37,7 @@ class FullModel : public engine::StreamListener {
   // What the numbers rest on.
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  void on_block(const engine::StreamedBlock& ran) override { sums_.execute(*feed_, ran); }
+  void on_batch(const engine::StreamBatch& batch) override { sums_.execute(*feed_, batch); }
 
  private:
   core::Models models_;

@@ -9,6 +9,23 @@
 
 namespace loft::source::virtual_pmu {
 
+namespace {
+
+// The first word of a record is the block's number: it stands for a base that there is not.
+core::BlockLane lane_of(const engine::StreamSum& sum, std::uint32_t number) {
+  const bool has_base = (sum.flags & engine::StreamSum::kBase) != 0;
+  return {.constant = sum.constant - (has_base ? 0 : number),
+          .size = sum.size,
+          .base = has_base ? sum.base : std::uint8_t{0},
+          .index = sum.index,
+          .scale = static_cast<std::uint8_t>(sum.flags & (engine::StreamSum::kBase - 1)),
+          .is_store = (sum.flags & engine::StreamSum::kStore) != 0,
+          .instruction = sum.instruction,
+          .is_past = (sum.flags & engine::StreamSum::kPast) != 0};
+}
+
+}  // namespace
+
 core::Models::Parts parts_for(const std::vector<const core::ModelledEvent*>& events) {
   const auto any = [&](bool (*needs)(const core::ModelledEvent&)) {
     return std::ranges::any_of(events, [&](const auto* event) { return needs(*event); });
@@ -42,7 +59,16 @@ const core::CodeBlock& ModelFeed::new_block(const engine::StreamedBlock& ran,
   if (ran.number >= blocks_.size())
     blocks_.resize(std::max<std::size_t>(ran.number + 1u, blocks_.size() * 2));
   blocks_[ran.number] = std::make_unique<core::CodeBlock>(std::move(code), models_.geometry());
-  return *blocks_[ran.number];
+  core::CodeBlock& block = *blocks_[ran.number];
+  block.address = ran.block->address();
+  block.taken_to = ran.block->conditional_target();
+  block.falls_to = ran.block->end();
+  if (const auto sums = ran.block->sums(); sums && !block.instructions.empty()) {
+    std::vector<core::BlockLane> lanes;
+    for (const engine::StreamSum& sum : *sums) lanes.push_back(lane_of(sum, ran.number));
+    block.set_lanes(std::move(lanes));
+  }
+  return block;
 }
 
 }  // namespace loft::source::virtual_pmu

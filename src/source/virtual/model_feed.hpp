@@ -2,11 +2,13 @@
 //
 //   ModelFeed feed(models, run.shared());
 //   feed.execute(ran, observer);                 // one like core::BlockObserver
+//   feed.execute(batch, [&](std::uint32_t number) { return observer; });
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/models.hpp"
@@ -59,33 +61,79 @@ class ModelFeed {
     if (ran.block->instructions().empty()) return;
     const std::uint64_t process = process_of(ran.slot);
     const core::CodeBlock& block = block_of(ran, process);
-    const auto touches = [&ran, process ](auto&& take) __attribute__((always_inline)) {
-      ran.for_each_touch([&](const engine::StreamTouch& each) __attribute__((always_inline)) {
-        take(core::BlockTouch{each.address | process, each.size, each.instruction, each.is_store,
-                              each.is_past});
-      });
+    const core::BlockEnd end = block.end_at(ran.next, process);
+    if (block.has_lanes)
+      models_.execute(core_of(ran.slot), block, Lanes{block, ran.record, process}, end, observer);
+    else
+      models_.execute(core_of(ran.slot), block, Touches{ran, process}, end, observer);
+  }
+
+  // Many at once: `observer_of(number)` is the observer of a block. Branches come behind all
+  // accesses, which the models do not notice.
+  template <class ObserverOf>
+  void execute(const engine::StreamBatch& batch, ObserverOf&& observer_of) {
+    const std::uint64_t process = process_of(batch.slot);
+    const std::uint32_t core = core_of(batch.slot);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      if (!has_block(batch.steps[i].number)) new_block(batch[i], process);
+    const auto ran = [&](std::size_t i) {
+      return std::pair(blocks_[batch.steps[i].number].get(), batch.record(i));
     };
-    models_.execute(core_of(ran.slot), block, touches, end_of(ran, block.last.branch, process),
-                    observer);
+    const auto observer_at = [&](std::size_t i) { return observer_of(batch.steps[i].number); };
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      i = models_.access_lanes(core, i, batch.size(), process, ran, observer_at);
+      if (i != batch.size() && !ran(i).first->instructions.empty())
+        models_.access(core, *ran(i).first, Touches{batch[i], process}, observer_at(i));
+    }
+    models_.tell_hits(core, observer_of(batch.steps.back().number));
+    if (models_.parts().branches) predict_branches(batch, process, observer_of);
   }
 
  private:
   static constexpr int kProcessShift = 48;
   static constexpr std::uint64_t kMostProcesses = 0x7fff;
 
-  static core::BlockEnd end_of(const engine::StreamedBlock& ran, core::BranchKind kind,
-                               std::uint64_t process) {
-    using Branch = engine::StreamedBlock::Branch;
-    if (kind != core::BranchKind::conditional)
-      return {ran.next != 0, kind != core::BranchKind::none, ran.next | process};
-    const Branch branch = ran.branch();
-    return {ran.next != 0 && branch != Branch::unknown, branch == Branch::taken,
-            ran.next | process};
+  // The accesses of an execution, for the models.
+  struct Lanes {
+    const core::CodeBlock& block;
+    const std::byte* record;
+    std::uint64_t process;
+    template <class Take>
+    [[gnu::always_inline]] void operator()(Take&& take) const {
+      for (const core::BlockLane& lane : block.lanes) take(lane.touch(record, process));
+    }
+  };
+  struct Touches {
+    engine::StreamedBlock ran;
+    std::uint64_t process;
+    template <class Take>
+    void operator()(Take&& take) const {
+      for (const engine::StreamTouch& each : ran.touches())
+        take(core::BlockTouch{each.address | process, each.size, each.instruction, each.is_store,
+                              each.is_past});
+    }
+  };
+
+  template <class ObserverOf>
+  void predict_branches(const engine::StreamBatch& batch, std::uint64_t process,
+                        ObserverOf&& observer_of) {
+    const auto block_at = [&](std::size_t i) -> const core::CodeBlock& {
+      return *blocks_[batch.steps[i].number];
+    };
+    const auto next_at = [&](std::size_t i) {
+      return i + 1 < batch.size() ? block_at(i + 1).address : batch.next;
+    };
+    models_.predict_branches(
+        core_of(batch.slot), batch.size(), process, block_at, next_at, [&](std::size_t i) {
+          observer_of(batch.steps[i].number)
+              .changed(static_cast<std::uint32_t>(block_at(i).instructions.size() - 1));
+        });
+  }
+  [[nodiscard]] bool has_block(std::uint32_t number) const {
+    return number < blocks_.size() && blocks_[number] != nullptr;
   }
   const core::CodeBlock& block_of(const engine::StreamedBlock& ran, std::uint64_t process) {
-    if (ran.number < blocks_.size() && blocks_[ran.number] != nullptr) [[likely]]
-      return *blocks_[ran.number];
-    return new_block(ran, process);
+    return has_block(ran.number) ? *blocks_[ran.number] : new_block(ran, process);
   }
   const core::CodeBlock& new_block(const engine::StreamedBlock& ran, std::uint64_t process);
 

@@ -65,19 +65,19 @@ void ModelSums::flush() {
   add(blocks_->front()->counts.data());
 }
 
-ModelSums::Row& ModelSums::new_row(const engine::StreamedBlock& ran) {
-  if (ran.number >= blocks_->size())
-    blocks_->resize(std::max<std::size_t>(ran.number + 1u, blocks_->size() * 2));
+ModelSums::Row& ModelSums::new_row(std::uint32_t number, const engine::StreamBlock& block) {
+  if (number >= blocks_->size())
+    blocks_->resize(std::max<std::size_t>(number + 1u, blocks_->size() * 2));
   Row row;
   if (detail_.code == Code::blocks)
     row.offsets.push_back(0);
   else
-    for (const engine::StaticInstruction& each : ran.block->instructions())
+    for (const engine::StaticInstruction& each : block.instructions())
       row.offsets.push_back(each.offset);
   row.counts.resize(row.offsets.size() * readers_.size());
   row.data_hits.resize(row.offsets.size());
   row.code_hits.resize(row.offsets.size());
-  auto& place = (*blocks_)[ran.number];
+  auto& place = (*blocks_)[number];
   place = std::make_unique<Row>(std::move(row));
   return *place;
 }

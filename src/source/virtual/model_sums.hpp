@@ -1,7 +1,7 @@
 // What models count, added up by thread and instruction while a stream goes through them.
 //
 //   ModelSums sums(models, readers, {.code = ModelSums::Code::blocks});
-//   sums.execute(feed, ran);                                        // for each block of the stream
+//   sums.execute(feed, batch);                                      // of the stream, in order
 //   sums.for_each([](const ModelSums::Place& place, std::uint64_t executions,
 //                    std::span<const std::uint64_t> counts) {});
 #pragma once
@@ -41,13 +41,26 @@ class ModelSums {
     if (slot_ != ran.slot) [[unlikely]]
       switch_to(ran.slot);
     if (detail_.code == Code::together) return feed.execute(ran, core::BlockObserver{});
-    Row& row = row_of(ran);
+    Row& row = row_of(ran.number, *ran.block);
     ++row.executions;
-    const bool by_instruction = detail_.code == Code::instructions;
     if (!counts_hits_)
-      feed.execute(ran, Changes{{}, *this, row, by_instruction});
+      feed.execute(ran, Changes{{}, *this, ran.number, *ran.block});
     else
-      feed.execute(ran, All{{{}, *this, row, by_instruction}});
+      feed.execute(ran, All{{{}, *this, ran.number, *ran.block}, row});
+  }
+  // Many at once, whose executions are not counted.
+  void execute(ModelFeed& feed, const engine::StreamBatch& batch) {
+    if (slot_ != batch.slot) [[unlikely]]
+      switch_to(batch.slot);
+    if (detail_.code == Code::together)
+      return feed.execute(batch, [](std::uint32_t) { return core::BlockObserver{}; });
+    const auto changes = [&](std::uint32_t number) {
+      return Changes{{}, *this, number, *batch.blocks[number]};
+    };
+    if (!counts_hits_) return feed.execute(batch, changes);
+    feed.execute(batch, [&](std::uint32_t number) {
+      return All{changes(number), row_of(number, *batch.blocks[number])};
+    });
   }
   // The models do other things, which belong to nothing here, until execute() is called again.
   void pause() {
@@ -80,26 +93,28 @@ class ModelSums {
   // Where no event counts hits.
   struct Changes : core::BlockObserver {
     ModelSums& all;
-    Row& row;
-    bool by_instruction;
-    [[nodiscard]] std::size_t place(std::uint32_t instruction) const {
-      return by_instruction ? instruction : 0;
-    }
+    std::uint32_t number;
+    const engine::StreamBlock& block;
     void changed(std::uint32_t instruction) {
-      all.add(row.counts.data() + place(instruction) * all.readers_.size());
+      Row& row = all.row_of(number, block);
+      all.add(row.counts.data() + all.place(instruction) * all.readers_.size());
     }
   };
   // Most accesses hit in L1. They are counted here, and join the events at the end.
   struct All : Changes {
-    void data(std::uint32_t instruction) { ++row.data_hits[place(instruction)]; }
+    Row& row;
+    void data(std::uint32_t instruction) { ++row.data_hits[all.place(instruction)]; }
     void fetched(std::uint32_t instruction, std::uint32_t lines) {
-      row.code_hits[place(instruction)] += lines;
+      row.code_hits[all.place(instruction)] += lines;
     }
     void hits(std::uint64_t data, std::uint64_t code) {
       all.data_hits_ += data;
       all.code_hits_ += code;
     }
   };
+  [[nodiscard]] std::size_t place(std::uint32_t instruction) const {
+    return detail_.code == Code::instructions ? instruction : 0;
+  }
 
   template <class F>
   void visit_row(std::uint32_t slot, std::uint32_t number, const Row& row, F& visit) const {
@@ -112,13 +127,13 @@ class ModelSums {
             std::span<const std::uint64_t>(counts));
     }
   }
-  Row& row_of(const engine::StreamedBlock& ran) {
+  Row& row_of(std::uint32_t number, const engine::StreamBlock& block) {
     std::vector<std::unique_ptr<Row>>& rows = *blocks_;
-    if (ran.number < rows.size() && rows[ran.number] != nullptr) [[likely]]
-      return *rows[ran.number];
-    return new_row(ran);
+    if (number < rows.size() && rows[number] != nullptr) [[likely]]
+      return *rows[number];
+    return new_row(number, block);
   }
-  Row& new_row(const engine::StreamedBlock& ran);
+  Row& new_row(std::uint32_t number, const engine::StreamBlock& block);
   void switch_to(std::uint32_t slot);
   void add(std::uint64_t* counts);
   void flush();
