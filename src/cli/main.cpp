@@ -1,4 +1,5 @@
 // loft: see your program under its roof. Chooses the subcommand, prints its error, exits.
+#include <signal.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -155,7 +156,24 @@ static void tell_thrown() {
   }
 }
 
+// Ctrl-C while a program runs ends that, and what it did is shown (source/supervisor.hpp). Anywhere
+// else it ends loft, with a line that stands in the place of a result: files are whole or not
+// there.
+static pid_t loft_itself = 0;
+extern "C" void tell_interrupted(int signal) {
+  constexpr std::string_view kLine = "\r\x1b[Kloft: interrupted before it was done\n";
+  constexpr std::size_t kControls = 4;  // clear a line of progress
+  const auto shown = ::isatty(STDERR_FILENO) == 1 ? kLine : kLine.substr(kControls);
+  // A child that has not become its program yet ends in silence.
+  if (::getpid() == loft_itself) (void)!::write(STDERR_FILENO, shown.data(), shown.size());
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
 int main(int argc, char** argv) {
+  loft_itself = ::getpid();
+  // In the background of a script it is ignored, and stays so.
+  if (::signal(SIGINT, tell_interrupted) == SIG_IGN) ::signal(SIGINT, SIG_IGN);
   std::set_terminate([] {
     if (std::current_exception()) tell_thrown();
     ::_exit(loft::cli::kLoftFailed);

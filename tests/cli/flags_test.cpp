@@ -1,6 +1,9 @@
 // A flag means the same in every command. Old spellings are understood but not shown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/run_loft.hpp"
 
@@ -74,6 +77,39 @@ TEST(Terminals, AFileThatWasWrittenIsNamedThereAndNotInPipes) {
   const Said seen = run_shell("script -qec '" + line + "' /dev/null", folder);
   EXPECT_THAT(seen.out, HasSubstr("/checks.json written"));
   EXPECT_EQ(run_loft("doctor -o /dev/null").notes, "");
+}
+
+// It reads a recording that never goes on. When it has taken the beginning, it is interrupted.
+TEST(Interrupts, EndInAnHonestLine) {
+  int input[2], errors[2];
+  ASSERT_EQ(::pipe(input) | ::pipe(errors), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setpgid(0, 0);
+    ::signal(SIGINT, SIG_DFL);  // a script that runs the tests in the background ignores it
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::dup2(input[0], STDIN_FILENO);
+    ::dup2(errors[1], STDERR_FILENO);
+    for (const int fd : {input[0], input[1], errors[0], errors[1]}) ::close(fd);
+    ::execl(LOFT_PROGRAM, "loft", "report", "-", static_cast<char*>(nullptr));
+    ::_exit(99);
+  }
+  ::close(errors[1]);
+  ASSERT_EQ(::write(input[1], "PERFILE2", 8), 8);
+  for (int left = 8; left > 0;) {
+    ASSERT_EQ(::ioctl(input[0], FIONREAD, &left), 0);
+    ::usleep(1000);
+  }
+  ASSERT_EQ(::kill(-pid, SIGINT), 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  char said[200] = {};
+  EXPECT_GT(::read(errors[0], said, sizeof said - 1), 0);
+  EXPECT_STREQ(said, "loft: interrupted before it was done\n");
+  for (const int fd : {input[0], input[1], errors[0]}) ::close(fd);
 }
 
 }  // namespace

@@ -632,7 +632,8 @@ TEST_F(Record, WhereThreadsBlockIsRecordedWithTheirStacksAndWhoWokeThem) {
   if (said.status == 125) GTEST_SKIP() << said.notes;
   EXPECT_THAT(said.notes, HasSubstr("loft report --event offcpu-time"));
   std::map<std::string, double> blocked;
-  for (const json& row : report("--event offcpu-time --by comm")["rows"])
+  const json threads = report("--event offcpu-time --by comm");
+  for (const json& row : threads["rows"])
     blocked[row["comm"].get<std::string>()] += row["period"].get<double>();
   EXPECT_GT(blocked["cat"], 0);
   EXPECT_GT(blocked["sh"], 0) << "it waits for cat";
@@ -641,7 +642,8 @@ TEST_F(Record, WhereThreadsBlockIsRecordedWithTheirStacksAndWhoWokeThem) {
   if (said.notes.find("who woke whom is not known") != std::string::npos) return;
   double known = 0;
   bool has_pair = false;
-  for (const json& one : report("--wakeups")["wakeups"]) {
+  const json wakeups = report("--wakeups");
+  for (const json& one : wakeups["wakeups"]) {
     known += one["blocked_s"].get<double>();
     has_pair = has_pair || (one["woken"]["comm"] == "cat" && one["by"].is_object() &&
                             one["by"]["comm"] == "sh" && one["times"] >= 1);

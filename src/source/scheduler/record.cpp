@@ -58,14 +58,15 @@ class RecordedRun {
     LOFT_CHECK(isolate());
     LOFT_CHECK(open_recorder());
     LOFT_CHECK(open_samplers());
-    LOFT_CHECK(create_file());
-    LOFT_CHECK(watch_machine());
-    drop_capabilities(plan_.sets.take_turns());
+    // From here on Ctrl-C ends the program, and not the recording before its end is written.
     std::function<void(int)> pass_on;
     if (child_) pass_on = [this](int signal) { child_->signal(signal); };
     LOFT_TRY(Supervisor supervisor, Supervisor::create(std::move(pass_on)));
     supervisor_.emplace(std::move(supervisor));
     supervisor_->end_with(request_.life);
+    LOFT_CHECK(create_file());
+    LOFT_CHECK(watch_machine());
+    drop_capabilities(plan_.sets.take_turns());
     LOFT_CHECK(watch_calls());
     LOFT_CHECK(let_go());
     LOFT_CHECK(prepare_waiting());
