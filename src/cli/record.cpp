@@ -21,6 +21,7 @@
 #include "metric/request.hpp"
 #include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
+#include "source/virtual/libraries.hpp"
 #include "source/virtual/recording.hpp"
 
 namespace loft::cli {
@@ -270,6 +271,9 @@ std::string summary(const RecordResult& result, const std::string& path) {
         fmt::format("{} single calls of {} functions, {} lost; see 'loft report --calls {}'\n",
                     with_separators(result.calls->kept), with_separators(result.calls->functions),
                     with_separators(result.calls->lost), name_of(path));
+  if (result.regions > 0)
+    text += fmt::format("{} marked regions; see 'loft report --regions {}'\n",
+                        with_separators(result.regions), name_of(path));
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -311,6 +315,9 @@ Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
                            const std::function<job::Facts()>& more_facts = {}) {
   LOFT_TRY(auto request, make_request(flags, terminal));
   if (more_facts) request.more_facts = more_facts;
+  const bool is_native = !flags.source.is_virtual() && !flags.command.empty();
+  const auto markers =
+      source::virtual_pmu::Preload::markers(is_native ? flags.command.front() : "");
   LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
                                                         : source::scheduler::record(request));
   if (result.calls)

@@ -2,6 +2,7 @@
 
 #include "source/file/schedule.hpp"
 #include "view/recording_page.hpp"
+#include "view/regions.hpp"
 #include "view/report.hpp"
 #include "view/stacks.hpp"
 
@@ -25,7 +26,8 @@ view::ShownTree shown_tree(const ShownReport& shown) {
 bool is_tree(const ShownReport& shown) { return !shown.flags.tree.empty(); }
 
 std::string text(const ShownReport& shown) {
-  if (!is_tree(shown)) return view::report_text(shown.report, {shown.columns});
+  if (!is_tree(shown))
+    return view::report_text(shown.report, {shown.columns}) + view::regions_text(shown.regions);
   return view::recording_text(shown.report) + view::tree_text(shown_tree(shown));
 }
 
@@ -45,9 +47,11 @@ std::string flame_graph(const ShownReport& shown) {
 }
 
 Result<std::string> html(const ShownReport& shown) {
-  return view::page_html(
+  view::PageData page =
       view::recording_page({shown.report, shown.profile, source::read_schedule(shown.recording),
-                            order_of(shown), shown.filter}));
+                            order_of(shown), shown.filter});
+  view::add_regions(shown.regions, page);
+  return view::page_html(page);
 }
 
 Result<std::string> pprof(const ShownReport& shown) { return view::pprof_profile(shown.profile); }

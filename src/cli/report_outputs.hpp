@@ -4,6 +4,7 @@
 
 #include "cli/output.hpp"
 #include "cli/report_flags.hpp"
+#include "sample/counting.hpp"
 #include "sample/named_profile.hpp"
 #include "source/file/recording.hpp"
 
@@ -21,7 +22,8 @@ struct ShownReport {
   const sample::ProfileFilter& filter;
   const sample::Report& report;
   const sample::NamedProfile& profile;
-  int columns = 0;  // of the screen; 0: not shortened
+  const sample::RunCounts& regions;  // that the program marked; none where a part is shown
+  int columns = 0;                   // of the screen; 0: not shortened
 };
 
 [[nodiscard]] const std::vector<Output<ShownReport>>& report_outputs();

@@ -44,6 +44,7 @@ inline constexpr std::uint32_t kMachineSection = 241;   // the machine file of t
 inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts and code
 inline constexpr std::uint32_t kRankSection = 243;      // what a rank of a job did, added up
 inline constexpr std::uint32_t kCallsSection = 244;     // what was counted of calls
+inline constexpr std::uint32_t kRegionsSection = 245;   // of regions that the program marked
 
 // Keys of the facts.
 namespace fact {
