@@ -61,6 +61,13 @@ LOFT_API int loft_metrics_define(const char* name, double value);
 /* Opens what is named, stopped. Null on failure, with the reason in `error`; `error` may be null.
  */
 LOFT_API loft_counters* loft_counters_open(const char* events, char* error, size_t error_size);
+/* The same for another thread of this process, by its number as gettid() gives it, or for all
+ * threads of the process together, ended ones included. Only the virtual PMU counts these; other
+ * events are missing. Of a thread that runs meanwhile a read is a moment's view; of one that waits
+ * or has ended it is exact. There are no thresholds. */
+#define LOFT_WHOLE_PROCESS 0
+LOFT_API loft_counters* loft_counters_open_of(const char* events, long thread, char* error,
+                                              size_t error_size);
 LOFT_API void loft_counters_close(loft_counters* counters);
 
 /* 0 on success. Counts go on from where they were when started again. */

@@ -4,6 +4,9 @@
  *
  *   header | node | node | ...      a node per thread and call path; numbers are indices plus 1
  *
+ * Each call path has one more node, which all threads share (`thread` is 0 there): in how many
+ * threads it is open, and how long it was in at least one.
+ *
  * A child of fork takes up the open regions of its parent in nodes of its own. */
 #ifndef LOFT_REGION_CLOCK_H
 #define LOFT_REGION_CLOCK_H
@@ -29,7 +32,7 @@ enum {
   LOFT_REGION_OPENING_ = 3 /* by another thread */
 };
 enum { LOFT_REGION_NAME_ = 248, LOFT_REGION_NODES_ = 65536, LOFT_REGION_DEEPEST_ = 64 };
-#define LOFT_REGION_MAGIC_ 0x31474552544F464CULL /* "LFOTREG1" */
+#define LOFT_REGION_MAGIC_ 0x32474552544F464CULL /* "LFOTREG2" */
 
 typedef struct loft_region_node_ {
   uint32_t process;
@@ -39,9 +42,11 @@ typedef struct loft_region_node_ {
   uint32_t sibling;
   uint32_t length; /* of the name; 0: outside of all regions */
   uint64_t visits;
-  uint64_t ticks; /* of the hardware's clock between begin and end */
-  uint64_t since; /* when it was begun, while it is open */
-  uint64_t depth; /* times it was begun again inside itself */
+  uint64_t ticks;  /* of the hardware's clock between begin and end */
+  uint64_t since;  /* when it was begun, while it is open */
+  uint64_t depth;  /* times it was begun again inside itself; of a shared node: threads inside */
+  uint32_t shared; /* the shared node of its path, or 0 */
+  uint32_t unused;
   char name[LOFT_REGION_NAME_];
 } loft_region_node_;
 
@@ -50,19 +55,22 @@ typedef struct loft_region_file_ {
   uint32_t used; /* nodes that have been taken */
   uint32_t wrong_ends;
   uint32_t lost; /* begins that found no free node */
-  uint32_t unused[11];
+  uint32_t shared_root;
+  uint32_t lock; /* of shared nodes, while one is looked for */
+  uint32_t unused[9];
   char wrong_name[LOFT_REGION_NAME_]; /* of the first wrong end */
   char open_name[LOFT_REGION_NAME_];  /* and what was open then */
   uint64_t unused_too[1];
   loft_region_node_ node[LOFT_REGION_NODES_];
 } loft_region_file_;
 
-/* One of each in a program, however many files include this. */
-__attribute__((weak)) int loft_region_state_;
-__attribute__((weak)) loft_region_file_* loft_region_shared_;
-__attribute__((weak)) uint32_t* loft_region_is_parent_; /* 0 in a child of fork */
-__attribute__((weak)) __thread uint32_t loft_region_open_;
-__attribute__((weak)) __thread uint32_t loft_region_hidden_; /* begun without a node */
+/* One of each in a program, however many files include this, those of its libraries too. */
+#define LOFT_REGION_ONE_ __attribute__((weak, visibility("default")))
+LOFT_REGION_ONE_ int loft_region_state_;
+LOFT_REGION_ONE_ loft_region_file_* loft_region_shared_;
+LOFT_REGION_ONE_ uint32_t* loft_region_is_parent_; /* 0 in a child of fork */
+LOFT_REGION_ONE_ __thread uint32_t loft_region_open_;
+LOFT_REGION_ONE_ __thread uint32_t loft_region_hidden_; /* begun without a node */
 
 extern long syscall(long number, ...);
 extern int madvise(void* start, size_t bytes, int advice);
@@ -138,8 +146,6 @@ static inline uint32_t loft_region_add_(uint32_t parent, const char* name, size_
     return 0;
   }
   node = loft_region_node_at_(number);
-  node->process = (uint32_t)getpid();
-  node->thread = (uint32_t)syscall(SYS_gettid);
   node->parent = parent;
   memcpy(node->name, name, length);
   if (parent != 0) {
@@ -154,24 +160,83 @@ static inline int loft_region_is_(const loft_region_node_* node, const char* nam
   return node->length == length && memcmp(node->name, name, length) == 0;
 }
 
-static inline uint32_t loft_region_child_(uint32_t open, const char* name, size_t length) {
+static inline uint32_t loft_region_find_(uint32_t open, const char* name, size_t length) {
   uint32_t child = loft_region_node_at_(open)->first_child;
   while (child != 0 && !loft_region_is_(loft_region_node_at_(child), name, length))
     child = loft_region_node_at_(child)->sibling;
-  return child != 0 ? child : loft_region_add_(open, name, length);
+  return child;
+}
+
+/* The node that all threads share inside of `parent` (0: outside of all); 0 when there is none, or
+ * when who holds the lock does not give it back. */
+static inline uint32_t loft_region_share_(uint32_t parent, const char* name, size_t length) {
+  uint32_t* lock = &loft_region_shared_->lock;
+  uint32_t number = 0;
+  int tries = 100000;
+  while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0)
+    if (--tries == 0 || syscall(SYS_sched_yield) != 0) return 0;
+  if (parent == 0) {
+    if (loft_region_shared_->shared_root == 0)
+      loft_region_shared_->shared_root = loft_region_add_(0, "", 0);
+    number = loft_region_shared_->shared_root;
+  } else {
+    number = loft_region_find_(parent, name, length);
+    if (number == 0) number = loft_region_add_(parent, name, length);
+  }
+  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+  return number;
+}
+
+/* A new node of the calling thread. */
+static __attribute__((noinline, unused)) uint32_t loft_region_own_(uint32_t parent,
+                                                                   const char* name,
+                                                                   size_t length) {
+  const uint32_t number = loft_region_add_(parent, name, length);
+  const uint32_t around = parent != 0 ? loft_region_node_at_(parent)->shared : 0;
+  loft_region_node_* node;
+  if (number == 0) return 0;
+  node = loft_region_node_at_(number);
+  node->process = (uint32_t)getpid();
+  node->thread = (uint32_t)syscall(SYS_gettid);
+  node->shared = parent != 0 && around == 0 ? 0 : loft_region_share_(around, name, length);
+  return number;
+}
+
+static inline uint32_t loft_region_child_(uint32_t open, const char* name, size_t length) {
+  const uint32_t child = loft_region_find_(open, name, length);
+  return child != 0 ? child : loft_region_own_(open, name, length);
+}
+
+/* The first thread that comes in takes the time away that the last one adds when it leaves: so it
+ * does not matter who is quicker to say so. */
+static inline void loft_region_come_(const loft_region_node_* node, uint64_t now) {
+  loft_region_node_* shared;
+  if (node->shared == 0) return;
+  shared = loft_region_node_at_(node->shared);
+  if (__atomic_fetch_add(&shared->depth, 1, __ATOMIC_RELAXED) == 0)
+    __atomic_fetch_sub(&shared->ticks, now, __ATOMIC_RELAXED);
+}
+
+static inline void loft_region_leave_(const loft_region_node_* node, uint64_t now) {
+  loft_region_node_* shared;
+  if (node->shared == 0) return;
+  shared = loft_region_node_at_(node->shared);
+  if (__atomic_fetch_sub(&shared->depth, 1, __ATOMIC_RELAXED) == 1)
+    __atomic_fetch_add(&shared->ticks, now, __ATOMIC_RELAXED);
 }
 
 /* In a child of fork: the regions that are open there, in nodes of its own. */
 static __attribute__((noinline, unused)) uint32_t loft_region_take_up_(uint32_t old) {
   const loft_region_node_* before = loft_region_node_at_(old);
   uint32_t parent, number;
-  if (before->parent == 0) return loft_region_add_(0, "", 0);
+  if (before->parent == 0) return loft_region_own_(0, "", 0);
   parent = loft_region_take_up_(before->parent);
   if (parent == 0) return 0;
-  number = loft_region_add_(parent, before->name, before->length);
+  number = loft_region_own_(parent, before->name, before->length);
   if (number == 0) return 0;
   loft_region_node_at_(number)->since = loft_region_ticks_();
   loft_region_node_at_(number)->depth = before->depth;
+  loft_region_come_(loft_region_node_at_(number), loft_region_node_at_(number)->since);
   return number;
 }
 
@@ -184,7 +249,7 @@ static __attribute__((noinline, unused)) int loft_region_start_(void) {
     if (loft_region_open_ != 0) loft_region_open_ = loft_region_take_up_(loft_region_open_);
     *loft_region_is_parent_ = 1;
   }
-  if (loft_region_open_ == 0) loft_region_open_ = loft_region_add_(0, "", 0);
+  if (loft_region_open_ == 0) loft_region_open_ = loft_region_own_(0, "", 0);
   return loft_region_open_ != 0;
 }
 
@@ -217,8 +282,10 @@ static __attribute__((noinline, unused)) void loft_region_watched_begin_(const c
     return;
   }
   loft_region_open_ = child;
-  ++loft_region_node_at_(child)->visits;
-  loft_region_node_at_(child)->since = loft_region_ticks_();
+  open = loft_region_node_at_(child);
+  ++open->visits;
+  open->since = loft_region_ticks_();
+  loft_region_come_(open, open->since);
 }
 
 static __attribute__((noinline, unused)) void loft_region_watched_end_(const char* name,
@@ -245,6 +312,7 @@ static __attribute__((noinline, unused)) void loft_region_watched_end_(const cha
   }
   open->ticks += now - open->since;
   open->since = 0;
+  loft_region_leave_(open, now);
   loft_region_open_ = open->parent;
 }
 

@@ -28,7 +28,7 @@
 
 namespace loft::roofline {
 
-enum class Scope { run, thread, function, slice, loop };
+enum class Scope { run, thread, function, slice, loop, region };
 
 // How a rate came about.
 enum class Origin {

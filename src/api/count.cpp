@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,14 +39,14 @@ using loft::Result;
 using loft::sample::Count;
 using loft::sample::Origin;
 
-Result<loft_counters*> open_counters(const char* names) {
+Result<loft_counters*> open_counters(const char* names, std::optional<std::uint32_t> thread = {}) {
   loft::event::Resolver resolver(loft::api::known_names());
   LOFT_TRY(auto request, loft::metric::read_request({names}, resolver, loft::api::known_metrics));
   if (request.events.empty()) {  // metrics of which nothing can be counted still have a time
     LOFT_TRY(auto clock, resolver.resolve("task-clock"));
     request.events.push_back(std::move(clock));
   }
-  LOFT_TRY(auto counters, loft::api::OwnThread::open(request.events));
+  LOFT_TRY(auto counters, loft::api::OwnThread::open(request.events, thread));
   std::vector<Count> none(counters.events().size(), Count::missing("not read yet"));
   std::vector<loft::metric::Value> values(request.programs.size());
   for (auto& value : values) value.why = "not read yet";
@@ -125,15 +127,33 @@ int loft_metrics_define(const char* name, double value) {
   return loft::api::define_constant(name == nullptr ? "" : name, value) ? 0 : -1;
 }
 
-loft_counters* loft_counters_open(const char* events, char* error, size_t error_size) {
+namespace {
+
+loft_counters* open_or_tell(const char* events, std::optional<std::uint32_t> thread, char* error,
+                            size_t error_size) {
   if (events == nullptr) {
     tell("cannot count: no event was named", error, error_size);
     return nullptr;
   }
-  auto opened = open_counters(events);
+  auto opened = open_counters(events, thread);
   if (opened) return *opened;
   tell(loft::to_string(opened.error()), error, error_size);
   return nullptr;
+}
+
+}  // namespace
+
+loft_counters* loft_counters_open(const char* events, char* error, size_t error_size) {
+  return open_or_tell(events, std::nullopt, error, error_size);
+}
+
+loft_counters* loft_counters_open_of(const char* events, long thread, char* error,
+                                     size_t error_size) {
+  if (thread < 0 || thread > std::numeric_limits<int>::max()) {
+    tell("cannot count: this is no number of a thread", error, error_size);
+    return nullptr;
+  }
+  return open_or_tell(events, static_cast<std::uint32_t>(thread), error, error_size);
 }
 
 void loft_counters_close(loft_counters* counters) { delete counters; }

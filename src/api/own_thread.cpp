@@ -56,7 +56,8 @@ event::ResolverOptions known_names() {
 
 OwnThread::OwnThread() : thread_(this_thread()), process_(this_process()) {}
 
-Result<OwnThread> OwnThread::open(std::vector<event::Event> events) {
+Result<OwnThread> OwnThread::open(std::vector<event::Event> events,
+                                  std::optional<std::uint32_t> thread) {
   OwnThread own;
   const bool is_here = OwnCounters::are_here();
   std::vector<event::Event> counted, others;
@@ -66,10 +67,17 @@ Result<OwnThread> OwnThread::open(std::vector<event::Event> events) {
     (is_counted ? counted : others).push_back(events[i]);
   }
   if (!counted.empty()) {
-    LOFT_TRY(own.engine_, OwnCounters::open(counted));
+    LOFT_TRY(own.engine_, OwnCounters::open(counted, thread));
     own.scratch_.resize(counted.size());
   }
-  if (!others.empty()) {
+  if (thread && counted.empty())
+    return failure(ErrorKind::unsupported, "count other threads",
+                   "only the virtual PMU counts more than the calling thread from inside",
+                   "run the program with 'loft stat --source virtual'");
+  if (thread) {
+    for (const std::size_t place : own.of_kernel_)
+      events[place].uncountable = "from inside the kernel's events are those of the calling thread";
+  } else if (!others.empty()) {
     LOFT_TRY(auto groups, source::groups_of(others));
     join_software_events(groups, others);
     auto kernel = source::perf_events::OwnThreadCounters::open(others, groups);

@@ -21,7 +21,10 @@ namespace loft::api {
 class OwnThread {
  public:
   // At least one event must be countable; the others are missing, with their reason.
-  [[nodiscard]] static Result<OwnThread> open(std::vector<event::Event> events);
+  // With a thread's number they are those of that thread, with 0 those of the whole process, by the
+  // virtual PMU alone.
+  [[nodiscard]] static Result<OwnThread> open(std::vector<event::Event> events,
+                                              std::optional<std::uint32_t> thread = {});
 
   // The events as they are counted.
   [[nodiscard]] const std::vector<event::Event>& events() const { return events_; }

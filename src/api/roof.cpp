@@ -32,9 +32,11 @@ Scope public_scope(model::Scope scope) {
     case model::Scope::slice:
       return Scope::slice;
     case model::Scope::loop:
+      return Scope::loop;
+    case model::Scope::region:
       break;
   }
-  return Scope::loop;
+  return Scope::region;
 }
 
 Origin public_origin(sample::Origin origin) {

@@ -24,6 +24,7 @@
 #include "metric/request.hpp"
 #include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
+#include "source/virtual/libraries.hpp"
 #include "source/virtual/recording.hpp"
 #include "view/calls.hpp"
 
@@ -327,6 +328,9 @@ std::string summary(const RecordResult& result, const std::string& path) {
                     with_separators(result.off_cpu->times),
                     format_seconds(static_cast<double>(result.off_cpu->blocked_ns) * 1e-9),
                     result.off_cpu->wakeups > 0 ? " and '--wakeups'" : "");
+  if (result.regions > 0)
+    text += fmt::format("{} marked regions; see 'loft report --regions {}'\n",
+                        with_separators(result.regions), name_of(path));
   if (result.still_running > 0 && !result.broken)  // who ended since then nobody wrote down
     text += tasks_text(result.still_running) + " went on after the recording\n";
   if (result.tally.lost_tasks > 0)
@@ -368,6 +372,9 @@ Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
                            const std::function<job::Facts()>& more_facts = {}) {
   LOFT_TRY(auto request, make_request(flags, terminal));
   if (more_facts) request.more_facts = more_facts;
+  const bool is_native = !flags.source.is_virtual() && !flags.command.empty();
+  const auto markers =
+      source::virtual_pmu::Preload::markers(is_native ? flags.command.front() : "");
   LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
                                                         : source::scheduler::record(request));
   if (result.calls)

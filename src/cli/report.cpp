@@ -14,6 +14,7 @@
 #include "cli/report_flags.hpp"
 #include "cli/report_job.hpp"
 #include "cli/report_outputs.hpp"
+#include "cli/report_regions.hpp"
 #include "event/recording_schema.hpp"
 #include "job/folder.hpp"
 #include "sample/energy_share.hpp"
@@ -122,6 +123,10 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
     line.reset();
     return show_calls(flags, *recording, to, terminal);
   }
+  if (flags.regions) {
+    line.reset();
+    return show_regions(flags, *recording, to, terminal);
+  }
   if (flags.tasks.any()) {
     line.reset();
     LOFT_CHECK(check_tasks_are_whole(flags));
@@ -153,11 +158,17 @@ Result<int> run_report(ReportFlags flags, Terminal& terminal) {
   if ((output->needs & kShowsAll) != 0) note_choice(profiled.result.timeline, terminal);
   note_filters(*output, report, terminal);
   LOFT_TRY(const auto calls, calls_beside(flags, *recording));
+  // Regions are of whole threads: filters cannot choose parts of them.
+  sample::RunCounts regions;
+  if (options.filter.lets_all()) {
+    LOFT_TRY(regions, regions_of(*recording));
+  }
   const ShownReport all{flags,
                         *recording,
                         options.filter,
                         report,
                         profile,
+                        regions,
                         on_screen ? terminal.columns() : 0,
                         calls ? &*calls : nullptr};
   LOFT_CHECK(write_output(*output, all, to, Stream::out, terminal));

@@ -199,6 +199,7 @@ void add_report_flags(Command& command, ReportFlags& flags) {
                 "calls of functions, by loft call or record --calls: all tables, or "
                 "--calls=functions, slowest, tree, list")
       ->check(one_of({"all", "functions", "slowest", "tree", "list"}));
+  command.add_flag("--regions", flags.regions, "regions that the program marked (loft/region.h)");
   command.add_flag("--records", flags.records, "show every record with every field");
   command.add_option("--csv", flags.csv,
                      "write stat, overview, processes and results.csv into this folder");

@@ -32,6 +32,7 @@ struct ReportFlags {
   double least_share = 0.5;
   bool records = false;
   std::string calls;  // "all" or one of the tables of calls when asked for
+  bool regions = false;
   TaskViewFlags tasks;
   std::string csv;  // a folder
   std::string format;

@@ -4,6 +4,7 @@
 #include "source/file/wakeups.hpp"
 #include "view/calls_exports.hpp"
 #include "view/recording_page.hpp"
+#include "view/regions.hpp"
 #include "view/report.hpp"
 #include "view/stacks.hpp"
 
@@ -27,7 +28,8 @@ view::ShownTree shown_tree(const ShownReport& shown) {
 bool is_tree(const ShownReport& shown) { return !shown.flags.tree.empty(); }
 
 std::string text(const ShownReport& shown) {
-  if (!is_tree(shown)) return view::report_text(shown.report, {shown.columns});
+  if (!is_tree(shown))
+    return view::report_text(shown.report, {shown.columns}) + view::regions_text(shown.regions);
   return view::recording_text(shown.report) + view::tree_text(shown_tree(shown));
 }
 
@@ -50,9 +52,11 @@ Result<std::string> html(const ShownReport& shown) {
   // Not every recording tells of it, and with a filter it would be of more than the rest.
   auto wakeups = source::read_wakeups(shown.recording);
   if (!wakeups || !shown.filter.lets_all()) wakeups = std::vector<sample::Wakeups>();
-  return view::page_html(
+  view::PageData page =
       view::recording_page({shown.report, shown.profile, source::read_schedule(shown.recording),
-                            order_of(shown), shown.filter, shown.calls, *std::move(wakeups)}));
+                            order_of(shown), shown.filter, shown.calls, *std::move(wakeups)});
+  view::add_regions(shown.regions, page);
+  return view::page_html(page);
 }
 
 Result<std::string> pprof(const ShownReport& shown) { return view::pprof_profile(shown.profile); }

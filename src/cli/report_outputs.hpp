@@ -5,6 +5,7 @@
 #include "cli/output.hpp"
 #include "cli/report_flags.hpp"
 #include "sample/calls.hpp"
+#include "sample/counting.hpp"
 #include "sample/named_profile.hpp"
 #include "source/file/recording.hpp"
 
@@ -22,6 +23,7 @@ struct ShownReport {
   const sample::ProfileFilter& filter;
   const sample::Report& report;
   const sample::NamedProfile& profile;
+  const sample::RunCounts& regions;        // that the program marked; none where a part is shown
   int columns = 0;                         // of the screen; 0: not shortened
   const sample::CallRun* calls = nullptr;  // that were recorded beside samples and slices
 };

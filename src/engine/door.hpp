@@ -18,11 +18,29 @@ namespace loft::engine::door {
 
 enum class Request : std::uint32_t {
   hello = 1,
-  open,   // address of EventRules, how many: the number of a set, or 0
-  read,   // number of a set, address of the counts: what the calling thread has counted so far; 1
-  close,  // number of a set
-  arm,    // address of an AlarmRequest: the number of an alarm, or 0
-  disarm  // number of an alarm
+  open,    // address of EventRules, how many: the number of a set, or 0
+  read,    // number of a set, address of the counts: what the calling thread has counted so far; 1
+  close,   // number of a set
+  arm,     // address of an AlarmRequest: the number of an alarm, or 0
+  disarm,  // number of an alarm
+  read_others  // address of an OthersRequest: how many threads were found, ended ones included
+};
+
+enum class Whose : std::uint32_t {
+  thread,       // one
+  process,      // all threads of the calling process
+  descendants,  // one, and all threads and processes that it or they made since a moment
+};
+
+// What others of the run have counted so far. Of a thread that runs meanwhile it is a moment's
+// view; of one that waits or has ended it is exact.
+struct OthersRequest {
+  std::uint64_t set = 0;     // its number
+  std::uint64_t counts = 0;  // address of one number for each rule
+  std::uint32_t thread = 0;  // of `whose`
+  Whose whose = Whose::thread;
+  std::uint64_t since_ns = 0;  // CLOCK_MONOTONIC, for descendants
+  std::uint64_t cpu_ns = 0;    // the answer: what they ran
 };
 
 // The calling thread gets a signal, with `value`, behind the instruction with which its count of

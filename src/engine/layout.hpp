@@ -100,8 +100,10 @@ struct SlotEntry {
   std::uint32_t threshold_signal;  // loft's answer: send yourself this signal, 0 for none
   std::uint64_t visits;            // how often the marked region was begun
   std::uint32_t path;              // 1 + the number of its PathEntry; 0 outside of all
-  std::uint32_t unused;
+  std::uint32_t creator;           // the thread that made this one; 0 of the first. And kHasLeft
 };
+// With exec the thread has become a program that the engine does not run.
+inline constexpr std::uint32_t kHasLeft = std::uint32_t{1} << 31;
 static_assert(sizeof(SlotEntry) == 104);
 
 enum class StreamMode : std::uint32_t {

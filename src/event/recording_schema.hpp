@@ -54,6 +54,7 @@ inline constexpr std::uint32_t kAnalysisSection = 242;  // its loops, verdicts a
 inline constexpr std::uint32_t kRankSection = 243;      // what a rank of a job did, added up
 inline constexpr std::uint32_t kCallsSection = 244;     // what was counted of calls
 inline constexpr std::uint32_t kWakeupsSection = 245;   // who woke whom
+inline constexpr std::uint32_t kRegionsSection = 246;   // of regions that the program marked
 
 // Keys of the facts.
 namespace fact {

@@ -255,7 +255,7 @@ std::string name_of(const LoopFacts& loop) {
 }
 
 const char* to_string(Scope scope) {
-  constexpr std::array kNames{"run", "thread", "function", "slice", "loop"};
+  constexpr std::array kNames{"run", "thread", "function", "slice", "loop", "region"};
   return kNames[static_cast<std::size_t>(scope)];
 }
 

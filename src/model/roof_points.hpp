@@ -19,7 +19,7 @@
 
 namespace loft::model {
 
-enum class Scope : std::uint8_t { run, thread, function, slice, loop };
+enum class Scope : std::uint8_t { run, thread, function, slice, loop, region };
 
 // Operations by the width of the instructions that did them, widest last.
 struct FlopsByWidth {

@@ -1,11 +1,14 @@
 #include "papi/event_sets.hpp"
 
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <csignal>
 #include <limits>
 
 #include "engine/classify/events.hpp"
@@ -46,10 +49,19 @@ double cycles_per_nanosecond() {
   return rate;
 }
 
-std::uint64_t thread_cycles() {
-  const auto time = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID));
-  return static_cast<std::uint64_t>(time * cycles_per_nanosecond());
+namespace {
+
+// With whole numbers alone: floating-point operations would be counted as the program's own.
+std::uint64_t cycles_in(std::uint64_t time_ns) {
+  constexpr int kShift = 32;
+  static const auto rate = static_cast<std::uint64_t>(std::ldexp(cycles_per_nanosecond(), kShift));
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{time_ns} * rate >> kShift);
 }
+
+}  // namespace
+
+std::uint64_t thread_cycles() { return cycles_in(nanoseconds(CLOCK_THREAD_CPUTIME_ID)); }
 
 int EventSet::add(int code) {
   if (is_running_) return PAPI_EISRUN;
@@ -117,7 +129,8 @@ int EventSet::open() {
   opened_columns_ = rules.size();
   base_.assign(columns_.size(), 0);
   now_.assign(columns_.size(), 0);
-  if (rules.empty()) return PAPI_OK;
+  if (rules.empty() && !counts_others()) return PAPI_OK;
+  if (rules.empty()) rules.push_back(engine::event_table().front());  // others' time comes with it
   opened_ = door::open(rules);
   return opened_ != 0 ? PAPI_OK : PAPI_ECNFLCT;
 }
@@ -125,27 +138,106 @@ int EventSet::open() {
 // The engine's counts come in the order of its columns; time may stand between them.
 bool EventSet::read_columns(std::vector<std::uint64_t>& columns) {
   std::array<std::uint64_t, door::kMaxRulesOfSet> counts;
-  if (opened_columns_ != 0 &&
-      door::ask(door::Request::read, opened_, reinterpret_cast<std::uint64_t>(counts.data())) != 1)
+  std::uint64_t cycles = 0;
+  if (counts_others()) {
+    if (!read_others(counts.data(), cycles)) return false;
+  } else if (opened_columns_ != 0 &&
+             door::ask(door::Request::read, opened_,
+                       reinterpret_cast<std::uint64_t>(counts.data())) != 1) {
     return false;
+  }
   if (&columns == &now_ || &columns == &base_)
     (&columns == &now_ ? now_ns_ : started_ns_) = needs_time_ ? nanoseconds(CLOCK_MONOTONIC) : 0;
   std::size_t next = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    columns[i] = columns_[i] == Term::kTime ? thread_cycles() : counts[next++];
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool is_time = columns_[i] == Term::kTime;
+    columns[i] = !is_time ? counts[next++] : counts_others() ? cycles : thread_cycles();
+  }
   return true;
+}
+
+bool EventSet::read_others(std::uint64_t* counts, std::uint64_t& cycles) {
+  door::OthersRequest request{.set = opened_,
+                              .counts = reinterpret_cast<std::uint64_t>(counts),
+                              .thread = attached_ != 0 ? attached_ : own_tid_,
+                              .whose = inherits_ ? door::Whose::descendants : door::Whose::thread,
+                              .since_ns = inherits_since_};
+  if (door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request)) == 0)
+    return false;
+  if (std::ranges::find(columns_, Term::kTime) != columns_.end())
+    cycles = cycles_in(request.cpu_ns);
+  return true;
+}
+
+namespace {
+
+// Whether the engine runs a thread of that number. One that has just been made may not be known
+// yet: it is waited for as long as it lives.
+bool is_under_engine(std::uint32_t thread) {
+  constexpr int kMostTries = 20000;  // of 100 us
+  const engine::EventRule rule = engine::event_table().front();
+  const std::uint64_t set = door::open({&rule, 1});
+  if (set == 0) return false;
+  bool is_found = false;
+  for (int i = 0; i < kMostTries && !is_found; ++i) {
+    std::uint64_t count = 0;
+    door::OthersRequest request{.set = set,
+                                .counts = reinterpret_cast<std::uint64_t>(&count),
+                                .thread = thread,
+                                .whose = door::Whose::thread};
+    is_found =
+        door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request)) != 0;
+    if (is_found || ::kill(static_cast<pid_t>(thread), 0) != 0) break;
+    ::usleep(100);
+  }
+  door::ask(door::Request::close, set);
+  return is_found;
+}
+
+}  // namespace
+
+int EventSet::attach(unsigned long thread) {
+  if (is_running_) return PAPI_EISRUN;
+  if (component < 0) return PAPI_ENOCMP;
+  if (!watches_.empty()) return PAPI_ECNFLCT;
+  if (thread == 0 || thread > static_cast<unsigned long>(std::numeric_limits<pid_t>::max()))
+    return PAPI_EINVAL;
+  if (!is_under_engine(static_cast<std::uint32_t>(thread))) return PAPI_ENOSUPP;
+  close();
+  attached_ = static_cast<std::uint32_t>(thread);
+  return PAPI_OK;
+}
+
+int EventSet::detach() {
+  if (is_running_) return PAPI_EISRUN;
+  if (attached_ == 0) return PAPI_EINVAL;
+  close();
+  attached_ = 0;
+  return PAPI_OK;
+}
+
+int EventSet::set_inherit(bool inherits) {
+  if (is_running_) return PAPI_EISRUN;
+  if (component < 0) return PAPI_ENOCMP;
+  if (inherits && !watches_.empty()) return PAPI_ECNFLCT;
+  close();
+  inherits_ = inherits;
+  return PAPI_OK;
 }
 
 bool EventSet::is_own_thread() const { return thread_ == this_thread(); }
 
 int EventSet::start() {
-  if (is_running_ || t_running != nullptr) return PAPI_EISRUN;
+  // A set that counts another thread is beside the calling thread's own.
+  if (is_running_ || (t_running != nullptr && attached_ == 0)) return PAPI_EISRUN;
   if (codes_.empty()) return PAPI_EINVAL;
   if (const int error = open(); error != PAPI_OK) return error;
+  own_tid_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  inherits_since_ = nanoseconds(CLOCK_MONOTONIC);
   std::ranges::fill(counts_, 0);
   if (!read_columns(base_)) return PAPI_ESYS;  // what is new is learnt now, not inside
   is_running_ = true;
-  t_running = this;
+  if (attached_ == 0) t_running = this;
   thread_ = this_thread();
   if (!read_columns(base_)) return PAPI_ESYS;
   return watches_.empty() || start_overflows() ? PAPI_OK : PAPI_ECMP;
@@ -177,6 +269,7 @@ int EventSet::set_overflow(int code, int threshold, int flags, Overflow::Call ca
                            std::shared_ptr<void> data) {
   if (is_running_) return PAPI_EISRUN;
   if (codes_.empty()) return PAPI_EINVAL;
+  if (counts_others()) return PAPI_ECNFLCT;
   const auto found = std::ranges::find(codes_, code);
   if (found == codes_.end()) return PAPI_ENOEVNT;
   const auto index = static_cast<std::size_t>(found - codes_.begin());
@@ -243,7 +336,7 @@ int EventSet::stop(long long* values) {
   for (const Watch& watch : watches_) watch.overflow->stop();
   add_counts_until(now_);
   is_running_ = false;
-  t_running = nullptr;
+  if (t_running == this) t_running = nullptr;
   if (values != nullptr) std::ranges::copy(counts_, values);
   return PAPI_OK;
 }

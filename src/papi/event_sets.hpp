@@ -44,6 +44,14 @@ class EventSet {
   // PAPI_OVERFLOWING and PAPI_PROFILING.
   [[nodiscard]] int overflow_state() const;
 
+  // Counts another thread of the run, or this one again; any process under the engine may have it.
+  [[nodiscard]] int attach(unsigned long thread);
+  [[nodiscard]] int detach();
+  // Counts what threads and processes do, too, that the thread and they make while the set runs.
+  [[nodiscard]] int set_inherit(bool inherits);
+  [[nodiscard]] bool is_attached() const { return attached_ != 0; }
+  [[nodiscard]] bool inherits() const { return inherits_; }
+
   [[nodiscard]] bool is_running() const { return is_running_; }
   [[nodiscard]] const std::vector<int>& codes() const { return codes_; }
 
@@ -60,6 +68,9 @@ class EventSet {
   void close();
   [[nodiscard]] int open();
   [[nodiscard]] bool read_columns(std::vector<std::uint64_t>& columns);
+  // What the engine's columns and the time of another thread, or of several, are.
+  [[nodiscard]] bool read_others(std::uint64_t* counts, std::uint64_t& cycles);
+  [[nodiscard]] bool counts_others() const { return attached_ != 0 || inherits_; }
   [[nodiscard]] bool is_own_thread() const;
   void add_counts_until(const std::vector<std::uint64_t>& now);
 
@@ -75,6 +86,10 @@ class EventSet {
   bool needs_time_ = false;  // some formula may
   bool is_running_ = false;
   const void* thread_ = nullptr;
+  std::uint32_t own_tid_ = 0;   // of the thread that started it
+  std::uint32_t attached_ = 0;  // the thread that is counted instead
+  bool inherits_ = false;
+  std::uint64_t inherits_since_ = 0;  // CLOCK_MONOTONIC
   struct Watch {
     int code;
     int flags;

@@ -121,6 +121,11 @@ void Catalogue::add_presets() {
     if (mapping != preset.mappings.end())
       terms =
           parse_terms(mapping->formula.empty() ? mapping->alternatives.front() : mapping->formula);
+    // The cache is not modelled inside of a run, but every load and store asks it.
+    if (!terms && preset.name == "PAPI_L1_DCA") {
+      terms = parse_terms("virtual::loads + virtual::stores");
+      event.note = "every load and every store";
+    }
     if (terms)
       event.terms = *std::move(terms);
     else if (preset.name == "PAPI_TOT_CYC" || preset.name == "PAPI_REF_CYC")

@@ -112,6 +112,8 @@ PAPI_EXPORT int PAPI_library_init(int version) {
   static_cast<void>(registered);
   if (state().was_forked.exchange(false)) event_sets().forget_all(true);
   static_cast<void>(catalogue());
+  // The rate of the clock is learnt before anything is counted.
+  if (catalogue().natives().back().is_available()) static_cast<void>(thread_cycles());
   if (state().level == PAPI_NOT_INITED) state().level = PAPI_LOW_LEVEL_INITED;
   return version;
 }

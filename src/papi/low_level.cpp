@@ -120,7 +120,8 @@ PAPI_EXPORT int PAPI_state(int set, int* status) {
   if (status == nullptr) return PAPI_EINVAL;
   return with_set(set, [&](EventSet& held) {
     *status = (held.is_running() ? PAPI_RUNNING : PAPI_STOPPED) |
-              (held.is_multiplexed ? PAPI_MULTIPLEXING : 0) | held.overflow_state();
+              (held.is_multiplexed ? PAPI_MULTIPLEXING : 0) |
+              (held.is_attached() ? PAPI_ATTACHED : 0) | held.overflow_state();
     return static_cast<int>(PAPI_OK);
   });
 }
@@ -171,12 +172,12 @@ PAPI_EXPORT int PAPI_get_multiplex(int set) {
   return with_set(set, [](EventSet& held) { return held.is_multiplexed ? 1 : 0; });
 }
 
-// Other threads and processes are not counted.
-PAPI_EXPORT int PAPI_attach(int set, unsigned long) {
-  return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_ENOSUPP); });
+// Threads and processes of the same run.
+PAPI_EXPORT int PAPI_attach(int set, unsigned long thread) {
+  return with_set(set, [&](EventSet& held) { return held.attach(thread); });
 }
 PAPI_EXPORT int PAPI_detach(int set) {
-  return with_set(set, [](EventSet&) { return static_cast<int>(PAPI_EINVAL); });
+  return with_set(set, [](EventSet& held) { return held.detach(); });
 }
 
 }  // extern "C"

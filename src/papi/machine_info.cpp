@@ -117,6 +117,7 @@ PAPI_component_info_t make_component_info() {
   info.fast_real_timer = 1;
   info.hardware_intr = info.precise_intr = 1;
   info.hardware_intr_sig = engine::OwnAlarm::signal();
+  info.attach = info.inherit = 1;
   info.cpu = 0;
   return info;
 }
@@ -262,6 +263,8 @@ PAPI_EXPORT int PAPI_set_cmp_granularity(int granularity, int component) {
 }
 
 PAPI_EXPORT int PAPI_set_multiplex(int set);
+PAPI_EXPORT int PAPI_attach(int set, unsigned long thread);
+PAPI_EXPORT int PAPI_detach(int set);
 PAPI_EXPORT int PAPI_get_multiplex(int set);
 
 PAPI_EXPORT int PAPI_set_opt(int option, PAPI_option_t* value) {
@@ -276,16 +279,19 @@ PAPI_EXPORT int PAPI_set_opt(int option, PAPI_option_t* value) {
       return set_granularity(value->granularity.granularity);
     case PAPI_MULTIPLEX:
       return PAPI_set_multiplex(value->multiplex.eventset);
-    case PAPI_INHERIT:  // counts of threads that it starts are not added to a thread's own
-      return value->inherit.inherit == 0 ? PAPI_OK : PAPI_ECMP;
+    case PAPI_INHERIT: {
+      const EventSets::Held set = event_sets().find(value->inherit.eventset);
+      return set ? set->set_inherit(value->inherit.inherit != 0) : PAPI_ENOEVST;
+    }
     case PAPI_DEBUG:
     case PAPI_DEF_MPX_NS:
     case PAPI_DEF_ITIMER:  // nothing needs the process's timers
     case PAPI_DEF_ITIMER_NS:
       return PAPI_OK;
     case PAPI_ATTACH:
+      return PAPI_attach(value->attach.eventset, value->attach.tid);
     case PAPI_DETACH:
-      return PAPI_ENOSUPP;
+      return value == nullptr ? PAPI_EINVAL : PAPI_detach(value->attach.eventset);
     case PAPI_USER_EVENTS_FILE:
       if (value->events_file == nullptr) return PAPI_EINVAL;
       return catalogue().load(value->events_file) ? PAPI_OK : PAPI_EINVAL;
@@ -318,7 +324,7 @@ PAPI_EXPORT int PAPI_get_opt(int option, PAPI_option_t* value) {
   const bool needs_value = option == PAPI_HWINFO || option == PAPI_EXEINFO ||
                            option == PAPI_SHLIBINFO || option == PAPI_PRELOAD ||
                            option == PAPI_MULTIPLEX || option == PAPI_DOMAIN ||
-                           option == PAPI_GRANUL;
+                           option == PAPI_GRANUL || option == PAPI_INHERIT;
   if (needs_value && value == nullptr) return PAPI_EINVAL;
   switch (option) {
     case PAPI_CLOCKRATE:
@@ -345,6 +351,12 @@ PAPI_EXPORT int PAPI_get_opt(int option, PAPI_option_t* value) {
     case PAPI_DOMAIN:
       value->domain.domain = PAPI_DOM_USER;
       return PAPI_OK;
+    case PAPI_INHERIT: {
+      const EventSets::Held set = event_sets().find(value->inherit.eventset);
+      if (!set) return PAPI_ENOEVST;
+      value->inherit.inherit = set->inherits() ? 1 : 0;
+      return PAPI_OK;
+    }
     case PAPI_GRANUL:
       value->granularity.granularity = PAPI_GRN_THR;
       return PAPI_OK;

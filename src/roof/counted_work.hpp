@@ -47,6 +47,17 @@ struct LoopWork {
   std::vector<CodeRange> code;  // its blocks, those of inner loops included, rising
 };
 
+// A region that the program marked, in one thread or over all of them. Its time is the program's
+// own, in the native run.
+struct RegionWork {
+  std::vector<std::string> path;  // names from the outermost region to this one
+  std::uint32_t tid = 0;          // in the native run; 0: all threads
+  std::uint64_t visits = 0;
+  double seconds = 0;         // in which at least one thread was inside
+  double thread_seconds = 0;  // added up over threads
+  std::optional<model::Work> work;
+};
+
 enum class CountedBy {
   virtual_pmu,  // in a run of its own: threads have other numbers there
   counters,     // of the machine, in the native run: threads and functions by their samples
@@ -60,6 +71,7 @@ struct CountedWork {
   std::optional<model::Work> total;
   std::vector<ThreadWork> threads;  // each once, in the order in which they were made
   std::vector<FunctionWork> functions;
+  std::vector<RegionWork> regions;
   std::vector<LoopWork> loops;  // where they were asked for: by function, outer before inner
 };
 

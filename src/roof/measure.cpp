@@ -13,6 +13,7 @@
 #include "roof/level_bytes.hpp"
 #include "roof/loop_why.hpp"
 #include "roof/loop_work.hpp"
+#include "roof/regions.hpp"
 #include "roof/repeat_streams.hpp"
 #include "roof/report.hpp"
 #include "roof/run_file.hpp"
@@ -215,6 +216,7 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
   if (target.most_runs > 1) {
     LOFT_TRY(streams, RepeatStreams::prepare());
   }
+  RegionWatch regions = RegionWatch::start(target.command);
   LOFT_TRY(NativeRun run, run_natively({.command = target.command,
                                         .streams = streams ? streams->first() : StandardStreams{},
                                         .pids = target.pids,
@@ -226,6 +228,7 @@ Result<Measured> measure_by_counters(const Target& target, const WorkCounters& c
   Measured measured;
   LOFT_TRY(measured.native, finish(run));
   measured.counted = counters.counted_in(measured.native);
+  LOFT_TRY(measured.counted.regions, std::move(regions).finish({}, measured.native.counts.notes));
   LOFT_CHECK(keep(run, target, measured, machine));
   return measured;
 }
@@ -236,6 +239,7 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   // What cannot be probed is taken to be as the machine file has it.
   auto probe = loft::machine::ConditionsProbe::make(machine);
   if (probe) probe->look_at_l3();
+  RegionWatch regions = RegionWatch::start(target.command);
   LOFT_TRY(
       NativeRun run,
       run_natively({.command = target.command, .streams = streams.first(), .file = target.file},
@@ -250,7 +254,14 @@ Result<Measured> measure_twice(const Target& target, const model::Machine& machi
   source::virtual_pmu::WindowPlan plan;
   plan.hot = hot_functions(measured.native.times());
   source::virtual_pmu::WindowKeeper windows(loft::machine::geometry_of(machine), plan);
+  const RegionWatch::Count count = [&]() -> Result<sample::RunCounts> {
+    if (was_ended(counts.exit_status)) return sample::RunCounts{};
+    LOFT_TRY(const auto again, streams.second());
+    return run_regions(target.command, again);
+  };
+  LOFT_TRY(auto in_regions, std::move(regions).finish(count, counts.notes));
   LOFT_TRY(measured.counted, count_second(target, streams, windows, counts, measured.code));
+  measured.counted.regions = std::move(in_regions);
   begin_pass(target, "a model of the core explains its time", counts);
   if (const auto modelled = model_time(windows, machine, met, measured); !modelled)
     counts.notes.push_back("why it takes its time is not modelled: " + modelled.error().why);

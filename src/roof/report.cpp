@@ -13,6 +13,7 @@
 #include "roof/annotate.hpp"
 #include "roof/elsewhere.hpp"
 #include "roof/loop_time.hpp"
+#include "roof/regions.hpp"
 #include "source/file/schedule.hpp"
 
 namespace loft::roof {
@@ -35,6 +36,7 @@ void keep_wanted(std::vector<Subject>& subjects, const Wanted& wanted,
   const auto all = count_functions();
   std::erase_if(subjects, [&](const Subject& subject) {
     if (subject.scope == Scope::thread) return !wanted.threads;
+    if (subject.scope == Scope::region) return subject.tid != 0 && !wanted.threads;
     const bool has_name = subject.scope == Scope::function || subject.scope == Scope::loop;
     return has_name && !wanted.functions.empty() &&
            std::ranges::none_of(wanted.functions, [&](const std::string& name) {
@@ -137,6 +139,12 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   report.shows_what_if = wanted.what_if;
   add_loop_subjects(measured.counted.loops, addresses_of(native), machine.frequency_hz,
                     joined.subjects);
+  add_region_subjects(measured.counted.regions, report.wall_seconds,
+                      !measured.counted.bytes_are_of_memory, joined.subjects);
+  if (!measured.counted.regions.empty())
+    report.notes.emplace_back(
+        "regions have the time of the clock: what they waited, and what other programs had of the "
+        "CPUs meanwhile, is in it");
   if (measured.account)
     explain(*measured.account,
             {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},

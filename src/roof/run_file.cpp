@@ -109,6 +109,13 @@ std::string work_json(const sample::RunCounts& native, const CountedWork& counte
     json["functions"].push_back({{"name", function.key.name},
                                  {"binary", function.key.binary},
                                  {"work", json_of(function.work)}});
+  for (const RegionWork& region : counted.regions)
+    json["regions"].push_back({{"path", region.path},
+                               {"tid", region.tid},
+                               {"visits", region.visits},
+                               {"seconds", region.seconds},
+                               {"thread_seconds", region.thread_seconds},
+                               {"work", json_of(region.work)}});
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -129,6 +136,13 @@ Result<void> read_work(const std::string& where, const std::string& text, KeptRu
     wrong = read_each(fields, "functions", [&](Fields& part) {
       kept.counted.functions.push_back(
           {{part.get<std::string>("name"), part.get<std::string>("binary")}, part.work("work")});
+    });
+  if (wrong.empty() && fields.find("regions") != nullptr)
+    wrong = read_each(fields, "regions", [&](Fields& part) {
+      kept.counted.regions.push_back({part.get<std::vector<std::string>>("path"),
+                                      part.get<std::uint32_t>("tid"),
+                                      part.get<std::uint64_t>("visits"), part.amount("seconds"),
+                                      part.amount("thread_seconds"), part.work("work")});
     });
   if (wrong.empty()) wrong = fields.wrong();
   if (!wrong.empty()) return damaged(where, wrong);

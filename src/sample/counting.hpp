@@ -66,9 +66,12 @@ struct RegionCounts {
   std::vector<std::string> path;      // names from the outermost region to this one
   std::optional<std::size_t> thread;  // index into the threads of the run; nothing: all of them
   std::uint64_t visits = 0;
-  std::optional<Nanoseconds> time;  // from begin to end, where the run was native
-  std::vector<Count> counts;        // inside, with the regions inside of it
-  std::vector<Count> self;          // without them
+  // Where the run was native: from begin to end, added up over threads; and how long at least one
+  // of them was inside.
+  std::optional<Nanoseconds> time;
+  std::optional<Nanoseconds> elapsed;
+  std::vector<Count> counts;  // inside, with the regions inside of it
+  std::vector<Count> self;    // without them
 };
 
 struct IntervalCounts {

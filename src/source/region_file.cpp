@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "loft/region_clock.h"
@@ -37,7 +38,11 @@ Path path_of(const loft_region_file_& file, std::uint32_t number, std::uint32_t 
 struct Sum {
   std::uint64_t visits = 0;
   std::uint64_t ticks = 0;
+  std::optional<std::uint64_t> elapsed;  // ticks in which it was open in any thread
 };
+
+// Threads share a node for each path, which belongs to none of them.
+bool is_shared(const loft_region_node_& node) { return node.thread == 0; }
 
 }  // namespace
 
@@ -85,6 +90,10 @@ std::vector<sample::RegionCounts> RegionFile::regions(const sample::RunCounts& r
     const Path path = path_of(*shared_, number, used);
     const loft_region_node_& node = shared_->node[number - 1];
     if (path.empty()) continue;
+    if (is_shared(node)) {
+      if (node.depth == 0) all[path].elapsed = node.ticks;
+      continue;
+    }
     const auto add = [&](Sum& sum) {
       sum.visits += node.visits;
       sum.ticks += node.ticks;
@@ -95,23 +104,51 @@ std::vector<sample::RegionCounts> RegionFile::regions(const sample::RunCounts& r
     if (thread != run.threads.end())
       add(of_threads[{static_cast<std::size_t>(thread - run.threads.begin()), path}]);
   }
+  for (auto& [key, sum] : of_threads) sum.elapsed = sum.ticks;
   const double rate = clock_.nanoseconds_per_tick();
   const auto missing = sample::Count::missing("natively regions have times alone");
   std::vector<sample::RegionCounts> rows;
   const auto add = [&](const Path& path, std::optional<std::size_t> thread, const Sum& sum) {
-    const Nanoseconds time(static_cast<Nanoseconds::rep>(static_cast<double>(sum.ticks) * rate));
+    const auto time = [&](std::uint64_t ticks) {
+      return Nanoseconds(static_cast<Nanoseconds::rep>(static_cast<double>(ticks) * rate));
+    };
     const std::vector<sample::Count> none(run.events.size(), missing);
-    rows.push_back({path, thread, sum.visits, time, none, none});
+    std::optional<Nanoseconds> elapsed;
+    if (sum.elapsed) elapsed = time(*sum.elapsed);
+    rows.push_back({path, thread, sum.visits, time(sum.ticks), elapsed, none, none});
   };
   for (const auto& [path, sum] : all) add(path, std::nullopt, sum);
   for (const auto& [key, sum] : of_threads) add(key.second, key.first, sum);
   return rows;
 }
 
+bool RegionFile::is_used() const { return shared_->used != 0; }
+
+std::vector<sample::ThreadCounts> RegionFile::threads() const {
+  std::vector<sample::ThreadCounts> threads;
+  const std::uint32_t used = std::min<std::uint32_t>(shared_->used, LOFT_REGION_NODES_);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const loft_region_node_& node = shared_->node[i];
+    if (is_shared(node)) continue;
+    const auto tid = static_cast<pid_t>(node.thread);
+    if (std::ranges::find(threads, tid, &sample::ThreadCounts::tid) == threads.end())
+      threads.push_back({static_cast<pid_t>(node.process), tid, {}, {}});
+  }
+  return threads;
+}
+
+sample::RunCounts RegionFile::run() const {
+  sample::RunCounts run;
+  run.threads = threads();
+  run.regions = regions(run);
+  return run;
+}
+
 std::vector<std::string> RegionFile::notes() const {
   std::vector<std::string> notes;
   const std::uint32_t used = std::min<std::uint32_t>(shared_->used, LOFT_REGION_NODES_);
-  if (used == 0) notes.emplace_back("the program marked no region; include/loft/region.h says how");
+  if (!is_used())
+    notes.emplace_back("the program marked no region; include/loft/region.h says how");
   if (shared_->wrong_ends != 0) {
     const auto name = [](const char(&text)[LOFT_REGION_NAME_]) {
       return std::string(text, ::strnlen(text, sizeof text));

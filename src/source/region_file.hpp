@@ -29,6 +29,12 @@ class RegionFile {
   // What all threads did, then each thread of the run; a region before those inside of it. No event
   // is counted by region. Takes some milliseconds where the file has just been made.
   [[nodiscard]] std::vector<sample::RegionCounts> regions(const sample::RunCounts& run) const;
+  // Threads and regions, as a recording keeps them.
+  [[nodiscard]] sample::RunCounts run() const;
+  // The threads that were in regions, in the order in which they first were; without names.
+  [[nodiscard]] std::vector<sample::ThreadCounts> threads() const;
+  // Whether the program marked any.
+  [[nodiscard]] bool is_used() const;
   // Ends of wrong regions, regions that were still open, and what found no room.
   [[nodiscard]] std::vector<std::string> notes() const;
 

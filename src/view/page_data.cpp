@@ -27,7 +27,8 @@ void PagePoints::add(const model::RoofPoint& point, std::uint32_t of_run) {
     return static_cast<float>(value.value_or(kNotKnown));
   };
   const bool is_slice = subject.scope == model::Scope::slice;
-  const bool has_function = is_slice || subject.scope == model::Scope::function || subject.loop;
+  const bool has_function = is_slice || subject.scope == model::Scope::function ||
+                            subject.scope == model::Scope::region || subject.loop;
   const bool is_explained = subject.why && subject.why->outcome != model::Outcome::not_seen;
   // Without a sample in it, how long it took is not known.
   const bool has_time = subject.seconds > 0;

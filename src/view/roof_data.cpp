@@ -222,6 +222,9 @@ std::string roof_svg(std::span<const RoofReport> runs) {
     for (const std::size_t index : run.chart.shown)
       points.points.push_back(&run.chart.points[index]);
     for (const RoofPoint& point : run.chart.points)
+      if (point.subject.scope == Scope::region && point.subject.tid == 0)
+        points.points.push_back(&point);
+    for (const RoofPoint& point : run.chart.points)
       if (point.subject.loop && point.subject.share_of_time >= run.least_loop)
         points.points.push_back(&point);
   }

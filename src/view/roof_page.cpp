@@ -138,7 +138,10 @@ void add_power_lines(PageData& page, const RoofReport& report, std::uint32_t run
 PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> runs) {
   PageColumn run{.name = "run", .form = CellForm::text};
   const bool has_ranks = runs.front().task_word() == std::string_view("rank");
-  PageColumn name{.name = scope == Scope::function ? "function" : runs.front().task_word(),
+  const bool is_region = scope == Scope::region;
+  PageColumn name{.name = scope == Scope::function ? "function"
+                          : is_region              ? "region"
+                                                   : runs.front().task_word(),
                   .form = CellForm::text};
   PageColumn binary{.name = "binary", .form = CellForm::text};
   PageColumn time{.name = "time", .form = CellForm::share, .help = "share of the run's time"};
@@ -155,9 +158,8 @@ PageTable table_of(std::string title, Scope scope, std::span<const RoofReport> r
   const auto add = [&](const RoofPoint& point, const std::string& label) {
     const model::Subject& subject = point.subject;
     run.texts.push_back(label);
-    name.texts.push_back(scope == Scope::function || has_ranks
-                             ? subject.name
-                             : fmt::format("{} {}", subject.tid, subject.name));
+    const bool has_tid = is_region ? subject.tid != 0 : scope != Scope::function && !has_ranks;
+    name.texts.push_back(has_tid ? fmt::format("{} {}", subject.tid, subject.name) : subject.name);
     binary.texts.push_back(subject.binary);
     time.numbers.push_back(subject.share_of_time);
     seconds.numbers.push_back(subject.seconds);
@@ -341,6 +343,9 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
          "the work of a slice of time is modelled: each function's work is spread evenly over its "
          "own time"});
   page.tables = {table_of("Functions", Scope::function, runs)};
+  if (PageTable regions = table_of("Regions", Scope::region, runs);
+      !regions.columns.front().texts.empty())
+    page.tables.push_back(std::move(regions));
   for (auto& table : {levels_table(runs), loops_table(runs), what_if_table(runs)})
     if (table) page.tables.push_back(*table);
   for (const RoofReport& run : runs)

@@ -261,6 +261,19 @@ std::string function_energy_line(const RoofReport& report) {
                      join(parts, ", "), printable(meter->meter));
 }
 
+// Regions that the program marked, by all threads and then by each.
+std::string region_lines(const RoofReport& report, model::RoofKind ops) {
+  std::string text;
+  for (const RoofPoint& point : report.chart.points) {
+    const model::Subject& subject = point.subject;
+    if (subject.scope != Scope::region) continue;
+    text += row(subject.tid == 0 ? "  region " + subject.name
+                                 : fmt::format("  thread {}: {}", subject.tid, subject.name),
+                point, ops);
+  }
+  return text;
+}
+
 std::string run_text(const RoofReport& report) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
@@ -283,6 +296,7 @@ std::string run_text(const RoofReport& report) {
   }
   if (report.chart.others)
     text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
+  text += region_lines(report, ops);
   text += level_lines(report);
   text += why_lines(report);
   text += what_if_lines(report);

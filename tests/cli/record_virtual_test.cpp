@@ -1,12 +1,14 @@
 // loft record --source virtual, and what report and roof make of it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_loft.hpp"
 #include "machine/file.hpp"
+#include "view/unpack_page.hpp"
 
 namespace loft {
 namespace {
@@ -225,6 +227,93 @@ TEST_F(VirtualRecord, CallsHaveTimesOfOneRunAndCountsOfASecond) {
   EXPECT_THAT(counted.notes, HasSubstr("            40  dot_kernel\n"));
   EXPECT_THAT(counted.notes, Not(HasSubstr("total")));
 }
+
+#ifdef LOFT_TEST_REGIONS
+// Marked by loft's header and, inside, as LIKWID's macros do, in threads of OpenMP.
+class RecordedRegions : public VirtualRecord {
+ protected:
+  // The row of a region over all threads, or of the thread with so many visits and operations.
+  [[nodiscard]] static json region(const json& report, const std::vector<std::string>& path) {
+    for (const json& row : report["regions"])
+      if (row["path"] == path && !row.contains("tid")) return row;
+    ADD_FAILURE() << "no region " << testing::PrintToString(path);
+    return {};
+  }
+  // Values of an event in the threads, by rising order.
+  [[nodiscard]] static std::vector<double> of_threads(const json& report,
+                                                      const std::vector<std::string>& path,
+                                                      const char* what) {
+    std::vector<double> values;
+    for (const json& row : report["regions"])
+      if (row["path"] == path && row.contains("tid"))
+        values.push_back(row["events"][0][what].get<double>());
+    std::ranges::sort(values);
+    return values;
+  }
+};
+
+TEST_F(RecordedRegions, HaveExactCountsByCallPathAndThread) {
+  const Said said = record("-e flops", LOFT_TEST_REGIONS " 2 3");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("2 marked regions"));
+  const json regions = report("--regions");
+  const json outer = region(regions, {"outer"}), inner = region(regions, {"outer", "inner"});
+  EXPECT_EQ(outer["visits"], 6);
+  EXPECT_EQ(outer["events"][0]["value"], 3 * (1010 + 2010));
+  EXPECT_EQ(outer["events"][0]["self"], 3 * (10 + 10));
+  EXPECT_EQ(inner["events"][0]["value"], 3 * 3000);
+  EXPECT_EQ(inner["events"][0]["kind"], "counted");
+  EXPECT_TRUE(inner["time_s"].is_null());
+  EXPECT_THAT(of_threads(regions, {"outer"}, "value"), testing::ElementsAre(3030, 6030));
+  EXPECT_THAT(of_threads(regions, {"outer", "inner"}, "value"), testing::ElementsAre(3000, 6000));
+  EXPECT_EQ(period_of(report(""), "virtual::flops"), 9060u) << "functions have all of it, too";
+  const std::string tid = std::to_string(regions["regions"].back()["tid"].get<int>());
+  EXPECT_EQ(report("--regions --tid " + tid)["regions"].size(), 2u);
+  EXPECT_THAT(run_loft("report " + file()).out, testing::ContainsRegex(" 9,060 +outer\n"));
+  EXPECT_EQ(run_loft("report --regions --comm x " + file()).status, 125);
+  ASSERT_EQ(run_loft("report -o " + folder_ + "/x.html " + file()).status, 0);
+  const auto page = view::unpack_page(read_file(folder_ + "/x.html").value_or(""));
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->head.dump(), HasSubstr("regions: flops"));
+  EXPECT_THAT(page->head.dump(), HasSubstr("outer/inner"));
+}
+
+TEST_F(RecordedRegions, HaveTimesNatively) {
+  const Said said = run_loft("record -o " + file() + " -- " LOFT_TEST_REGIONS " 2 50");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json regions = report("--regions");
+  const json outer = region(regions, {"outer"}), inner = region(regions, {"outer", "inner"});
+  EXPECT_EQ(outer["visits"], 100);
+  EXPECT_EQ(inner["visits"], 100);
+  EXPECT_GT(inner["time_s"], 0);
+  EXPECT_GT(outer["time_s"], inner["time_s"]);
+  EXPECT_GE(outer["time_s"], outer["elapsed_s"]) << "both threads may be in it at a time";
+  EXPECT_GE(outer["elapsed_s"], inner["elapsed_s"]);
+  EXPECT_EQ(regions["regions"].size(), 6u) << "two regions of all, and of two threads each";
+  EXPECT_THAT(run_loft("record -o " + file() + " -- true").notes, Not(HasSubstr("region")));
+  EXPECT_EQ(run_loft("report --regions " + file()).status, 125);
+}
+
+TEST_F(RecordedRegions, AreCountedInLikwidsOwnExample) {
+  const std::string program = folder_ + "/example";
+  const std::string made =
+      "sed 's/SLEEPTIME 2/SLEEPTIME 0/' /usr/share/likwid/examples/C-markerAPI.c >" + program +
+      ".c && cc -fopenmp -DLIKWID_PERFMON " + program + ".c -o " + program +
+      " -llikwid 2>/dev/null";
+  if (std::system(made.c_str()) != 0) GTEST_SKIP() << "likwid is not installed";
+  ::setenv("OMP_NUM_THREADS", "2", 1);
+  const Said said = record("-e instructions", program);
+  const Said native = run_loft("record -o " + file() + "2 -- " + program);
+  ::unsetenv("OMP_NUM_THREADS");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  const json regions = report("--regions");
+  EXPECT_EQ(region(regions, {"example"})["visits"], 20);
+  EXPECT_GT(region(regions, {"example"})["events"][0]["value"], 0);
+  EXPECT_EQ(of_threads(regions, {"example"}, "value").size(), 2u);
+  ASSERT_EQ(native.status, 0) << native.notes;
+  EXPECT_THAT(native.notes, HasSubstr("1 marked regions"));
+}
+#endif
 
 }  // namespace
 }  // namespace loft

@@ -607,5 +607,32 @@ TEST_F(RoofCommand, WhatItCannotWriteIsSaidBeforeTheProgramRuns) {
   EXPECT_FALSE(file_exists(home_ + "/new"));
 }
 
+#ifdef LOFT_TEST_REGIONS
+TEST_F(RoofCommand, PlacesRegionsThatTheProgramMarks) {
+  const std::string kept = home_ + "/regions.data";
+  const Said said = roof_of("-o " + kept + " -- " LOFT_TEST_REGIONS " 2 2000");
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(said.notes, HasSubstr("  region outer/inner "));
+  const json report = points_of(kept);
+  const json outer = point(report, "region", "outer");
+  const json inner = point(report, "region", "outer/inner");
+  EXPECT_EQ(outer["flops"], 2000 * (1010 + 2010));
+  EXPECT_EQ(inner["flops"], 2000 * 3000);
+  EXPECT_EQ(inner["kind"], "counted");
+  EXPECT_GT(inner["gflops"], 0);
+  EXPECT_GE(outer["seconds"], inner["seconds"]);
+  EXPECT_FALSE(outer.contains("tid"));
+  std::vector<double> of_threads;
+  const json by_thread = points_of("--per-thread " + kept);
+  for (const json& each : by_thread["points"])
+    if (each["name"] == "outer/inner" && each.contains("tid")) of_threads.push_back(each["flops"]);
+  EXPECT_THAT(of_threads, testing::UnorderedElementsAre(2000 * 1000, 2000 * 2000));
+  ASSERT_EQ(roof_of("-o " + home_ + "/x.html " + kept).status, 0);
+  const auto page = view::unpack_page(read_file(home_ + "/x.html").value_or(""));
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->head["tables"].dump(), HasSubstr("outer/inner"));
+}
+#endif
+
 }  // namespace
 }  // namespace loft

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
@@ -74,6 +75,43 @@ TEST(Papi, CountsEventsThatUsersDefine) {
   const Ran ran = run(kRun + LOFT_PAPI_PROGRAM + " events " + (folder / "events"));
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_THAT(ran.output, HasSubstr("0 failures"));
+}
+
+#ifdef LOFT_OWN_COUNTS
+// A file as in Figure 1 of the paper, of events that need no model.
+TEST(Papi, GivesUserEventsTheValuesThatLibloftAndStatGive) {
+  const Folder folder;
+  const std::string file = folder / "events";
+  std::ofstream(file) << "----- Example events file -----\n#define FP_lat 5\n#define Add_lat 3\n\n"
+                         "Fp_cat, PAPI_FP_OPS|FP_lat*|PAPI_FAD_INS|Add_lat*|+\n"
+                         "Fp_share, PAPI_FP_OPS|FP_lat*|PAPI_FAD_INS|Add_lat*|/\n";
+  const std::string expected = "8000 1.6666666666666667\n";
+  EXPECT_EQ(run(kRun + LOFT_PAPI_PROGRAM + " values " + file).output, expected);
+  const std::string stat = std::string(LOFT_PROGRAM) + " stat --source virtual ";
+  EXPECT_THAT(run(stat + "-e flops -- " + LOFT_OWN_COUNTS + " values " + file).output,
+              HasSubstr(expected));
+  const Ran counted = run(stat + "-m " + file + " -e Fp_cat,Fp_share --format json -- " +
+                          LOFT_OWN_COUNTS + " work");
+  EXPECT_THAT(counted.output, testing::ContainsRegex("\"name\": \"Fp_cat\",\n *\"value\": 8000"));
+  EXPECT_THAT(counted.output, HasSubstr("\"value\": 1.6666666666666667"));
+}
+#endif
+
+TEST(Papi, RefusesDamagedEventFiles) {
+  const Folder folder;
+  for (const char* text :
+       {"Broken, PAPI_FP_OPS|+\n", "Twice, PAPI_FP_OPS\nTwice, PAPI_TOT_INS\n", "Self, Self|2*\n",
+        "\x7f"
+        "ELF\x02\x01",
+        "#define X\nA, PAPI_FP_OPS|X*\n"}) {
+    std::ofstream(folder / "events") << text;
+    const Ran ran = run("PAPI_USER_EVENTS_FILE=" + (folder / "events") + " " + kRun +
+                        LOFT_PAPI_PROGRAM + " refused " + (folder / "events"));
+    EXPECT_EQ(ran.status, 0) << text << ran.output;
+    // What is defined by itself is found out when it is asked for.
+    const bool is_circle = std::string_view(text).starts_with("Self");
+    EXPECT_THAT(ran.output, HasSubstr(is_circle ? "loaded: 0" : "loaded: -1")) << text;
+  }
 }
 
 TEST(Papi, WritesWhatTheHighLevelInterfaceCounted) {
@@ -159,6 +197,28 @@ TEST(PapiInterface, ExportsEveryNameOfTheSystemsLibrary) {
   }
   EXPECT_GT(count, 300u);
   ::dlclose(library);
+}
+
+TEST(PapiTools, OfTheSystemRunUnchanged) {
+  if (run("command -v papi_avail").status != 0) GTEST_SKIP() << "papi-tools are not installed";
+  const std::pair<const char*, const char*> tools[] = {
+      {"papi_version", "PAPI Version: 7.0."},
+      {"papi_component_avail", "loft's virtual PMU"},
+      // Its own loop of 20 million rounds with two operations each: to the last one.
+      {"papi_command_line PAPI_FP_OPS", "PAPI_FP_OPS : \t40000000"},
+      {"papi_command_line PAPI_TOT_CYC", "Failed adding: PAPI_TOT_CYC"},
+      {"papi_command_line PAPI_L2_DCM", "Failed adding: PAPI_L2_DCM"},
+      {"papi_event_chooser PRESET PAPI_FP_OPS", "PAPI_TOT_INS"},
+      {"papi_decode", "a model computes it at the end of a run"},
+      {"papi_error_codes", "Error code   -7: No such event, or it cannot be counted here"},
+      {"papi_mem_info", "L1 Data Cache"},
+      {"papi_xml_event_info -p", "PAPI_FP_OPS"},
+      {"papi_hardware_avail", "Sysdetect component not enabled"}};
+  for (const auto& [tool, expected] : tools) {
+    const Ran ran = run(kRun + tool);
+    EXPECT_TRUE(WIFEXITED(ran.status) && WEXITSTATUS(ran.status) < 2) << tool << ran.status;
+    EXPECT_THAT(ran.output, HasSubstr(expected)) << tool;
+  }
 }
 
 TEST(PapiTools, OfTheSystemShowWhatCanBeCounted) {

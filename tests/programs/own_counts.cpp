@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -169,9 +170,71 @@ void check_mixed() {
   loft_counters_close(counters);
 }
 
+loft_counters* open_of(const char* names, long thread) {
+  char why[512] = "";
+  loft_counters* counters = loft_counters_open_of(names, thread, why, sizeof why);
+  if (counters == nullptr) std::printf("failed: %s\n", why), std::exit(2);
+  return counters;
+}
+
+// Work of another thread, of one that has ended, and of all together.
+void check_others() {
+  char why[512] = "";
+  check(loft_counters_open_of("flops", 1, why, sizeof why) == nullptr && why[0] != 0,
+        "a thread of nobody");
+  check(loft_counters_open_of("flops", -5, why, sizeof why) == nullptr, "no thread's number");
+  loft_counters* all = open_of("flops,task-clock", LOFT_WHOLE_PROCESS);
+  loft_counters_start(all);
+  std::atomic<long> tid{0};
+  std::atomic<int> step{0};
+  std::thread other([&] {
+    tid = gettid();
+    while (step != 1) std::this_thread::yield();
+    work(500);
+    step = 2;
+    while (step != 3) std::this_thread::yield();
+  });
+  while (tid == 0) std::this_thread::yield();
+  loft_counters* one = open_of("flops", tid);
+  loft_counters_start(one);
+  step = 1;
+  while (step != 2) std::this_thread::yield();
+  unsigned long long plain = 0;  // without floating point, which would be counted
+  check(loft_counters_values(one, &plain, 1) == 0 && plain == 500, "another thread");
+  check(loft_counters_threshold(one, 0, 10, on_threshold, nullptr) == -1, "a threshold of others");
+  loft_counters_reset(one);
+  step = 3;
+  other.join();
+  work(70);
+  check(loft_counters_values(one, &plain, 1) == 0 && plain == 0, "after reset");
+  loft_counters_stop(all);
+  check(value(all, 0) == 570, "the whole process", value(all, 0));
+  check(value(all, 1) == -1, "events of the kernel", value(all, 1));
+  loft_counters_close(one);
+  loft_counters_close(all);
+}
+
+// What a file's events say of work(1000), for a test to compare.
+void print_values(const char* file) {
+  check(loft_metrics_load(file, nullptr, 0) == 0, "metrics");
+  loft_counters* counters = open("Fp_cat,Fp_share");
+  rounds(counters, 1000, 0);
+  std::printf("%.0f %.17g\n", value(counters, 0), value(counters, 1));
+  loft_counters_close(counters);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 2) {
+    print_values(argv[2]);
+    return g_failures;
+  }
+  if (argc > 1) {
+    work(1000);
+    return 0;
+  }
+  check_others();
   check_thread();
   check_many_reads();
   check_thresholds();

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +23,12 @@ int PAPI_destroy_eventset(int*);
 int PAPI_cleanup_eventset(int);
 int PAPI_add_event(int, int);
 int PAPI_add_named_event(int, const char*);
+int PAPI_add_events(int, int*, int);
+int PAPI_list_events(int, int*, int*);
+int PAPI_event_code_to_name(int, char*);
+int PAPI_state(int, int*);
+int PAPI_attach(int, unsigned long);
+int PAPI_detach(int);
 int PAPI_remove_event(int, int);
 int PAPI_query_event(int);
 int PAPI_query_named_event(const char*);
@@ -157,6 +165,32 @@ void check_user_events(const char* file) {
   check(share == static_cast<double>(values[3]) / static_cast<double>(values[2]), "a ratio");
 }
 
+// A damaged file defines nothing that could be counted wrongly, and the rest goes on.
+void check_refused(const char* file) {
+  PAPI_option_t option{};
+  option.events_file = const_cast<char*>(file);
+  const int loaded = PAPI_set_opt(PAPI_USER_EVENTS_FILE, &option);
+  int set = PAPI_NULL;
+  PAPI_create_eventset(&set);
+  for (const char* name : {"Broken", "Self", "A"})
+    check(PAPI_add_named_event(set, name) == PAPI_ENOEVNT, name);
+  std::printf("loaded: %d\n", loaded);
+  check_counts();
+}
+
+// What a file's events say of work(1000), for the test to compare.
+void print_user_events(const char* file) {
+  PAPI_option_t option{};
+  option.events_file = const_cast<char*>(file);
+  check(PAPI_set_opt(PAPI_USER_EVENTS_FILE, &option) == PAPI_OK, "user events");
+  const int set = make_set({"Fp_cat", "Fp_share:fp64"});
+  long long values[2] = {};
+  count(set, 1000, values);
+  double share = 0;
+  std::memcpy(&share, &values[1], sizeof share);
+  std::printf("%lld %.17g\n", values[0], share);
+}
+
 void check_high_level() {
   for (int i = 0; i < 2; ++i) {
     check(PAPI_hl_region_begin("outer") == PAPI_OK, "a region");
@@ -269,6 +303,121 @@ void check_fork() {
   check(value == 20, "operations of the parent", value);
 }
 
+// Threads and processes of the same run.
+void check_attach() {
+  int set = make_set({"PAPI_FP_OPS"});
+  check(PAPI_attach(set, 0) == PAPI_EINVAL, "no thread's number");
+  check(PAPI_attach(set, 1) == PAPI_ENOSUPP, "a process of nobody");
+  check(PAPI_detach(set) == PAPI_EINVAL, "not attached");
+  std::atomic<long> tid{0};
+  std::atomic<int> step{0};
+  std::thread other([&] {
+    tid = gettid();
+    while (step != 1) std::this_thread::yield();
+    work(500);
+    step = 2;
+    while (step != 3) std::this_thread::yield();
+    work(11);
+  });
+  while (tid == 0) std::this_thread::yield();
+  const int own = make_set({"PAPI_FP_OPS"});
+  PAPI_start(own);
+  check(PAPI_attach(set, static_cast<unsigned long>(tid.load())) == PAPI_OK, "attach");
+  check(PAPI_start(set) == PAPI_OK, "beside the thread's own set");
+  int state = 0;
+  check(PAPI_state(set, &state) == PAPI_OK && state == (PAPI_RUNNING | PAPI_ATTACHED), "state",
+        state);
+  check(PAPI_detach(set) == PAPI_EISRUN, "detach while it runs");
+  step = 1;
+  while (step != 2) std::this_thread::yield();
+  work(90);
+  long long value = 0;
+  check(PAPI_read(set, &value) == PAPI_OK && value == 500, "of another thread", value);
+  step = 3;
+  other.join();
+  check(PAPI_stop(set, &value) == PAPI_OK && value == 511, "of one that has ended", value);
+  check(PAPI_stop(own, &value) == PAPI_OK && value == 90, "the thread's own", value);
+  check(PAPI_detach(set) == PAPI_OK, "detach");
+  count(set, 30, &value);
+  check(value == 30, "its own again", value);
+}
+
+void check_inherit() {
+  const int set = make_set({"PAPI_FP_OPS"});
+  PAPI_option_t option{};
+  option.inherit.eventset = 999;
+  option.inherit.inherit = 1;
+  check(PAPI_set_opt(PAPI_INHERIT, &option) == PAPI_ENOEVST, "no such set");
+  option.inherit.eventset = set;
+  std::thread([] { work(7777); }).join();  // before it starts
+  check(PAPI_set_opt(PAPI_INHERIT, &option) == PAPI_OK, "inherit");
+  PAPI_start(set);
+  work(1);
+  std::thread([] { std::thread([] { work(20); }).join(); }).join();
+  const pid_t child = fork();
+  if (child == 0) {
+    work(300);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  long long value = 0;
+  check(PAPI_stop(set, &value) == PAPI_OK && value == 321, "with all that it made", value);
+  int code = 0;
+  PAPI_event_name_to_code("PAPI_FP_OPS", &code);
+  check(PAPI_overflow(set, code, 1000, 0, on_overflow) == PAPI_ECNFLCT, "overflow of others");
+}
+
+int g_signal_set = 0;
+int g_signal_status = -1;
+long long g_signal_value = 0;
+
+// A handler may read a running set; the thread is not inside of the library then.
+void check_signal_handlers() {
+  g_signal_set = make_set({"PAPI_FP_OPS"});
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_signal_status = PAPI_read(g_signal_set, &g_signal_value); };
+  sigaction(SIGUSR1, &action, nullptr);
+  PAPI_start(g_signal_set);
+  work(40);
+  raise(SIGUSR1);
+  long long value = 0;
+  PAPI_stop(g_signal_set, &value);
+  check(g_signal_status == PAPI_OK && g_signal_value == 40, "read in a handler", g_signal_value);
+  check(value == 40, "after the handler", value);
+}
+
+// Whatever is given that cannot be: an error, never a crash.
+void check_nonsense() {
+  int set = make_set({"PAPI_FP_OPS"}), code = 0, count = -1;
+  long long values[2];
+  PAPI_event_info_t info;
+  check(PAPI_create_eventset(nullptr) == PAPI_EINVAL, "create into nothing");
+  check(PAPI_destroy_eventset(nullptr) == PAPI_EINVAL, "destroy nothing");
+  check(PAPI_add_event(-1, 0) == PAPI_ENOEVST, "a set below 0");
+  check(PAPI_add_event(set, 0x7FFFFFFF) == PAPI_ENOEVNT, "no event's code");
+  check(PAPI_add_named_event(set, nullptr) == PAPI_EINVAL, "no name");
+  check(PAPI_add_named_event(set, "") == PAPI_ENOEVNT, "an empty name");
+  check(PAPI_add_named_event(set, "loft::no such thing") == PAPI_ENOEVNT, "no native event");
+  check(PAPI_add_events(set, nullptr, 3) == PAPI_EINVAL, "no codes");
+  check(PAPI_remove_event(set, 0x80000032) == PAPI_EINVAL, "an event of no set");
+  check(PAPI_event_name_to_code(nullptr, &code) == PAPI_EINVAL, "no name for a code");
+  check(PAPI_event_name_to_code("PAPI_FP_OPS", nullptr) == PAPI_EINVAL, "no place for a code");
+  check(PAPI_event_code_to_name(0, nullptr) == PAPI_EINVAL, "no place for a name");
+  check(PAPI_get_event_info(0, &info) == PAPI_ENOEVNT, "info of nothing");
+  check(PAPI_get_event_info(0x80000032, nullptr) == PAPI_EINVAL, "info to nowhere");
+  check(PAPI_list_events(set, nullptr, &count) == PAPI_EINVAL, "a list below 0");
+  check(PAPI_read(set, nullptr) == PAPI_EINVAL, "read to nowhere");
+  check(PAPI_read(set, values) == PAPI_OK && values[0] == 0, "read before the start");
+  check(PAPI_accum(set, nullptr) == PAPI_EINVAL, "accum to nowhere");
+  check(PAPI_state(set, nullptr) == PAPI_EINVAL, "state to nowhere");
+  check(PAPI_start(set) == PAPI_OK && PAPI_cleanup_eventset(set) == PAPI_EISRUN, "cleanup");
+  check(PAPI_destroy_eventset(&set) == PAPI_EISRUN, "destroy while it runs");
+  check(PAPI_stop(set, nullptr) == PAPI_OK, "stop to nowhere");
+  check(PAPI_set_opt(12345, nullptr) == PAPI_EINVAL, "no option");
+  check(PAPI_thread_init(nullptr) == PAPI_EINVAL, "no function for threads");
+  check(PAPI_library_init(0) == PAPI_EINVAL, "no version");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -279,12 +428,21 @@ int main(int argc, char** argv) {
     check(PAPI_num_hwctrs() == 0, "no counters");
   } else if (argc > 2 && std::strcmp(argv[1], "events") == 0) {
     check_user_events(argv[2]);
+  } else if (argc > 2 && std::strcmp(argv[1], "refused") == 0) {
+    check_refused(argv[2]);
+  } else if (argc > 2 && std::strcmp(argv[1], "values") == 0) {
+    print_user_events(argv[2]);
+    return g_failures;
   } else if (argc > 1 && std::strcmp(argv[1], "regions") == 0) {
     check_high_level();
   } else {
     check_counts();
     check_overflow();
     check_errors();
+    check_nonsense();
+    check_attach();
+    check_inherit();
+    check_signal_handlers();
     check_agreement();
     check_threads();
     check_fork();

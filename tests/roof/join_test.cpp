@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "base/text.hpp"
+#include "roof/regions.hpp"
+#include "roof/work_events.hpp"
+
 namespace loft::roof {
 namespace {
 
@@ -240,6 +244,67 @@ TEST(Join, WhatWasNotCountedStaysUnknown) {
   counted.total.reset();
   counted.origin = Origin::missing;
   EXPECT_FALSE(find(join(one_thread(), counted), Scope::run, "app").work);
+}
+
+sample::RunCounts with_regions(std::vector<sample::ThreadCounts> threads,
+                               std::vector<sample::RegionCounts> regions) {
+  sample::RunCounts run;
+  run.threads = std::move(threads);
+  run.regions = std::move(regions);
+  return run;
+}
+
+// Names of the events are those of a roofline; only some of them are counted here.
+sample::RunCounts counted_regions(std::vector<sample::ThreadCounts> threads,
+                                  std::vector<std::pair<sample::RegionCounts, double>> regions) {
+  sample::RunCounts run;
+  run.threads = std::move(threads);
+  const std::string names = work_event_names();
+  for (const auto name : split(names, ',')) {
+    sample::CountedEvent& event = run.events.emplace_back();
+    event.name = std::string(name);
+  }
+  for (auto& [region, flops] : regions) {
+    for (const sample::CountedEvent& event : run.events)
+      region.counts.push_back(sample::Count::exact(
+          event.name.ends_with("flops_dp") ? static_cast<std::uint64_t>(flops) : 0));
+    region.self = region.counts;
+    run.regions.push_back(region);
+  }
+  return run;
+}
+
+// Threads have other numbers in the two runs; their order is the same.
+TEST(Regions, HaveTheTimeOfOneRunAndTheWorkOfAnother) {
+  const Nanoseconds second(1'000'000'000);
+  const auto native = with_regions({{70, 70, "app", {}}, {70, 71, "app", {}}},
+                                   {{{"a"}, {}, 4, 3 * second, 2 * second, {}, {}},
+                                    {{"a"}, 0, 2, second, second, {}, {}},
+                                    {{"a"}, 1, 2, 2 * second, 2 * second, {}, {}},
+                                    {{"a", "b"}, {}, 1, second, second, {}, {}},
+                                    {{"open"}, {}, 1, second, {}, {}, {}}});
+  const auto counted =
+      counted_regions({{90, 90, "app", {}}, {90, 95, "app", {}}}, {{{{"a"}, {}, 4}, 600},
+                                                                   {{{"a"}, 0, 2}, 100},
+                                                                   {{{"a"}, 1, 2}, 500},
+                                                                   {{{"a", "b"}, {}, 2}, 50}});
+  std::vector<std::string> notes;
+  const auto regions = join_regions(native, counted, notes);
+  ASSERT_EQ(regions.size(), 4u);
+  EXPECT_EQ(regions[0].seconds, 2);
+  EXPECT_EQ(regions[0].thread_seconds, 3);
+  EXPECT_EQ(regions[0].work->flops_dp, 600);
+  EXPECT_EQ(regions[2].tid, 71u);
+  EXPECT_EQ(regions[2].work->flops_dp, 500);
+  EXPECT_FALSE(regions[3].work) << "it was begun once, and twice in the other run";
+  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("'a/b' was begun 1 times natively and 2"),
+                                          HasSubstr("'open' was not ended")));
+  std::vector<Subject> subjects;
+  add_region_subjects(regions, 4, true, subjects);
+  EXPECT_EQ(subjects[0].scope, Scope::region);
+  EXPECT_EQ(subjects[0].concurrency, 1.5);
+  EXPECT_EQ(subjects[0].share_of_time, 0.5);
+  EXPECT_EQ(subjects[3].name, "a/b");
 }
 
 }  // namespace

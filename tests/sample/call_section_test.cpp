@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sample/region_section.hpp"
+
 namespace loft::sample {
 namespace {
 
@@ -78,6 +80,53 @@ TEST(CallSection, IndicesAreInRangeWhateverTheBytesAre) {
       for (std::size_t i = 0; i < read->nodes.size(); ++i) {
         ASSERT_LT(read->nodes[i].function, read->functions.size());
         ASSERT_TRUE(read->nodes[i].parent == kNoCallNode || read->nodes[i].parent < i);
+      }
+    }
+}
+
+RunCounts run_with_regions() {
+  RunCounts run;
+  run.events.resize(2);
+  run.events[0].name = "flops";
+  run.events[1].scale = 0.5;
+  run.threads = {{12, 13, "worker", {}}};
+  const std::vector<Count> counts{Count::exact(~std::uint64_t{0}), Count::missing("no counter")};
+  run.regions = {{{"outer"}, {}, 3, Nanoseconds(700), {}, counts, counts},
+                 {{"outer", "inner"}, 0, 2, {}, Nanoseconds(0), counts, counts}};
+  return run;
+}
+
+TEST(RegionSection, ComesBackAsItWas) {
+  const auto read = read_region_section(region_section(run_with_regions()), "x");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->events[1].scale, 0.5);
+  ASSERT_EQ(read->regions.size(), 2u);
+  EXPECT_EQ(read->regions[0].time, Nanoseconds(700));
+  EXPECT_FALSE(read->regions[0].elapsed);
+  EXPECT_FALSE(read->regions[0].thread);
+  const RegionCounts& inner = read->regions[1];
+  EXPECT_EQ(inner.path, (std::vector<std::string>{"outer", "inner"}));
+  EXPECT_EQ(inner.thread, 0u);
+  EXPECT_EQ(inner.elapsed, Nanoseconds(0));
+  EXPECT_EQ(inner.counts[0].raw, ~std::uint64_t{0});
+  EXPECT_EQ(inner.self[1].why, "no counter");
+}
+
+TEST(RegionSection, SurvivesWhateverTheBytesAre) {
+  const auto bytes = region_section(run_with_regions());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(read_region_section(std::span(bytes).first(size), "x")) << size;
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    for (const int value : {0x00, 0x01, 0x7F, 0x80, 0xFF}) {
+      auto changed = bytes;
+      changed[at] = static_cast<std::byte>(value);
+      const auto read = read_region_section(changed, "x");
+      if (!read) continue;
+      for (const RegionCounts& region : read->regions) {
+        ASSERT_FALSE(region.path.empty());
+        ASSERT_EQ(region.counts.size(), read->events.size());
+        ASSERT_EQ(region.self.size(), read->events.size());
+        ASSERT_LT(region.thread.value_or(0), read->threads.size());
       }
     }
 }

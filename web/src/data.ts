@@ -97,7 +97,7 @@ export interface PageData {
   facts: { title: string; facts: { name: string; value: string }[] }[];
 }
 
-export const kScopes = ["run", "thread", "function", "slice", "loop"] as const;
+export const kScopes = ["run", "thread", "function", "slice", "loop", "region"] as const;
 export const kSlice = 3;
 export const kFunction = 2;
 export const kOrigins = ["counted", "scaled", "modelled", "missing"];

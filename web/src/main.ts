@@ -23,7 +23,7 @@ import { inside } from "./state";
 
 const scopeWord = (state: State, scope: typeof kScopes[number]): string =>
   scope === "thread" ? `${state.data.task}s` : kWords[scope];
-const kWords = { run: "whole run", function: "functions", slice: "slices of time", loop: "loops" };
+const kWords = { run: "whole run", function: "functions", slice: "slices of time", loop: "loops", region: "regions" };
 
 function legend(state: State, groups: Groups): HTMLElement {
   const box = h("div", { class: "legend", "aria-label": "colours" });
@@ -90,7 +90,7 @@ function rooflinePart(state: State, groups: Groups): [HTMLElement, RooflinePanel
   const tools = h("div", { class: "tools" });
   if (offered.length > 1)
     tools.append(choice("colour", offered, state.choices.colour, (value) => state.set({ colour: value as ColourBy })));
-  const scopes = [0, 1, 2, 4, 3].filter((scope) => points.scope.includes(scope));
+  const scopes = [0, 1, 2, 5, 4, 3].filter((scope) => points.scope.includes(scope));
   if (scopes.length > 1)
     tools.append(h("div", { class: "choice", role: "group", "aria-label": "show" }, h("span", {}, "show"),
       ...scopes.map((scope) => {

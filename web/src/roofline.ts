@@ -29,7 +29,7 @@ export class RooflinePanel extends Panel {
   private readonly group: Uint8Array;
   private readonly sliceCount: number;
   private readonly marks: number[] = [];  // what is no slice, heaviest first
-  readonly scopes = new Set<number>([0, 1, 2, 3, 4]);
+  readonly scopes = new Set<number>([0, 1, 2, 3, 4, 5]);
   readonly unnamed = h("span", {});  // roofs whose names have no room
   readonly notPlaced: number;
   readonly outside: number;  // of the first view: too few operations to be seen beside the others

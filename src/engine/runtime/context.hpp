@@ -131,8 +131,9 @@ struct Context {
   // Bookkeeping.
   std::uint32_t slot;
   std::uint32_t thread;
-  std::uint32_t state;  // ContextState
-  void* exec_memory;    // arguments of an exec that has not failed yet
+  std::uint32_t state;    // ContextState
+  std::uint32_t creator;  // the thread that made this one
+  void* exec_memory;      // arguments of an exec that has not failed yet
   std::uint64_t exec_bytes;
   Context* next;  // all contexts of this process
   // Kept as long as the memory is: for a program that reads its counts, see event_sets.hpp.

@@ -39,6 +39,8 @@ std::uint64_t answer(Context* context) {
       return arm(context, a);
     case door::Request::disarm:
       return disarm(context, a);
+    case door::Request::read_others:
+      return read_others(a);
   }
   return 0;
 }

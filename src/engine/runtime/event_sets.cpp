@@ -112,10 +112,12 @@ bool is_complete(const BlockEntry& block) {
 
 void weigh_for_all(std::uint32_t number) {
   const BlockEntry& block = recorded_block(number);
-  if (!is_own_mapping(block.mapping)) return;
+  if (!g_sets.has_others && !is_own_mapping(block.mapping)) return;
   if (is_taken(block)) note_taken(number, block);
   for (std::uint32_t i = 0; i < g_sets.rule_count; ++i) weigh(g_sets.rules[i], number, block);
 }
+
+}  // namespace
 
 // cache_lock() is held: no thread of this process is in the middle of a block but by a signal.
 void learn_blocks() {
@@ -143,7 +145,14 @@ void learn_blocks() {
   __atomic_store_n(&g_sets.learnt, number, __ATOMIC_RELEASE);
 }
 
-}  // namespace
+void learn_others() {
+  if (g_sets.has_others) return;
+  learn_blocks();
+  g_sets.has_others = true;
+  for (std::uint32_t number = kFirstBlock; number < g_sets.learnt; ++number)
+    if (is_complete(recorded_block(number)) && !is_own_mapping(recorded_block(number).mapping))
+      weigh_for_all(number);
+}
 
 bool is_same(const EventRule& a, const EventRule& b) {
   if (a.measure != b.measure || a.condition_count != b.condition_count) return false;
@@ -197,7 +206,8 @@ std::uint32_t rule_number(const EventRule& rule) {
     return false;
   };
   for (std::uint32_t number = kFirstBlock; number < g_sets.learnt; ++number)
-    if (is_own_mapping(recorded_block(number).mapping) && !is_pending(number))
+    if ((g_sets.has_others || is_own_mapping(recorded_block(number).mapping)) &&
+        !is_pending(number))
       weigh(weights, number, recorded_block(number));
   return place;
 }
@@ -296,15 +306,17 @@ Reader& update_reader(Context* context) {
 }
 
 std::uint64_t read_events(Context* context, std::uint64_t set, std::uint64_t to) {
-  constexpr std::uint32_t kFirstReads = 64;
-  constexpr std::uint32_t kMostReads = 1u << 30;
+  // Most blocks are those of the start: comparing them is what a read costs until code is new.
+  constexpr std::uint32_t kFirstReads = 4;
+  constexpr std::uint32_t kMoreReads = 8;  // times as many until the next time
+  constexpr std::uint32_t kMostReads = 1u << 27;
   if (set == 0 || set > door::kMaxSets || g_sets.sets[set - 1].count == 0) return 0;
   const Holding holding(cache_lock());
   Reader& reader = update_reader(context);
   if (g_sets.reads_until_next == 0) g_sets.reads_until_next = kFirstReads;
   if (reader.generation == g_sets.generation && reader.reads >= g_sets.reads_until_next) {
     renew_code();
-    if (g_sets.reads_until_next < kMostReads) g_sets.reads_until_next *= 2;
+    if (g_sets.reads_until_next < kMostReads) g_sets.reads_until_next *= kMoreReads;
   }
   follow_generation(reader);
   return tell_events(context, g_sets.sets[set - 1], to) ? 1 : 0;

@@ -44,6 +44,7 @@ struct EventSets {
   std::uint32_t generation;        // of the code
   std::uint32_t floor;             // the first block of this generation
   std::uint32_t reads_until_next;  // of a thread in this generation, until there is another one
+  bool has_others;                 // blocks of other programs are weighed, too
 };
 EventSets& event_sets();
 
@@ -85,8 +86,13 @@ void for_each_counting(Context* context, Visit&& visit) {
 std::uint64_t open_events(std::uint64_t rules, std::uint64_t count);
 std::uint64_t read_events(Context* context, std::uint64_t set, std::uint64_t to);
 void close_events(std::uint64_t set);
+std::uint64_t read_others(std::uint64_t request);
 
 // For all below cache_lock() is held.
+// Blocks that were met by now are weighed; those of other programs of the run once somebody has
+// asked for their counts.
+void learn_blocks();
+void learn_others();
 bool is_valid(const EventRule& rule);
 bool is_same(const EventRule& a, const EventRule& b);
 // A rule that is summed until it is released: its number, or kMaxRules when there is no room.

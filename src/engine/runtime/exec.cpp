@@ -174,12 +174,14 @@ bool is_engine(const char* path) {
 }
 
 // Without the engine, as the kernel does it.
-long run_outside(const char* path, std::uint64_t arguments, std::uint64_t environment,
-                 const char* why) {
+long run_outside(Context* context, const char* path, std::uint64_t arguments,
+                 std::uint64_t environment, const char* why) {
   if (may_execute(path) == 0) note(Message("not counted, since ").add(why).add(": ").add(path));
   for (const Own which : {Own::memory, Own::polls})
     kernel(SYS_fcntl, own_descriptor(which), F_SETFD, FD_CLOEXEC);
+  slot_of(context).creator |= kHasLeft;
   const long result = kernel(SYS_execve, word(path), arguments, environment);
+  slot_of(context).creator &= ~kHasLeft;
   for (const Own which : {Own::memory, Own::polls})
     kernel(SYS_fcntl, own_descriptor(which), F_SETFD, 0);
   return result;
@@ -291,9 +293,10 @@ long run_exec(Context* context, const char* path, std::uint64_t arguments,
               std::uint64_t environment) {
   // A debugger looks for its program's own code and addresses, which a code cache does not have.
   if (context->filters == nullptr && is_recorded_process(tracer()))
-    return run_outside(path, arguments, environment, "another program of this run traces it");
+    return run_outside(context, path, arguments, environment,
+                       "another program of this run traces it");
   if (is_engine(path))
-    return run_outside(path, arguments, environment, "another loft counts what it runs");
+    return run_outside(context, path, arguments, environment, "another loft counts what it runs");
   const long argument_count = count_words(arguments);
   const long variable_count = count_words(environment);
   if (argument_count < 0) return argument_count;

@@ -202,9 +202,13 @@ const char* recorded_path(std::uint32_t path) {
   return table<PathEntry>(kPathsOffset)[path - 1].name;
 }
 
+const SlotEntry& recorded_slot(std::uint32_t slot) { return table<SlotEntry>(kSlotsOffset)[slot]; }
+
 bool is_own_mapping(std::uint32_t mapping) {
   return mapping < kMaxMappings && table<MappingEntry>(kMappingsOffset)[mapping].image == g_image;
 }
+
+bool is_own_image(std::uint32_t image) { return image == g_image; }
 
 bool has_region() { return shared_header()->has_region.load(std::memory_order_relaxed) != 0; }
 
@@ -259,6 +263,7 @@ void open_counters(Context* context) {
   entry.image = g_image;
   entry.in_region = context->region_outside == 0 ? 1 : 0;
   entry.path = context->mark.path;
+  entry.creator = context->creator;
   context->mark.visits = &entry.visits;
   entry.parent = static_cast<std::uint32_t>(kernel(SYS_getppid));
   entry.started_ns = time_of(CLOCK_MONOTONIC);

@@ -35,6 +35,8 @@ const std::uint8_t* recorded_code(const BlockEntry& block);
 bool is_recorded_process(std::uint32_t process);
 
 SlotEntry& slot_of(const Context* context);
+// Of any thread of the run; its `thread` is 0 while it is being set up.
+const SlotEntry& recorded_slot(std::uint32_t slot);
 
 // A number for a mapping of code. What is met again unchanged keeps its number.
 std::uint32_t record_mapping(std::uint64_t start, std::uint64_t end, std::uint64_t file_offset,
@@ -47,6 +49,7 @@ const char* recorded_path(std::uint32_t path);
 
 // Whether a mapping is of the program that runs now, in this process or the one it was forked from.
 bool is_own_mapping(std::uint32_t mapping);
+bool is_own_image(std::uint32_t image);
 
 // Whether only a region is counted.
 bool has_region();

@@ -112,6 +112,7 @@ Context* make_child(Context* parent, std::uint64_t flags, std::uint64_t stack,
   Context* child = take_context();
   std::memcpy(child->regs, parent->regs, sizeof child->regs);
   child->flags = parent->flags;
+  child->creator = parent->thread;
   child->engine_fs = parent->engine_fs;
   child->program_fs = parent->program_fs;
   child->program_gs = parent->program_gs;
@@ -146,6 +147,9 @@ void become_own_process(Context* context, std::uint64_t stack, std::uint64_t tls
   for (Context* other = g_contexts; other != nullptr; other = other->next)
     if (home_of(other) != home_of(context) && other != context->region_other) other->state = kFree;
   if (stack != 0) context->regs[kRsp] = stack;
+  const std::uint32_t creator = context->thread;
+  for_each_of_thread(context, [&](Context& own) { own.creator = creator; });
+  context->creator = creator;
   open_counters(context);
   if (context->region_other != nullptr) open_counters(context->region_other);
   reopen_marks(context);
@@ -174,6 +178,7 @@ Context* open_mark_context(Context* parent, const Mark& mark) {
   inside->mark.next = home->mark.next;
   home->mark.next = inside;
   inside->mark.parent = parent;
+  inside->creator = home->creator;
   inside->mark.sibling = parent->mark.first_child;
   parent->mark.first_child = inside;
   open_counters(inside);

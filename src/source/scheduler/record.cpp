@@ -13,9 +13,11 @@
 #include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "sample/call_section.hpp"
+#include "sample/region_section.hpp"
 #include "sample/wakeups.hpp"
 #include "source/calls/call_watch.hpp"
 #include "source/living_tasks.hpp"
+#include "source/region_file.hpp"
 #include "source/scheduler/energy_sampler.hpp"
 #include "source/scheduler/event_places.hpp"
 #include "source/scheduler/off_cpu.hpp"
@@ -51,6 +53,10 @@ class RecordedRun {
 
   Result<RecordResult> run() {
     if (!request_.command.empty()) {
+      if (auto regions = RegionFile::create())
+        regions_ = *std::move(regions);
+      else
+        result_.notes.push_back("regions are not recorded: " + regions.error().why);
       LOFT_TRY(child_, ChildProcess::prepare(request_.command, streams_of(request_)));
     }
     LOFT_TRY(plan_.sets, choose_sets(request_));
@@ -308,6 +314,16 @@ class RecordedRun {
       file_->add_section(event::recording::kWakeupsSection, sample::wakeup_section(wakeups));
   }
 
+  // What the program added up itself.
+  void keep_regions() {
+    if (!regions_ || !regions_->is_used()) return;
+    sample::RunCounts run = regions_->run();
+    result_.regions = count_regions(run);
+    std::ranges::move(regions_->notes(), std::back_inserter(result_.notes));
+    if (!result_.broken)
+      file_->add_section(event::recording::kRegionsSection, sample::region_section(run));
+  }
+
   Result<void> prepare_waiting() {
     const auto processes = child_ ? std::vector<pid_t>{child_->pid()} : request_.pids;
     for (const pid_t pid : processes) LOFT_CHECK(supervisor_->follow(pid));
@@ -426,6 +442,7 @@ class RecordedRun {
       if (const auto written = file_->end_round(); !written) give_up(written.error());
     }
     LOFT_CHECK(keep_calls());
+    keep_regions();
     LOFT_TRY(result_.tally, recorder_->tally());
     result_.recorder = recorder_->name();
     result_.description = recorder_->description();
@@ -468,6 +485,7 @@ class RecordedRun {
   }
 
   const RecordRequest& request_;
+  std::optional<RegionFile> regions_;  // before the program, which finds it
   std::optional<ChildProcess> child_;
   std::optional<Isolation> isolation_;
   WatchPlan plan_;
@@ -498,6 +516,11 @@ void note_calls(const sample::CallRun& run, RecordResult& result) {
   for (const sample::WatchedFunction& function : run.functions)
     ++(function.is_watched() ? calls.functions : calls.not_watched);
   for (const std::string& note : run.notes) result.notes.push_back(note);
+}
+
+std::size_t count_regions(const sample::RunCounts& run) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(run.regions, [](const auto& region) { return !region.thread; }));
 }
 
 StandardStreams streams_of(const RecordRequest& request) {

@@ -20,6 +20,7 @@
 #include "event/event.hpp"
 #include "sample/call_request.hpp"
 #include "sample/calls.hpp"
+#include "sample/counting.hpp"
 #include "source/perf_events/sampler.hpp"
 #include "source/scheduler/isolation.hpp"
 #include "source/scheduler/recording_output.hpp"
@@ -103,6 +104,7 @@ struct RecordResult {
   std::uint64_t still_running = 0;     // tasks that went on
   std::optional<OffCpuTotal> off_cpu;  // where it was asked for
   std::optional<RecordedCalls> calls;  // where they were asked for
+  std::size_t regions = 0;             // that the program marked
   Nanoseconds wall{};
   std::optional<Error> broken;  // the recording ended before the program did
 };
@@ -111,6 +113,9 @@ struct RecordResult {
 
 // What a recording says of calls, and what of them it keeps.
 void note_calls(const sample::CallRun& run, RecordResult& result);
+
+// How many there are, over all threads.
+[[nodiscard]] std::size_t count_regions(const sample::RunCounts& run);
 
 // Where the program writes while it is recorded: not into a recording on standard output.
 [[nodiscard]] StandardStreams streams_of(const RecordRequest& request);

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <span>
-#include <tuple>
 
 #include "engine/run.hpp"
 #include "engine/tally.hpp"
@@ -185,10 +184,7 @@ std::vector<std::string> VirtualRun::notes() const {
   if (model_) std::ranges::move(model_->notes(), std::back_inserter(notes));
   if (sampled_) std::ranges::move(sampled_->notes(), std::back_inserter(notes));
   if (const std::uint32_t wrong = run_.shared().wrong_ends(); wrong != 0)
-    notes.push_back(
-        fmt::format("{} ends of regions were ignored: each named another region than "
-                    "the innermost that was open",
-                    wrong));
+    notes.push_back(wrong_ends_note(wrong));
   if (is_of_regions(request_.split) && run_.shared().paths().empty())
     notes.push_back("the program marked no region; include/loft/region.h says how");
   if (request_.region.empty()) return notes;
@@ -383,51 +379,19 @@ Result<void> VirtualRun::read_parts(Reading& reading) {
   return {};
 }
 
-// Threads have a slot for each region that they were in, and one for what is outside of all.
 Result<void> VirtualRun::read_regions(Reading& reading) {
   const auto slots = run_.shared().slots();
-  const MarkedRegions regions(run_.shared().paths());
-  const bool by_thread = request_.split == Split::thread_regions;
-  struct Thread {
-    const engine::SlotEntry* slot;
-    std::vector<std::uint64_t> total;
-    RegionSums regions;
-  };
-  RegionSums all(regions, wanted_.size());
-  std::vector<Thread> threads;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> index;
+  RegionRows regions(run_.shared().paths(), wanted_.size(),
+                     request_.split == Split::thread_regions);
   for (const std::uint32_t i : tally_.slots()) {
     if (i >= slots.size()) break;  // it has come meanwhile
     LOFT_TRY(const auto rows, rows_of({&i, 1}));
     std::vector<std::uint64_t> sum(wanted_.size());
     for (const auto& row : rows) add_to(sum, row.counts);
-    all.add(slots[i], sum);
-    if (!by_thread) continue;
-    const auto [known, is_new] =
-        index.try_emplace({slots[i].process, slots[i].thread, slots[i].image}, threads.size());
-    if (is_new)
-      threads.push_back({&slots[i], std::vector<std::uint64_t>(wanted_.size()),
-                         RegionSums(regions, wanted_.size())});
-    add_to(threads[known->second].total, sum);
-    threads[known->second].regions.add(slots[i], sum);
+    regions.add(slots[i], sum);
   }
-  const auto show_all = [&](const RegionSums& sums, std::optional<std::size_t> thread) {
-    for (std::size_t node = 0; node < sums.rows().size(); ++node) {
-      const RegionSums::Row& row = sums.rows()[node];
-      if (row.was_met)
-        reading.regions.push_back({regions.names_of(node),
-                                   thread,
-                                   row.visits,
-                                   {},
-                                   placed(row.whole, std::nullopt),
-                                   placed(row.self, std::nullopt)});
-    }
-  };
-  show_all(all, std::nullopt);
-  for (std::size_t t = 0; t < threads.size(); ++t) {
-    reading.threads.push_back(thread_row(*threads[t].slot, placed(threads[t].total, std::nullopt)));
-    show_all(threads[t].regions, t);
-  }
+  regions.put_into(reading.threads, reading.regions,
+                   [this](const auto& counts) { return placed(counts, std::nullopt); });
   return {};
 }
 

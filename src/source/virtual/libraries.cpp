@@ -53,20 +53,36 @@ Result<Preload> Preload::papi() {
   return Preload(found);
 }
 
+namespace {
+
 // A program that names a library has its name among its strings; one that only mentions it loads a
 // library that it does not use.
-Preload Preload::for_program(const std::string& program, bool counts_regions) {
+std::vector<std::string> asked_for(
+    const std::string& program,
+    const std::vector<std::pair<std::string_view, std::vector<std::string>>>& names) {
   std::vector<std::string> libraries;
   const auto file = Mapping::of_file(path_of(program));
-  if (!file) return Preload(libraries);
+  if (!file) return libraries;
   const auto bytes = file->bytes();
-  const auto add = [&](std::string_view name, const std::vector<std::string>& files) {
-    if (::memmem(bytes.data(), bytes.size(), name.data(), name.size()) == nullptr) return;
-    for (auto& found : installed(files)) libraries.push_back(std::move(found));
-  };
-  add("libpapi.so.7.", kPapi);
-  if (counts_regions) add("liblikwid.so.", kLikwid);
-  return Preload(libraries);
+  for (const auto& [name, files] : names)
+    if (::memmem(bytes.data(), bytes.size(), name.data(), name.size()) != nullptr)
+      for (auto& found : installed(files)) libraries.push_back(std::move(found));
+  return libraries;
+}
+
+constexpr std::string_view kPapiName = "libpapi.so.7.";
+constexpr std::string_view kLikwidName = "liblikwid.so.";
+
+}  // namespace
+
+Preload Preload::for_program(const std::string& program, bool counts_regions) {
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> names{{kPapiName, kPapi}};
+  if (counts_regions) names.emplace_back(kLikwidName, kLikwid);
+  return Preload(asked_for(program, names));
+}
+
+Preload Preload::markers(const std::string& program) {
+  return Preload(asked_for(program, {{kLikwidName, kLikwid}}));
 }
 
 Preload::Preload(const std::vector<std::string>& libraries) : is_set_(!libraries.empty()) {

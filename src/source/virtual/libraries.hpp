@@ -20,6 +20,9 @@ class Preload {
   // counted. Libraries that loft was installed without are left out.
   [[nodiscard]] static Preload for_program(const std::string& program, bool counts_regions);
 
+  // LIKWID's markers alone, where the program asks for LIKWID: natively, too, they are regions.
+  [[nodiscard]] static Preload markers(const std::string& program);
+
   Preload(Preload&& other) noexcept;
   Preload& operator=(Preload&&) = delete;
   ~Preload();

@@ -1,6 +1,8 @@
 #ifdef LOFT_HAS_ENGINE
 #include "source/virtual/marked_regions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -69,6 +71,48 @@ void RegionSums::add(const engine::SlotEntry& slot, const std::vector<std::uint6
     rows_[*node].was_met = true;
     add_to(rows_[*node].whole, true);
     add_to(rows_[*node].self, node == own);
+  }
+}
+
+std::string wrong_ends_note(std::uint32_t ends) {
+  return fmt::format(
+      "{} ends of regions were ignored: each named another region than the innermost that was open",
+      ends);
+}
+
+void RegionRows::add(const engine::SlotEntry& slot, const std::vector<std::uint64_t>& counts) {
+  all_.add(slot, counts);
+  if (!by_thread_) return;
+  const auto [known, is_new] =
+      index_.try_emplace({slot.process, slot.thread, slot.image}, threads_.size());
+  if (is_new)
+    threads_.push_back({slot, std::vector<std::uint64_t>(width_), RegionSums(regions_, width_)});
+  Thread& thread = threads_[known->second];
+  for (std::size_t i = 0; i < width_; ++i) thread.total[i] += counts[i];
+  thread.regions.add(slot, counts);
+}
+
+void RegionRows::put_into(std::vector<sample::ThreadCounts>& threads,
+                          std::vector<sample::RegionCounts>& regions, const Placed& placed) const {
+  const auto put = [&](const RegionSums& sums, std::optional<std::size_t> thread) {
+    for (std::size_t node = 0; node < sums.rows().size(); ++node) {
+      const RegionSums::Row& row = sums.rows()[node];
+      if (!row.was_met) continue;
+      regions.push_back({.path = regions_.names_of(node),
+                         .thread = thread,
+                         .visits = row.visits,
+                         .time = {},
+                         .elapsed = {},
+                         .counts = placed(row.whole),
+                         .self = placed(row.self)});
+    }
+  };
+  put(all_, std::nullopt);
+  for (const Thread& thread : threads_) {
+    threads.push_back({static_cast<pid_t>(thread.slot.process),
+                       static_cast<pid_t>(thread.slot.thread), thread.slot.name,
+                       placed(thread.total)});
+    put(thread.regions, threads.size() - 1);
   }
 }
 

@@ -6,11 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/layout.hpp"
+#include "sample/counting.hpp"
 
 namespace loft::source::virtual_pmu {
 
@@ -58,6 +62,39 @@ class RegionSums {
   const MarkedRegions& regions_;
   std::size_t width_;
   std::vector<Row> rows_;
+};
+
+[[nodiscard]] std::string wrong_ends_note(std::uint32_t ends);
+
+// Regions as results have them: over all threads, then in each. A thread has a slot for each region
+// that it was in, and one for what is outside of all.
+class RegionRows {
+ public:
+  RegionRows(const std::vector<engine::PathEntry>& paths, std::size_t width, bool by_thread)
+      : regions_(paths), width_(width), by_thread_(by_thread), all_(regions_, width) {}
+  RegionRows(const RegionRows&) = delete;
+  RegionRows& operator=(const RegionRows&) = delete;
+
+  // What was counted in a slot.
+  void add(const engine::SlotEntry& slot, const std::vector<std::uint64_t>& counts);
+  // `placed` makes counts of numbers that were added.
+  using Placed = std::function<std::vector<sample::Count>(const std::vector<std::uint64_t>&)>;
+  void put_into(std::vector<sample::ThreadCounts>& threads,
+                std::vector<sample::RegionCounts>& regions, const Placed& placed) const;
+
+ private:
+  struct Thread {
+    engine::SlotEntry slot;
+    std::vector<std::uint64_t> total;
+    RegionSums regions;
+  };
+
+  MarkedRegions regions_;
+  std::size_t width_;
+  bool by_thread_;
+  RegionSums all_;
+  std::vector<Thread> threads_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> index_;
 };
 
 }  // namespace loft::source::virtual_pmu

@@ -30,7 +30,8 @@ bool OwnCounters::counts(const event::Event& event) {
   return event.encoding.is_virtual() && event.encoding.config < engine::event_table().size();
 }
 
-Result<OwnCounters> OwnCounters::open(std::span<const event::Event> events) {
+Result<OwnCounters> OwnCounters::open(std::span<const event::Event> events,
+                                      std::optional<std::uint32_t> thread) {
   std::vector<engine::EventRule> rules;
   std::vector<std::uint32_t> numbers;
   for (const event::Event& event : events) {
@@ -45,6 +46,10 @@ Result<OwnCounters> OwnCounters::open(std::span<const event::Event> events) {
                        : "more sets or different events are open than the engine keeps",
                    "close sets that are not needed any more");
   OwnCounters counters(set, std::move(numbers));
+  counters.of_ = thread;
+  if (!counters.ask(counters.now_))
+    return failure(ErrorKind::not_found, "count another thread",
+                   "the engine runs no thread of this number", "use what gettid() gives there");
   return counters;
 }
 
@@ -52,7 +57,14 @@ OwnCounters::~OwnCounters() {
   if (set_ != 0) door::ask(door::Request::close, set_);
 }
 
-bool OwnCounters::ask() { return door::ask(door::Request::read, set_, address_of(now_)) == 1; }
+bool OwnCounters::ask(std::vector<std::uint64_t>& counts) {
+  if (!of_) return door::ask(door::Request::read, set_, address_of(counts)) == 1;
+  door::OthersRequest request{.set = set_,
+                              .counts = address_of(counts),
+                              .thread = *of_,
+                              .whose = *of_ == 0 ? door::Whose::process : door::Whose::thread};
+  return door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request)) != 0;
+}
 
 // Vectors keep their memory when counters are moved, so it may point there.
 struct OwnCounters::Threshold {
@@ -97,6 +109,10 @@ std::uint64_t OwnCounters::Threshold::on_hit(void* data, const engine::OwnAlarm:
 
 Result<void> OwnCounters::set_threshold(std::size_t event, std::uint64_t every,
                                         OnThreshold callback, void* data) {
+  if (of_)
+    return failure(ErrorKind::unsupported, "watch the count of an event",
+                   "counts of other threads have no thresholds",
+                   "open counters in the thread itself");
   std::erase_if(thresholds_, [&](const auto& known) { return known->event == event; });
   if (every == 0) return {};
   const engine::EventRule& rule = engine::event_table()[events_[event]];
@@ -126,12 +142,12 @@ void OwnCounters::set_alarms() {
 void OwnCounters::start() {
   if (is_running_) return;
   is_running_ = true;
-  door::ask(door::Request::read, set_, address_of(base_));
+  static_cast<void>(ask(base_));
   set_alarms();
 }
 
 void OwnCounters::stop() {
-  const bool has_answer = ask();
+  const bool has_answer = ask(now_);
   if (!is_running_) return;
   for (const auto& threshold : thresholds_) threshold->alarm.clear();
   is_running_ = false;
@@ -141,12 +157,12 @@ void OwnCounters::stop() {
 void OwnCounters::reset() {
   std::ranges::fill(sum_, 0);
   if (!is_running_) return;
-  door::ask(door::Request::read, set_, address_of(base_));
+  static_cast<void>(ask(base_));
   set_alarms();
 }
 
 bool OwnCounters::read(std::span<std::uint64_t> counts) {
-  const bool has_answer = !is_running_ || ask();
+  const bool has_answer = !is_running_ || ask(now_);
   for (std::size_t i = 0; i < counts.size() && i < sum_.size(); ++i)
     counts[i] = sum_[i] + (is_running_ ? now_[i] - base_[i] : 0);
   return has_answer;
@@ -161,12 +177,12 @@ Result<void> OwnCounters::set_threshold(std::size_t, std::uint64_t, OnThreshold,
 }
 bool OwnCounters::are_here() { return false; }
 bool OwnCounters::counts(const event::Event&) { return false; }
-Result<OwnCounters> OwnCounters::open(std::span<const event::Event>) {
+Result<OwnCounters> OwnCounters::open(std::span<const event::Event>, std::optional<std::uint32_t>) {
   return failure(ErrorKind::unsupported, "count inside of the virtual PMU",
                  "loft was built without its engine, which exists for x86-64 alone");
 }
 OwnCounters::~OwnCounters() = default;
-bool OwnCounters::ask() { return false; }
+bool OwnCounters::ask(std::vector<std::uint64_t>&) { return false; }
 void OwnCounters::start() {}
 void OwnCounters::stop() {}
 void OwnCounters::reset() {}
@@ -177,6 +193,7 @@ void OwnCounters::ThresholdDeleter::operator()(Threshold* threshold) const { del
 
 OwnCounters::OwnCounters(OwnCounters&& other) noexcept
     : set_(std::exchange(other.set_, 0)),
+      of_(other.of_),
       events_(std::move(other.events_)),
       is_running_(other.is_running_),
       base_(std::move(other.base_)),
@@ -186,6 +203,7 @@ OwnCounters::OwnCounters(OwnCounters&& other) noexcept
 
 OwnCounters& OwnCounters::operator=(OwnCounters&& other) noexcept {
   std::swap(set_, other.set_);
+  std::swap(of_, other.of_);
   std::swap(is_running_, other.is_running_);
   std::swap(base_, other.base_);
   std::swap(now_, other.now_);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,8 +30,10 @@ class OwnCounters {
   // Whether the engine counts the event, exactly; models do not tell inside of a run.
   [[nodiscard]] static bool counts(const event::Event& event);
 
-  // All events must be such that counts() is true.
-  [[nodiscard]] static Result<OwnCounters> open(std::span<const event::Event> events);
+  // All events must be such that counts() is true. Without a thread's number they are those of the
+  // calling thread; with 0 those of all threads of the process, ended ones included.
+  [[nodiscard]] static Result<OwnCounters> open(std::span<const event::Event> events,
+                                                std::optional<std::uint32_t> thread = {});
   OwnCounters(OwnCounters&& other) noexcept;
   OwnCounters& operator=(OwnCounters&& other) noexcept;
   ~OwnCounters();
@@ -63,9 +66,10 @@ class OwnCounters {
         now_(events_.size()),
         sum_(events_.size()) {}
   void set_alarms();
-  [[nodiscard]] bool ask();
+  [[nodiscard]] bool ask(std::vector<std::uint64_t>& counts);
 
   std::uint64_t set_ = 0;
+  std::optional<std::uint32_t> of_;    // another thread, or 0 for all
   std::vector<std::uint32_t> events_;  // of engine::event_table()
   bool is_running_ = false;
   std::vector<std::uint64_t> base_;  // the thread's counts at the last start

@@ -12,9 +12,12 @@
 #include "base/units.hpp"
 #include "engine/run.hpp"
 #include "sample/call_section.hpp"
+#include "sample/region_section.hpp"
 #include "source/scheduler/recording_file.hpp"
 #include "source/supervisor.hpp"
 #include "source/virtual/call_counting.hpp"
+#include "source/virtual/libraries.hpp"
+#include "source/virtual/marked_regions.hpp"
 #include "source/virtual/part_table.hpp"
 #include "source/virtual/recording_events.hpp"
 #endif
@@ -72,7 +75,12 @@ std::optional<ThreadState> state_of(TaskId task) {
 class Recorder {
  public:
   Recorder(const RecordRequest& request, engine::Run run, std::vector<engine::EventIndex> events)
-      : request_(request), run_(std::move(run)), table_(run_.shared(), std::move(events)) {}
+      : request_(request),
+        run_(std::move(run)),
+        events_(std::move(events)),
+        table_(run_.shared(), events_) {
+    run_.shared().ask_for_marks();
+  }
 
   // What could not be counted to its end leaves no file.
   Result<RecordResult> go() {
@@ -93,6 +101,9 @@ class Recorder {
     std::uint32_t cpu = 0;
     std::string name;
     bool is_over = false;
+    // What it did in a region that it marked has a slot of its own.
+    std::optional<std::uint32_t> home;  // the thread's first slot
+    Moment taken{};                     // of a home: when its counts were last written
   };
 
   Result<RecordResult> record() {
@@ -156,7 +167,7 @@ class Recorder {
     while (threads_.size() < slots_.size() && slots_[threads_.size()].thread != 0) add_thread();
     add_mappings();
     for (std::uint32_t slot = 0; slot < threads_.size(); ++slot)
-      if (!threads_[slot].is_over) LOFT_CHECK(take(slot));
+      if (!threads_[slot].is_over) LOFT_CHECK(threads_[slot].home ? take_region(slot) : take(slot));
     if (const auto written = file_->end_round(); !written) {
       result_.broken = written.error();
       if (request_.on_broken) request_.on_broken(written.error());
@@ -169,6 +180,12 @@ class Recorder {
     const engine::SlotEntry& entry = slots_[slot];
     Thread thread{{entry.process, entry.thread}, 0, entry.name};
     const auto before = newest_.find(entry.thread);
+    if (before != newest_.end() && slots_[before->second].process == entry.process &&
+        slots_[before->second].image == entry.image) {
+      thread.home = before->second;
+      threads_.push_back(std::move(thread));
+      return;
+    }
     const bool is_exec = before != newest_.end() && slots_[before->second].ended == 0 &&
                          !threads_[before->second].is_over;
     const TaskId main{entry.process, entry.process};
@@ -236,7 +253,18 @@ class Recorder {
     return {};
   }
 
+  // A thread that did not run did nothing in its regions either.
+  Result<void> take_region(std::uint32_t slot) {
+    const Thread& home = threads_[*threads_[slot].home];
+    if (!home.is_over && home.taken.time != time_) return {};
+    LOFT_CHECK(take_counts(slot, {home.is_over ? home.taken.time : time_, home.cpu}));
+    threads_[slot].is_over = home.is_over;
+    if (home.is_over) table_.close(slot);
+    return {};
+  }
+
   Result<void> take_counts(std::uint32_t slot, Moment at) {
+    threads_[slot].taken = at;
     LOFT_TRY(const auto parts, table_.since_last(slot));
     for (const PartTable::Part& part : parts)
       for (std::size_t i = 0; i < part.counts.size(); ++i)
@@ -245,7 +273,41 @@ class Recorder {
     return {};
   }
 
+  // Exact counts of the regions that the program marked, of each thread.
+  Result<void> keep_regions() {
+    const auto paths = run_.shared().paths();
+    if (paths.empty()) return {};
+    engine::Tally tally(run_.shared());
+    engine::PartTally whole(tally, events_, [](const auto&, auto) { return 0; });
+    RegionRows rows(paths, events_.size(), true);
+    std::vector<std::uint64_t> total(events_.size());
+    const auto slots = run_.shared().slots();
+    for (std::uint32_t slot = 0; slot < slots.size(); ++slot) {
+      LOFT_TRY(const auto counted, whole.of_slots({&slot, 1}));
+      std::vector<std::uint64_t> sum(events_.size());
+      for (const auto& row : counted)
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += row.counts[i];
+      rows.add(slots[slot], sum);
+      for (std::size_t i = 0; i < sum.size(); ++i) total[i] += sum[i];
+    }
+    sample::RunCounts run;
+    for (std::size_t i = 0; i < total.size(); ++i)
+      run.events.push_back(
+          sample::CountedEvent::of(request_.events[i], sample::Count::exact(total[i])));
+    rows.put_into(run.threads, run.regions, [](const auto& counts) {
+      std::vector<sample::Count> exact;
+      for (const std::uint64_t count : counts) exact.push_back(sample::Count::exact(count));
+      return exact;
+    });
+    result_.regions = scheduler::count_regions(run);
+    if (const std::uint32_t wrong = run_.shared().wrong_ends(); wrong != 0)
+      result_.notes.push_back(wrong_ends_note(wrong));
+    file_->add_section(event::recording::kRegionsSection, sample::region_section(run));
+    return {};
+  }
+
   Result<RecordResult> finish() {
+    LOFT_CHECK(keep_regions());
     result_.recorder = "virtual";
     result_.description = "the virtual PMU";
     for (const std::string& note : run_.shared().messages()) result_.notes.push_back(note);
@@ -268,7 +330,8 @@ class Recorder {
                       table_.reported_too_much()));
     result_.tasks = newest_.size();
     result_.slices = file_->slices();
-    for (const Thread& thread : threads_) result_.still_running += thread.is_over ? 0 : 1;
+    for (const Thread& thread : threads_)
+      result_.still_running += thread.is_over || thread.home ? 0 : 1;
     namespace fact = event::recording::fact;
     scheduler::RecordingFacts facts;
     facts.version = request_.version;
@@ -290,6 +353,7 @@ class Recorder {
 
   const RecordRequest& request_;
   engine::Run run_;
+  std::vector<engine::EventIndex> events_;
   PartTable table_;
   std::optional<CallCounting> calls_;
   std::unique_ptr<RecordingFile> file_;
@@ -310,6 +374,8 @@ class Recorder {
 
 Result<RecordResult> record(const RecordRequest& request) {
   LOFT_TRY(auto events, indices_of(request.events));
+  const Preload libraries =
+      Preload::for_program(request.command.empty() ? "" : request.command.front(), true);
   LOFT_TRY(auto run, engine::Run::prepare(request.command, scheduler::streams_of(request)));
   return Recorder(request, std::move(run), std::move(events)).go();
 }
