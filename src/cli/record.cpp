@@ -19,6 +19,7 @@
 #include "job/measure.hpp"
 #include "job/rank_file.hpp"
 #include "metric/request.hpp"
+#include "roof/run_file.hpp"
 #include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/recording.hpp"
@@ -311,8 +312,9 @@ Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
                            const std::function<job::Facts()>& more_facts = {}) {
   LOFT_TRY(auto request, make_request(flags, terminal));
   if (more_facts) request.more_facts = more_facts;
-  LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
-                                                        : source::scheduler::record(request));
+  LOFT_TRY(const auto result, flags.source.is_virtual()
+                                  ? source::virtual_pmu::record(request, roof::loop_features)
+                                  : source::scheduler::record(request));
   if (result.calls)
     LOFT_CHECK(check_found(result.calls->functions + result.calls->not_watched, *request.calls));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));

@@ -341,7 +341,8 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
          "the work of a slice of time is modelled: each function's work is spread evenly over its "
          "own time"});
   page.tables = {table_of("Functions", Scope::function, runs)};
-  for (auto& table : {levels_table(runs), loops_table(runs), what_if_table(runs)})
+  for (auto& table :
+       {levels_table(runs), loops_table(runs), phases_table(runs), what_if_table(runs)})
     if (table) page.tables.push_back(*table);
   for (const RoofReport& run : runs)
     for (const model::AnnotatedFunction& function : run.code)
