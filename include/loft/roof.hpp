@@ -38,7 +38,7 @@ enum class Origin {
   missing,
 };
 
-enum class Ops { flops, instructions };
+enum class Ops { flops, instructions, integer };
 
 // A bandwidth, in bytes per second, or a peak, in operations per second.
 struct Roof {

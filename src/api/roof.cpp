@@ -98,7 +98,10 @@ Run public_run(const model::RoofReport& report) {
   run.exit_status = report.exit_status;
   run.wall_seconds = report.wall_seconds;
   run.cpu_seconds = report.cpu_seconds;
-  run.ops = report.chart.roofline.work == model::RoofKind::flops ? Ops::flops : Ops::instructions;
+  const model::RoofKind work = report.chart.roofline.work;
+  run.ops = work == model::RoofKind::flops     ? Ops::flops
+            : work == model::RoofKind::integer ? Ops::integer
+                                               : Ops::instructions;
   run.counts_from = report.counts_from;
   run.time_is_estimated = report.time_is_estimated;
   run.roofs = public_roofs(report.chart.roofline);

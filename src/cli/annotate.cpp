@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "roof/measure.hpp"
 #include "roof/run_file.hpp"
+#include "roof/sampled_code.hpp"
 #include "source/file/count_recording.hpp"
 #include "view/annotate.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 struct AnnotateFlags {
   std::vector<std::string> functions;  // what stands before "--"
-  std::string recording;               // of these, the one that is a file of loft roof
+  std::string recording;               // of these, the one that is a recording
   std::vector<std::string> command;    // what stands after it
   std::string machine;
   std::size_t top = 1;
@@ -48,13 +49,14 @@ Failure usage(std::string why, std::string hint) {
   return failure(ErrorKind::invalid_input, "annotate code", std::move(why), std::move(hint));
 }
 
-Result<int> show(const roof::Measured& measured, const model::Machine& machine,
-                 const AnnotateFlags& flags, Stream stream, Terminal& terminal) {
+roof::AnnotateWanted wanted_of(const AnnotateFlags& flags) {
+  return {.names = flags.functions, .top = flags.top};
+}
+
+Result<int> show(model::Annotation annotation, const AnnotateFlags& flags, Stream stream,
+                 Terminal& terminal) {
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
-  Shown shown;
-  shown.all = flags.all;
-  LOFT_TRY(shown.annotation,
-           roof::annotation_of(measured, machine, {.names = flags.functions, .top = flags.top}));
+  const Shown shown{std::move(annotation), flags.all};
   LOFT_CHECK(write_output(*output, shown, flags.output, stream, terminal));
   return shown.annotation.exit_status;
 }
@@ -65,17 +67,24 @@ Result<int> run_program(const AnnotateFlags& flags, Terminal& terminal) {
   LOFT_TRY(
       const roof::Measured measured,
       roof::measure_twice({.command = flags.command, .keep_going = flags.keep_going}, machine));
-  return show(measured, machine, flags, Stream::notes, terminal);
+  LOFT_TRY(auto annotation, roof::annotation_of(measured, machine, wanted_of(flags)));
+  return show(std::move(annotation), flags, Stream::notes, terminal);
 }
 
-Result<int> show_recording(const AnnotateFlags& flags, Terminal& terminal) {
+Result<model::Annotation> annotation_of(const AnnotateFlags& flags) {
   LOFT_TRY(auto recording, source::Recording::open(flags.recording));
+  if (!roof::is_kept_run(*recording)) return roof::annotate_samples(*recording, wanted_of(flags));
   LOFT_TRY(roof::KeptRun kept, roof::read_run(*recording));
   roof::Measured measured;
   LOFT_TRY(measured.native, roof::profile_of(std::move(kept.native), std::move(recording)));
   measured.counted = std::move(kept.counted);
   measured.kept = std::move(kept.analysis);
-  LOFT_CHECK(show(measured, kept.machine, flags, Stream::out, terminal));
+  return roof::annotation_of(measured, kept.machine, wanted_of(flags));
+}
+
+Result<int> show_recording(const AnnotateFlags& flags, Terminal& terminal) {
+  LOFT_TRY(auto annotation, annotation_of(flags));
+  LOFT_CHECK(show(std::move(annotation), flags, Stream::out, terminal));
   return 0;
 }
 
@@ -104,7 +113,7 @@ void add_annotate(Command& app, Action& action) {
   command->add_option(
       "function", flags->functions,
       "functions with this in their name (default: the one that takes most time); a "
-      "recording of loft roof; after --, the program and its arguments");
+      "recording of loft roof, loft record or perf; after --, the program and its arguments");
   command->positionals_at_end();
   const std::size_t after = command->words_after_dashes();
   command->callback([flags, after, &action] {

@@ -22,6 +22,7 @@
 #include "job/node_run.hpp"
 #include "job/rank_file.hpp"
 #include "metric/request.hpp"
+#include "roof/run_file.hpp"
 #include "roof/work_events.hpp"
 #include "source/scheduler/record.hpp"
 #include "source/virtual/libraries.hpp"
@@ -375,8 +376,9 @@ Result<int> record_to_file(const RecordFlags& flags, Terminal& terminal,
   const bool is_native = !flags.source.is_virtual() && !flags.command.empty();
   const auto markers =
       source::virtual_pmu::Preload::markers(is_native ? flags.command.front() : "");
-  LOFT_TRY(const auto result, flags.source.is_virtual() ? source::virtual_pmu::record(request)
-                                                        : source::scheduler::record(request));
+  LOFT_TRY(const auto result, flags.source.is_virtual()
+                                  ? source::virtual_pmu::record(request, roof::loop_features)
+                                  : source::scheduler::record(request));
   if (result.calls)
     LOFT_CHECK(check_found(result.calls->functions + result.calls->not_watched, *request.calls));
   if (!flags.is_quiet) terminal.note(summary(result, flags.output));

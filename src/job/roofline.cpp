@@ -27,7 +27,7 @@ Subject subject_of(const model::JobRank& rank, sample::Origin origin) {
   model::Work work;
   work.flops_dp = *rank.flops;  // the precision of most; summaries keep the sum alone
   work.bytes = *rank.bytes;
-  work.instructions = std::nullopt;
+  work.instructions = work.int_ops = std::nullopt;
   subject.work = work;
   subject.origin = origin;
   return subject;

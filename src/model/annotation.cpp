@@ -42,6 +42,11 @@ void AnnotatedSum::add(const AnnotatedInstruction& each) {
   samples += each.samples;
   share += each.share;
   if (each.waited) waited = waited.value_or(0) + *each.waited;
+  others.resize(std::max(others.size(), each.others.size()));
+  for (std::size_t i = 0; i < each.others.size(); ++i) {
+    others[i].samples += each.others[i].samples;
+    others[i].share += each.others[i].share;
+  }
 }
 
 std::vector<AnnotatedLine> lines_of(const AnnotatedFunction& function) {

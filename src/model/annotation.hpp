@@ -26,6 +26,12 @@ struct SourcePlace {
   bool operator==(const SourcePlace&) const = default;
 };
 
+// What samples of one event say.
+struct EventShare {
+  std::uint64_t samples = 0;
+  double share = 0;
+};
+
 struct AnnotatedInstruction {
   std::uint64_t address = 0;  // as the binary's own tables have it
   std::string text;
@@ -38,6 +44,7 @@ struct AnnotatedInstruction {
   std::optional<std::uint64_t> waits_for;  // whose result it took up last, by address
   std::uint32_t place = 0;                 // one of AnnotatedFunction::places
   std::uint64_t target = 0;                // of a direct branch; 0: none
+  std::vector<EventShare> others;          // of Annotation::events, but for the first
 };
 
 struct AnnotatedFunction {
@@ -50,6 +57,7 @@ struct AnnotatedFunction {
   std::optional<Why> why;
   std::vector<SourcePlace> places = {{}};  // the first is unknown
   std::vector<AnnotatedInstruction> code;  // by address
+  std::vector<EventShare> others;          // of all samples, as in AnnotatedInstruction
 
   [[nodiscard]] const SourcePlace& place_of(const AnnotatedInstruction& each) const {
     return places[each.place];
@@ -62,6 +70,8 @@ struct Annotation {
   std::string counts_from;                   // "virtual PMU, exact"; "none"
   std::vector<AnnotatedFunction> functions;  // longest first
   std::vector<std::string> notes;
+  // That samples are of: `share` of the first is in the place of the time. Empty: of run time.
+  std::vector<std::string> events;
 };
 
 // Everything waits for it so often that it holds the function back.
@@ -79,6 +89,7 @@ struct AnnotatedSum {
   std::uint64_t samples = 0;
   double share = 0;
   std::optional<double> waited;
+  std::vector<EventShare> others;
 
   void add(const AnnotatedInstruction& each);
 };

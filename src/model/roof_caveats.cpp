@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -22,6 +23,13 @@ std::vector<std::string> roof_caveats(const RoofChart& chart) {
   if (!chart.points.empty() && roofline.work != RoofKind::flops && roofline.ceilings.empty())
     caveats.push_back(fmt::format("the machine file has no roof of {}: 'loft machine' measures it",
                                   ops_name(roofline.work)));
+  if (roofline.work == RoofKind::integer &&
+      std::ranges::any_of(chart.points, [](const RoofPoint& point) {
+        return point.subject.work && !point.subject.work->int_ops;
+      }))
+    caveats.emplace_back(
+        "operations on integers were not counted: the virtual PMU does, which an older version of "
+        "loft or counters of the machine do not");
   if (roofline.threads_below != roofline.threads_above)
     caveats.push_back(fmt::format("roofs of {} threads are interpolated between those of {} and {}",
                                   roofline.threads, roofline.threads_below,

@@ -187,10 +187,14 @@ Work& Work::operator+=(const Work& other) {
   flops_sp += other.flops_sp;
   flops_dp += other.flops_dp;
   bytes += other.bytes;
-  if (instructions && other.instructions)
-    *instructions += *other.instructions;
-  else
-    instructions.reset();  // a sum that lacks a part would be a wrong number
+  const auto add = [](std::optional<double>& sum, std::optional<double> part) {
+    if (sum && part)
+      *sum += *part;
+    else
+      sum.reset();  // a sum that lacks a part would be a wrong number
+  };
+  add(instructions, other.instructions);
+  add(int_ops, other.int_ops);
   widths.scalar += other.widths.scalar;
   widths.bits128 += other.widths.bits128;
   widths.bits256 += other.widths.bits256;
@@ -210,12 +214,15 @@ Work Work::scaled_by(double factor) const {
   scaled.flops_div = flops_div * factor;
   scaled.flops_sqrt = flops_sqrt * factor;
   scaled.levels = levels.scaled_by(factor);
+  scaled.int_ops = int_ops;
   if (scaled.instructions) *scaled.instructions *= factor;
+  if (scaled.int_ops) *scaled.int_ops *= factor;
   return scaled;
 }
 
 std::optional<double> Work::ops(RoofKind kind) const {
   if (kind == RoofKind::flops) return flops();
+  if (kind == RoofKind::integer) return int_ops;
   return kind == RoofKind::instructions ? instructions : std::nullopt;
 }
 

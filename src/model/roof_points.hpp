@@ -40,12 +40,14 @@ struct Work {
   double flops_x87 = 0;  // in extended precision, beside the two others
   double flops_div = 0;  // of them, divisions
   double flops_sqrt = 0;
-  LevelBytes levels;  // beyond the core, by a model
+  std::optional<double> int_ops = 0;  // on integers of 64 bits; nothing: not known
+  LevelBytes levels;                  // beyond the core, by a model
 
   // Nothing was done.
   [[nodiscard]] bool is_empty() const;
   [[nodiscard]] double flops() const { return flops_sp + flops_dp + flops_x87; }
-  // Floating-point operations, or instructions; nothing where they are not known.
+  // Floating-point operations, instructions or integer operations; nothing where they are not
+  // known.
   [[nodiscard]] std::optional<double> ops(RoofKind kind) const;
   // So little floating point that the program is not about it.
   [[nodiscard]] bool has_hardly_any_flops() const;

@@ -25,6 +25,17 @@ struct FunctionEnergy {
   std::vector<double> joules;  // aligned with RoofReport::energy; 0 of a GPU, which runs none of it
 };
 
+// A stretch of the run in which one cause holds, by windows of the model: what the model says
+// alone.
+struct RoofPhase {
+  std::string function;  // empty: the whole run
+  std::string binary;
+  double start = 0;  // seconds since the start of the run
+  double end = 0;
+  std::size_t windows = 0;
+  Why why;
+};
+
 struct RoofReport {
   std::string label;  // which of several runs; empty when there is one
   std::vector<std::string> command;
@@ -41,7 +52,8 @@ struct RoofReport {
   std::vector<FunctionEnergy> function_energy;  // most of the first meter first
   std::vector<std::string> notes;               // what a reader of the numbers must know
   RoofChart chart;
-  bool shows_what_if = false;           // the table of gains was asked for
+  bool shows_what_if = false;     // the table of gains was asked for
+  std::vector<RoofPhase> phases;  // of the run and of functions whose cause changes; by time each
   std::vector<AnnotatedFunction> code;  // of functions that take much of the time; where asked for
   std::string advice;                   // what the numbers prove; empty where they prove nothing
   // When each thread ran, by a clock that showed `start_time` when the run began.

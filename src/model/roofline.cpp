@@ -110,6 +110,8 @@ void put_slope(std::vector<Slope>& slopes, const std::string& level, const Heigh
 // known to divide.
 bool is_ceiling(const Roof& roof, const RooflineChoice& choice) {
   if (roof.kind != choice.work) return false;
+  // Multiplication bounds only what does little else, and nobody counts that.
+  if (roof.kind == RoofKind::integer) return roof.op != "mul";
   if (roof.kind != RoofKind::flops) return true;
   if (roof.precision != choice.precision) return false;
   if (roof.op == "div" || roof.op == "sqrt") return choice.divides;

@@ -15,6 +15,20 @@ using source::virtual_pmu::KeptWindow;
 constexpr double kLeastShare = 0.1;
 // Of the measured time of a group, that of functions which windows met.
 constexpr double kLeastMet = 0.9;
+// Of the modelled time of a group, that of functions with the group's cause.
+constexpr double kMostOfTime = 0.5;
+
+// Latency and bandwidth of a level are two sides of one cause.
+bool is_same_cause(core::Cause a, core::Cause b) {
+  return a == b || std::ranges::any_of(core::kLevelCauses, [&](const core::LevelCauses& level) {
+           return level.has(a) && level.has(b);
+         });
+}
+
+bool has_cause(const model::TimedPart& part, core::Cause cause) {
+  const auto gains = model::judge(part, {}).what_if;
+  return !gains.empty() && is_same_cause(gains.front().first, cause);
+}
 
 struct Switches {
   std::vector<double> instructions, switches;  // by function
@@ -89,6 +103,7 @@ std::optional<model::Why> judge_together(const std::vector<FunctionKey>& group,
                                          const std::map<FunctionKey, model::TimedPart>& parts,
                                          const std::map<FunctionKey, MeasuredFunction>& measured) {
   model::TimedPart sum;
+  std::vector<model::TimedPart> members;
   const model::TimedPart* largest = nullptr;
   double most = 0, all_cycles = 0, cycles = 0, instructions = 0;
   for (const FunctionKey& key : group) {
@@ -102,6 +117,7 @@ std::optional<model::Why> judge_together(const std::vector<FunctionKey>& group,
     sum += scaled;
     cycles += times->second.cycles;
     instructions += times->second.instructions;
+    members.push_back(scaled);
     if (scaled.cycles <= most) continue;
     most = scaled.cycles;
     largest = &part->second;
@@ -111,8 +127,23 @@ std::optional<model::Why> judge_together(const std::vector<FunctionKey>& group,
   // What was tried with single functions is tried with the one that takes most of the time.
   sum.changed = largest->changed;
   model::Why why = model::judge(sum, {.cycles_per_instruction = cycles / instructions});
-  why.evidence = fmt::format("with {} function{} that it alternates with: {}", group.size() - 1,
-                             group.size() == 2 ? "" : "s", why.evidence);
+  const std::string group_words = fmt::format("with {} function{} that it alternates with",
+                                              group.size() - 1, group.size() == 2 ? "" : "s");
+  if (why.outcome == model::Outcome::limited) {
+    double agreeing = 0;
+    for (const model::TimedPart& part : members)
+      if (has_cause(part, *why.limit)) agreeing += part.cycles;
+    if (agreeing < kMostOfTime * sum.cycles) {
+      why.evidence =
+          fmt::format("{}: a group, of whose time only {:.0f} % has one cause ({})", group_words,
+                      100 * agreeing / sum.cycles, model::words_of(*why.limit));
+      why.outcome = model::Outcome::unclear;
+      why.limit = why.second = std::nullopt;
+      why.gain = std::nullopt;
+      return why;
+    }
+  }
+  why.evidence = group_words + ": " + why.evidence;
   return why;
 }
 

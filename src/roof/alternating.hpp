@@ -38,7 +38,8 @@ struct MeasuredFunction {
   double instructions = 0;
 };
 // Judges a group as one: each function as often as it was executed. Nothing where a tenth of its
-// time is in functions that no window met.
+// time is in functions that no window met. A cause that is not the strongest one of functions with
+// most of the modelled time is none of the group: that is unclear.
 [[nodiscard]] std::optional<model::Why> judge_together(
     const std::vector<FunctionKey>& group, const std::map<FunctionKey, model::TimedPart>& parts,
     const std::map<FunctionKey, MeasuredFunction>& measured);

@@ -20,11 +20,6 @@ struct Candidate {
   bool is_exact = false;                    // its whole name was asked for
 };
 
-bool has_part(const std::string& name, const std::vector<std::string>& parts) {
-  return std::ranges::any_of(
-      parts, [&](const std::string& part) { return name.find(part) != std::string::npos; });
-}
-
 // In the order in which they are shown.
 std::vector<Candidate> candidates(const CodeByFunction& code,
                                   const std::vector<model::RoofPoint>& points,
@@ -122,6 +117,11 @@ class Maker {
 };
 
 }  // namespace
+
+bool has_part(const std::string& name, const std::vector<std::string>& parts) {
+  return std::ranges::any_of(
+      parts, [&](const std::string& part) { return name.find(part) != std::string::npos; });
+}
 
 std::vector<AnnotatedFunction> annotate(const CodeByFunction& code, const AddressTimes& times,
                                         const std::vector<model::RoofPoint>& points,

@@ -32,6 +32,9 @@ struct AnnotateWanted {
   std::size_t most_instructions = 20'000;  // of one function
 };
 
+// Whether a name has one of the parts.
+[[nodiscard]] bool has_part(const std::string& name, const std::vector<std::string>& parts);
+
 // Functions that took most time first. `points` are those of the run: functions with their times
 // and verdicts.
 [[nodiscard]] std::vector<model::AnnotatedFunction> annotate(

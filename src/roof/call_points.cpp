@@ -70,6 +70,7 @@ class CallPoints {
     work.flops_x87 = 0;
     work.bytes = *loads + *stores;
     work.instructions = std::nullopt;
+    work.int_ops = std::nullopt;
     return work;
   }
 

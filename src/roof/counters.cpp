@@ -144,6 +144,7 @@ std::optional<model::Work> WorkCounters::work_in(const metric::CountSet& counts)
   work.widths.bits512 = scalar ? value("FLOPs_512", counts).value_or(0) : *flops;
   const metric::Quantity* instructions = counts.find("instructions");
   work.instructions.reset();
+  work.int_ops.reset();
   if (instructions != nullptr && instructions->origin != Origin::missing)
     work.instructions = instructions->value.as_double();
   return work;

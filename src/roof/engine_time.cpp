@@ -44,6 +44,7 @@ class Estimate {
     add_run();
     add_threads();
     add_functions();
+    add_loops();
     add_slices();
     return std::move(subjects_);
   }
@@ -86,6 +87,31 @@ class Estimate {
     }
     for (std::size_t i = first; i < subjects_.size() && all > 0; ++i)
       subjects_[i].share_of_time = subjects_[i].seconds / all;
+  }
+
+  // A loop shares its function's time by instructions.
+  void add_loops() {
+    std::map<FunctionKey, std::size_t> functions;
+    for (std::size_t i = 0; i < subjects_.size(); ++i)
+      if (subjects_[i].scope == Scope::function)
+        functions.try_emplace({subjects_[i].name, subjects_[i].binary}, i);
+    for (const LoopWork& loop : run_.loops) {
+      const auto found = functions.find(loop.function);
+      if (found == functions.end()) continue;
+      const Subject& function = subjects_[found->second];
+      const double all = function.work ? function.work->instructions.value_or(0) : 0;
+      if (all <= 0) continue;
+      const double share = std::min(1.0, loop.work.instructions.value_or(0) / all);
+      Subject subject = estimated(Scope::loop, {loop.work, {}});
+      subject.name = function.name;
+      subject.binary = function.binary;
+      subject.loop = loop.facts;
+      subject.concurrency = function.concurrency;
+      subject.seconds = function.seconds * share;
+      subject.share_of_time = function.share_of_time * share;
+      subject.time_is_shared = function.time_is_shared || share < kNearlyAll;
+      subjects_.push_back(std::move(subject));
+    }
   }
 
   // All threads together, from look to look.

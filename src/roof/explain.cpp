@@ -71,7 +71,10 @@ void try_together(const Account& account, const FunctionKey& key,
   const std::vector<FunctionKey>* group = account.alternating.of(key);
   if (group == nullptr) return;
   auto together = judge_together(*group, account.functions, measured);
-  if (together && together->outcome == model::Outcome::limited) why = std::move(*together);
+  if (together && together->outcome == model::Outcome::limited)
+    why = std::move(*together);
+  else if (together && together->outcome == model::Outcome::unclear)
+    why.evidence += "; " + together->evidence;
 }
 
 }  // namespace

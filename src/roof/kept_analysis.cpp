@@ -72,6 +72,30 @@ Why read_why(Fields& fields) {
   return why;
 }
 
+ordered_json json_of(const model::RoofPhase& phase) {
+  return {{"function", phase.function}, {"binary", phase.binary},   {"start", phase.start},
+          {"end", phase.end},           {"windows", phase.windows}, {"why", json_of(phase.why)}};
+}
+
+Why read_inner_why(Fields& of) {
+  const ordered_json why = of.get<ordered_json>("why");
+  Fields parts(why);
+  Why read = read_why(parts);
+  if (!parts.wrong().empty()) of.note(parts.wrong());
+  return read;
+}
+
+model::RoofPhase read_phase(Fields& fields) {
+  model::RoofPhase phase;
+  phase.function = fields.get<std::string>("function");
+  phase.binary = fields.get<std::string>("binary");
+  phase.start = fields.amount("start");
+  phase.end = fields.amount("end");
+  phase.windows = fields.get<std::size_t>("windows");
+  phase.why = read_inner_why(fields);
+  return phase;
+}
+
 ordered_json json_of(const LoopWork& loop) {
   const LoopFacts& facts = loop.facts;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> code;
@@ -193,6 +217,9 @@ std::string analysis_json(const KeptAnalysis& analysis) {
                     {"code", ordered_json::array()}};
   for (const auto& [key, why] : analysis.verdicts)
     json["verdicts"].push_back({{"name", key.name}, {"binary", key.binary}, {"why", json_of(why)}});
+  for (const auto& [start, why] : analysis.slices)
+    json["slices"].push_back({{"start", start}, {"why", json_of(why)}});
+  for (const model::RoofPhase& phase : analysis.phases) json["phases"].push_back(json_of(phase));
   for (const LoopWork& loop : analysis.loops) json["loops"].push_back(json_of(loop));
   for (const AnnotatedFunction& function : analysis.code) json["code"].push_back(json_of(function));
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -206,11 +233,16 @@ Result<KeptAnalysis> read_analysis(const std::string& where, const std::string& 
   if (wrong.empty())
     wrong = read_each(fields, "verdicts", [&](Fields& part) {
       const FunctionKey key{part.get<std::string>("name"), part.get<std::string>("binary")};
-      const ordered_json why = part.get<ordered_json>("why");
-      Fields parts(why);
-      analysis.verdicts[key] = read_why(parts);
-      if (!parts.wrong().empty()) part.note(parts.wrong());
+      analysis.verdicts[key] = read_inner_why(part);
     });
+  // Files of older versions lack them.
+  if (wrong.empty() && fields.find("slices") != nullptr)
+    wrong = read_each(fields, "slices", [&](Fields& part) {
+      analysis.slices.emplace_back(part.amount("start"), read_inner_why(part));
+    });
+  if (wrong.empty() && fields.find("phases") != nullptr)
+    wrong = read_each(fields, "phases",
+                      [&](Fields& part) { analysis.phases.push_back(read_phase(part)); });
   if (wrong.empty())
     wrong = read_each(fields, "loops",
                       [&](Fields& part) { analysis.loops.push_back(read_loop(part)); });

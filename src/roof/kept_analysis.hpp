@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/annotation.hpp"
+#include "model/roof_report.hpp"
 #include "model/verdict.hpp"
 #include "roof/counted_work.hpp"
 
@@ -21,6 +21,8 @@ using Verdicts = std::map<FunctionKey, model::Why>;
 
 struct KeptAnalysis {
   Verdicts verdicts;
+  std::vector<std::pair<double, model::Why>> slices;  // by their start, in seconds
+  std::vector<model::RoofPhase> phases;
   std::vector<LoopWork> loops;
   std::vector<model::AnnotatedFunction> code;
 };

@@ -49,6 +49,35 @@ void use_memory(std::optional<model::Work>& work) {
   if (work) work->levels = {};
 }
 
+// Blocks by binary and address.
+using BlockLevels = std::map<std::string, std::map<std::uint64_t, LevelBytes>>;
+
+BlockLevels blocks_of(const sample::RunCounts& modelled) {
+  BlockLevels blocks;
+  for (const sample::BlockCounts& block : modelled.blocks) {
+    const auto levels = levels_in(block.counts);
+    const auto [entry, is_new] = blocks[block.binary].try_emplace(block.address, levels);
+    if (!is_new) entry->second += levels;
+  }
+  return blocks;
+}
+
+// Nothing where none of its blocks ran in the modelled run.
+LevelBytes levels_of(const LoopWork& loop, const BlockLevels& blocks) {
+  LevelBytes sum;
+  const auto binary = blocks.find(loop.function.binary);
+  if (binary == blocks.end()) return sum;
+  for (const CodeRange& range : loop.code)
+    for (auto block = binary->second.lower_bound(range.start);
+         block != binary->second.end() && block->first < range.end; ++block) {
+      if (sum.is_known())
+        sum += block->second;
+      else
+        sum = block->second;
+    }
+  return sum;
+}
+
 }  // namespace
 
 Result<sample::RunCounts> run_levels(const std::vector<std::string>& command,
@@ -59,6 +88,7 @@ Result<sample::RunCounts> run_levels(const std::vector<std::string>& command,
   request.command = command;
   request.streams = streams;
   request.split = source::Split::thread_functions;
+  request.with_blocks = true;
   request.model = &geometry;
   LOFT_TRY(const auto run, source::virtual_pmu::prepare(request));
   return source::watch(*run, request, {});
@@ -77,6 +107,8 @@ void add_levels(const sample::RunCounts& modelled, CountedWork& counted) {
     function.work->levels = found->second;
     found->second = {0, 0, 0};  // of several functions of this name the first has it all
   }
+  const BlockLevels blocks = blocks_of(modelled);
+  for (LoopWork& loop : counted.loops) loop.work.levels = levels_of(loop, blocks);
   std::map<std::uint32_t, LevelBytes> threads;  // each once, in the order of their numbers
   for (const sample::ThreadCounts& thread : modelled.threads) {
     const auto levels = levels_in(thread.counts);
@@ -99,7 +131,11 @@ CountedWork with_bytes_of_memory(CountedWork counted) {
   use_memory(counted.total);
   for (ThreadWork& thread : counted.threads) use_memory(thread.work);
   for (FunctionWork& function : counted.functions) use_memory(function.work);
-  counted.loops.clear();
+  std::erase_if(counted.loops, [](const LoopWork& loop) { return !loop.work.levels.dram; });
+  for (LoopWork& loop : counted.loops) {
+    loop.work.bytes = *loop.work.levels.dram;
+    loop.work.levels = {};
+  }
   counted.bytes_are_of_memory = true;
   return counted;
 }

@@ -22,14 +22,15 @@ namespace loft::roof {
                                                    StandardStreams streams,
                                                    const core::MachineGeometry& geometry);
 
-// By function, and by thread where both runs have the same number of them. Loops get none.
+// By function and loop, and by thread where both runs have the same number of them. A loop has what
+// its blocks have, inner loops included.
 void add_levels(const sample::RunCounts& modelled, CountedWork& counted);
 
 // Which bytes the work has.
 [[nodiscard]] BytesAt bytes_of(const CountedWork& counted);
 
-// The bytes of memory in the place of those that the core loads and stores: what has none, and
-// loops, are then not known.
+// The bytes of memory in the place of those that the core loads and stores: what has none is then
+// not known, and loops without are left out.
 [[nodiscard]] CountedWork with_bytes_of_memory(CountedWork counted);
 
 }  // namespace loft::roof

@@ -10,8 +10,6 @@ namespace {
 using model::Scope;
 using model::Subject;
 
-constexpr double kWorthAPoint = 0.001;  // of the time, or of the instructions
-
 sample::Weight sum_of(const std::map<std::uint64_t, sample::Weight>& addresses) {
   sample::Weight sum;
   for (const auto& [address, weight] : addresses) sum += weight;
@@ -28,8 +26,7 @@ void set_time(const Subject& function, const sample::Weight& met, const sample::
   loop.concurrency = function.concurrency;
   loop.origin = function.origin;
   loop.time_error = sample::share_error(std::min(1.0, loop.share_of_time), met.samples);
-  if (loop.loop->iterations > 0)
-    loop.loop->cycles = loop.seconds * loop.concurrency * frequency_hz / loop.loop->iterations;
+  set_cycles(frequency_hz, loop);
 }
 
 }  // namespace
@@ -49,6 +46,11 @@ sample::Weight weight_in(const std::map<std::uint64_t, sample::Weight>& addresse
          met != addresses.end() && met->first < range.end; ++met)
       sum += met->second;
   return sum;
+}
+
+void set_cycles(double frequency_hz, Subject& loop) {
+  if (!loop.loop || loop.loop->iterations <= 0 || loop.seconds <= 0 || loop.time_is_shared) return;
+  loop.loop->cycles = loop.seconds * loop.concurrency * frequency_hz / loop.loop->iterations;
 }
 
 void add_loop_subjects(const std::vector<LoopWork>& loops, const AddressTimes& times,
@@ -73,8 +75,8 @@ void add_loop_subjects(const std::vector<LoopWork>& loops, const AddressTimes& t
     if (function != functions.end() && met != times.end())
       set_time(function->second, weight_in(met->second, loop.code), sum_of(met->second),
                frequency_hz, subject);
-    if (subject.share_of_time >= kWorthAPoint ||
-        loop.work.instructions.value_or(0) >= kWorthAPoint * instructions)
+    if (subject.share_of_time >= kLoopWorthAPoint ||
+        loop.work.instructions.value_or(0) >= kLoopWorthAPoint * instructions)
       subjects.push_back(std::move(subject));
   }
 }

@@ -15,6 +15,9 @@
 
 namespace loft::roof {
 
+// A loop that took, or did, a smaller share of the run is no point of its own.
+inline constexpr double kLoopWorthAPoint = 0.001;
+
 // Samples of functions by address in the binary.
 using AddressTimes = std::map<FunctionKey, std::map<std::uint64_t, sample::Weight>>;
 [[nodiscard]] AddressTimes addresses_of(const NativeProfile& native);
@@ -22,6 +25,9 @@ using AddressTimes = std::map<FunctionKey, std::map<std::uint64_t, sample::Weigh
 // What samples met in some code of a function.
 [[nodiscard]] sample::Weight weight_in(const std::map<std::uint64_t, sample::Weight>& addresses,
                                        const std::vector<CodeRange>& code);
+
+// Cycles of an iteration, of a loop whose time is known to be its own.
+void set_cycles(double frequency_hz, model::Subject& loop);
 
 // Adds a subject for each loop that is worth one: that took a thousandth of the time, or did as
 // much of the run's instructions. Functions are among the subjects already.

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "roof/work_events.hpp"
+#include "source/virtual/lines.hpp"
 
 namespace loft::roof {
 namespace {
@@ -55,16 +56,21 @@ class VectorUse {
   double masked_ = 0;
 };
 
+std::optional<std::size_t> taken_among(std::span<const std::string> names) {
+  const auto taken = std::ranges::find_if(
+      names, [](const std::string& name) { return name.ends_with(kTakenEvent); });
+  if (taken == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(taken - names.begin());
+}
+
 class BlockReader {
  public:
   explicit BlockReader(const sample::RunCounts& counted)
       : names_(names_of(counted)), columns_(names_) {
-    const auto taken = std::ranges::find_if(
-        names_, [](const std::string& name) { return name.ends_with(kTakenEvent); });
-    if (taken != names_.end()) taken_ = static_cast<std::size_t>(taken - names_.begin());
+    taken_ = taken_among(names_);
   }
 
-  [[nodiscard]] bool can_read() const { return taken_ && columns_.instructions(); }
+  [[nodiscard]] bool can_read() const { return can_find_loops(names_); }
 
   void add(const sample::BlockCounts& block, FunctionBlocks& to) const {
     const auto work = columns_.work_in(block.counts);
@@ -195,6 +201,11 @@ std::optional<double> trips_of(const Loop& loop, const FlowGraph& graph,
   return static_cast<double>(loop.iterations) / static_cast<double>(entries);
 }
 
+bool can_find_loops(std::span<const std::string> events) {
+  const WorkColumns columns(events);
+  return taken_among(events) && columns.are_complete() && columns.instructions();
+}
+
 std::vector<LoopWork> loops_of(const sample::RunCounts& counted, const LineAt& line_at) {
   constexpr double kWorthLines = 0.001;  // of all instructions
   const BlockReader reader(counted);
@@ -212,6 +223,14 @@ std::vector<LoopWork> loops_of(const sample::RunCounts& counted, const LineAt& l
     mark_remainders(std::span(loops).subspan(before));
   }
   return loops;
+}
+
+std::vector<LoopWork> loops_with_lines(const sample::RunCounts& counted) {
+  source::virtual_pmu::LineFinder lines;
+  return loops_of(counted, [&](const std::string& binary, std::uint64_t address) {
+    auto found = lines.find(binary, address);
+    return CodeLine{std::move(found.file), found.line};
+  });
 }
 
 }  // namespace loft::roof

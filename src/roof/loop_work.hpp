@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,6 @@
 #include "sample/counting.hpp"
 
 namespace loft::roof {
-
-// Beside the events of the work, what tells how control went on behind a block.
-inline constexpr std::string_view kTakenEvent = "branches_taken";
 
 // Blocks of one function, with how often each ran and its direct branch was taken.
 struct RunBlock {
@@ -40,9 +38,14 @@ struct CodeLine {
 };
 using LineAt = std::function<CodeLine(const std::string& binary, std::uint64_t address)>;
 
+// Whether loops can be found in counts of these events.
+[[nodiscard]] bool can_find_loops(std::span<const std::string> events);
+
 // Nothing where the counts lack an event. Loops that do a thousandth of all instructions, or more,
 // get their lines in the file that their header is in.
 [[nodiscard]] std::vector<LoopWork> loops_of(const sample::RunCounts& counted,
                                              const LineAt& line_at = {});
+// With lines by debug information of this machine.
+[[nodiscard]] std::vector<LoopWork> loops_with_lines(const sample::RunCounts& counted);
 
 }  // namespace loft::roof

@@ -21,7 +21,6 @@
 #include "source/perf_events/counting.hpp"
 #include "source/several_runs.hpp"
 #include "source/virtual/counting.hpp"
-#include "source/virtual/lines.hpp"
 #include "source/watch.hpp"
 
 namespace loft::roof {
@@ -136,11 +135,7 @@ Result<CountedWork> count_second(const Target& target, RepeatStreams& streams,
         native, "its second run, under the virtual PMU, was interrupted: what it did is not known");
   LOFT_CHECK(check_second(native, counts, streams, target));
   CountedWork work = counted_work(counts);
-  source::virtual_pmu::LineFinder lines;
-  work.loops = loops_of(counts, [&](const std::string& binary, std::uint64_t address) {
-    auto found = lines.find(binary, address);
-    return CodeLine{std::move(found.file), found.line};
-  });
+  work.loops = loops_with_lines(counts);
   code = code_of(counts);
   return work;
 }
@@ -154,6 +149,7 @@ Result<void> model_time(const source::virtual_pmu::WindowKeeper& keeper,
   LOFT_TRY(measured.account, account_of(kept.windows, kept.functions, here));
   LOFT_CHECK(add_loops(kept, measured.counted.loops, here, *measured.account));
   measured.phases = phases_of(kept.windows, here.timer);
+  measured.phase_functions = kept.functions;
   return add_waits(kept, here.timer.core(), measured.code);
 }
 

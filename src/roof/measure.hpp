@@ -43,8 +43,9 @@ struct Measured {
   std::optional<Account> account;    // of the time that a model gives its functions and loops
   std::optional<Account> elsewhere;  // the same on another machine, where that was asked for
   std::vector<Phase> phases;         // of that time, as the program went on
-  CodeByFunction code;               // that ran; nothing where the virtual PMU did not count
-  KeptAnalysis kept;                 // of a recording, in the place of account and code
+  std::vector<source::virtual_pmu::WindowKeeper::Function> phase_functions;  // that they name
+  CodeByFunction code;  // that ran; nothing where the virtual PMU did not count
+  KeptAnalysis kept;    // of a recording, in the place of account and code
 };
 
 // A program that fails, or that somebody ends, is measured up to there; what is then not known is

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "roof/run_file.hpp"
 #include "roof/work_events.hpp"
 #include "source/virtual/recording.hpp"
 
@@ -49,7 +50,7 @@ Result<CountedRun> run_once(const std::vector<std::string>& command, const std::
   request.version = LOFT_VERSION;
   request.command_line = {"loft", "roof"};
   request.command_line.insert(request.command_line.end(), command.begin(), command.end());
-  LOFT_TRY(const auto result, source::virtual_pmu::record(request));
+  LOFT_TRY(const auto result, source::virtual_pmu::record(request, loop_features));
   if (result.broken) return Failure(*result.broken);
   LOFT_TRY(const auto recording, source::Recording::open(request.output));
   LOFT_TRY(CountedRun run, read_counted(*recording));

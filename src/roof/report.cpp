@@ -85,8 +85,14 @@ std::vector<model::AnnotatedFunction> listed(const Measured& measured,
   return annotate(measured.code, addresses_of(measured.native), points, functions, sources);
 }
 
-void apply(const Verdicts& verdicts, std::vector<Subject>& subjects) {
+void apply(const KeptAnalysis& kept, std::vector<Subject>& subjects) {
+  const Verdicts& verdicts = kept.verdicts;
   for (Subject& subject : subjects) {
+    if (subject.scope == Scope::slice) {
+      const auto slice =
+          std::ranges::find(kept.slices, subject.start, &std::pair<double, model::Why>::first);
+      if (slice != kept.slices.end()) subject.why = slice->second;
+    }
     const bool is_part = subject.scope == Scope::function || subject.loop;
     if (!is_part && subject.scope != Scope::run) continue;
     const auto found = verdicts.find(is_part ? part_key(subject) : FunctionKey{});
@@ -135,7 +141,7 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
   Joined joined = join(native.times(), measured.counted);
   std::ranges::move(joined.notes, std::back_inserter(report.notes));
   const bool is_short = joined.is_short;
-  if (wanted.all_loops) report.least_loop = 0.001;
+  if (wanted.all_loops) report.least_loop = kLoopWorthAPoint;
   report.shows_what_if = wanted.what_if;
   add_loop_subjects(measured.counted.loops, addresses_of(native), machine.frequency_hz,
                     joined.subjects);
@@ -150,10 +156,14 @@ RoofReport report_of(const Measured& measured, const model::Machine& machine,
             {machine.frequency_hz, report.wall_seconds, able_seconds(report.schedule)},
             joined.subjects);
   else
-    apply(measured.kept.verdicts, joined.subjects);
-  if (measured.counted.total)
-    explain_slices(measured.phases, measured.counted.total->instructions.value_or(0),
-                   joined.subjects);
+    apply(measured.kept, joined.subjects);
+  report.phases = measured.kept.phases;
+  if (measured.counted.total && !measured.phases.empty()) {
+    const double instructions = measured.counted.total->instructions.value_or(0);
+    explain_slices(measured.phases, instructions, joined.subjects);
+    report.phases =
+        stretches_of(measured.phases, measured.phase_functions, instructions, joined.subjects);
+  }
   place(report, std::move(joined.subjects), machine, wanted);
   if (!is_short) report.advice = model::advice(report.chart);
   if (wanted.code) report.code = listed(measured, report.chart.points, wanted);
@@ -200,6 +210,8 @@ RoofReport report_of(CountedRun run, const model::Machine& machine, const Wanted
   report.counts_from = "virtual PMU, exact";
   report.time_is_estimated = true;
   report.notes = std::move(run.notes);
+  if (wanted.all_loops) report.least_loop = kLoopWorthAPoint;
+  for (Subject& subject : run.subjects) set_cycles(machine.frequency_hz, subject);
   place(report, std::move(run.subjects), machine, wanted);
   return report;
 }
@@ -212,6 +224,8 @@ KeptAnalysis analysis_of(const Measured& measured, const model::Machine& machine
     if (!subject.why) continue;
     if (subject.scope == Scope::run)
       analysis.verdicts[FunctionKey{}] = *subject.why;
+    else if (subject.scope == Scope::slice)
+      analysis.slices.emplace_back(subject.start, *subject.why);
     else if (subject.scope == Scope::function || subject.loop)
       analysis.verdicts[part_key(subject)] = *subject.why;
   }
@@ -221,6 +235,7 @@ KeptAnalysis analysis_of(const Measured& measured, const model::Machine& machine
     if (point.subject.loop) points.insert(part_key(point.subject));
   for (const LoopWork& loop : measured.counted.loops)
     if (points.contains(loop_key(loop.function, loop.facts))) analysis.loops.push_back(loop);
+  analysis.phases = std::move(report.phases);
   analysis.code = std::move(report.code);
   return analysis;
 }

@@ -6,6 +6,9 @@
 #include "base/text.hpp"
 #include "event/recording_schema.hpp"
 #include "machine/file.hpp"
+#include "roof/loop_time.hpp"
+#include "roof/loop_work.hpp"
+#include "roof/work_events.hpp"
 #include "roof/work_json.hpp"
 
 namespace loft::roof {
@@ -156,6 +159,33 @@ Features features_of(const sample::RunCounts& native, const CountedWork& counted
           {kAnalysisSection, to_bytes(analysis_json(analysis))}};
 }
 
+Features loop_features(const sample::RunCounts& blocks) {
+  std::vector<std::string> names;
+  for (const sample::CountedEvent& event : blocks.events) names.push_back(event.name);
+  const WorkColumns columns(names);
+  if (!can_find_loops(names)) return {};
+  double all = 0;
+  for (const sample::BlockCounts& block : blocks.blocks)
+    if (const auto work = columns.work_in(block.counts)) all += work->instructions.value_or(0);
+  KeptAnalysis analysis;
+  analysis.loops = loops_with_lines(blocks);
+  std::erase_if(analysis.loops, [&](const LoopWork& loop) {
+    return loop.work.instructions.value_or(0) < kLoopWorthAPoint * all;
+  });
+  return {{kAnalysisSection, to_bytes(analysis_json(analysis))}};
+}
+
+Result<std::optional<KeptAnalysis>> read_kept_analysis(const source::Recording& recording) {
+  const std::string* text = find_feature(recording, kAnalysisSection);
+  if (text == nullptr) return std::nullopt;
+  LOFT_TRY(KeptAnalysis analysis, read_analysis(recording.summary().path, *text));
+  return analysis;
+}
+
+bool is_kept_run(const source::Recording& recording) {
+  return find_feature(recording, kWorkSection) != nullptr;
+}
+
 Result<KeptRun> read_run(const source::Recording& recording) {
   const std::string& path = recording.summary().path;
   const std::string* work = find_feature(recording, kWorkSection);
@@ -167,8 +197,9 @@ Result<KeptRun> read_run(const source::Recording& recording) {
   KeptRun kept;
   LOFT_CHECK(read_work(path, *work, kept));
   LOFT_TRY(kept.machine, machine::from_json(*machine, path));
-  if (const std::string* analysis = find_feature(recording, kAnalysisSection)) {
-    LOFT_TRY(kept.analysis, read_analysis(path, *analysis));
+  LOFT_TRY(auto analysis, read_kept_analysis(recording));
+  if (analysis) {
+    kept.analysis = *std::move(analysis);
     kept.counted.loops = std::move(kept.analysis.loops);
   }
   return kept;

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ using Features = std::map<std::uint32_t, std::vector<std::byte>>;
                                    const model::Machine& machine,
                                    const KeptAnalysis& analysis = {});
 
+// Of a recording by the virtual PMU (roof/virtual_recording.hpp): its loops, by what its basic
+// blocks counted. Nothing where the events do not suffice.
+[[nodiscard]] Features loop_features(const sample::RunCounts& blocks);
+// Nothing where the recording has no such section.
+[[nodiscard]] Result<std::optional<KeptAnalysis>> read_kept_analysis(
+    const source::Recording& recording);
+
 struct KeptRun {
   sample::RunCounts native;
   CountedWork counted;
@@ -32,6 +40,8 @@ struct KeptRun {
   KeptAnalysis analysis;  // empty in files of older versions
 };
 
+// Whether `loft roof -o FILE.data` wrote it.
+[[nodiscard]] bool is_kept_run(const source::Recording& recording);
 // A recording that `loft roof -o FILE.data` wrote. Any other is an error that says so.
 [[nodiscard]] Result<KeptRun> read_run(const source::Recording& recording);
 

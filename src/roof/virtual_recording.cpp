@@ -9,6 +9,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "event/recording_schema.hpp"
+#include "roof/loop_work.hpp"
+#include "roof/run_file.hpp"
 #include "source/file/loft_facts.hpp"
 #include "source/file/profile_recording.hpp"
 #include "source/file/tasks.hpp"
@@ -104,6 +106,12 @@ Result<void> read_functions(const source::Recording& recording, VirtualRun& run)
   return {};
 }
 
+std::string why_no_loops(const std::vector<std::string>& events) {
+  return can_find_loops(events)
+             ? "loops are not shown: an older version of loft, which did not keep them, recorded it"
+             : fmt::format("loops are not shown: '{}' was not recorded", kTakenEvent);
+}
+
 }  // namespace
 
 bool is_counted(const source::Recording& recording) {
@@ -123,6 +131,11 @@ Result<CountedRun> read_counted(const source::Recording& recording) {
   run.start = table.first_time;
   read_threads(table, run);
   LOFT_CHECK(read_functions(recording, run));
+  LOFT_TRY(auto analysis, read_kept_analysis(recording));
+  if (analysis)
+    run.loops = std::move(analysis->loops);
+  else
+    counted.notes.push_back(why_no_loops(names_of(recording)));
   counted.subjects = subjects_of(run);
   const model::Subject& whole = counted.subjects.front();
   double cpu_seconds = 0;

@@ -64,10 +64,11 @@ struct VirtualRun {
   std::vector<VirtualThread> threads;
   std::vector<VirtualFunction> functions;
   std::vector<VirtualSlice> slices;
+  std::vector<LoopWork> loops;
 };
 
-// The run, its threads, functions and slices, in the time that they would have taken without the
-// engine.
+// The run, its threads, functions, loops and slices, in the time that they would have taken without
+// the engine.
 [[nodiscard]] std::vector<model::Subject> subjects_of(const VirtualRun& run);
 
 }  // namespace loft::roof

@@ -38,6 +38,7 @@ void add_x87(Done& done, double n) {
 }
 void add_divisions(Done& done, double n) { done.work.flops_div += n; }
 void add_roots(Done& done, double n) { done.work.flops_sqrt += n; }
+void add_integer(Done& done, double n) { *done.work.int_ops += n; }
 void add_branches(Done& done, double n) { done.engine.branches += n; }
 void add_searches(Done& done, double n) { done.engine.searches += n; }
 
@@ -48,7 +49,7 @@ void add_width(Done& done, double n) {
 }
 
 using Widths = model::FlopsByWidth;
-constexpr std::array<WorkEvent, 21> kEvents{{
+constexpr std::array<WorkEvent, 22> kEvents{{
     {"instructions", true, add_instructions},
     {"load_bytes", true, add_bytes},
     {"store_bytes", true, add_bytes},
@@ -66,6 +67,7 @@ constexpr std::array<WorkEvent, 21> kEvents{{
     {"class_x87_arith", true, add_x87},
     {"flops_div", true, add_divisions, false},
     {"flops_sqrt", true, add_roots, false},
+    {"int_ops", true, add_integer, false},
     {"branches", false, add_branches},
     {"branches_indirect_jump", false, add_searches},
     {"branches_indirect_call", false, add_searches},
@@ -93,7 +95,9 @@ double without_engine(double seconds, double engine_seconds) {
 }
 
 std::string work_event_names() { return names_of(false); }
-std::string work_and_engine_event_names() { return names_of(true); }
+std::string work_and_engine_event_names() {
+  return names_of(true) + "," + std::string(kTakenEvent);
+}
 
 Result<std::vector<event::Event>> virtual_events(const std::string& names) {
   event::ResolverOptions options;
@@ -108,6 +112,7 @@ WorkColumns::WorkColumns(std::span<const std::string> names) {
     auto& column = columns_.emplace_back();
     if (found != names.end()) column = static_cast<std::size_t>(found - names.begin());
     if (event.add == add_instructions) instructions_ = column;
+    if (event.add == add_integer) int_ops_ = column;
     if (event.is_work && event.is_needed && !column) is_complete_ = false;
   }
 }
@@ -118,6 +123,7 @@ Done WorkColumns::done_in(std::span<const std::uint64_t> counts) const {
     if (columns_[i] && *columns_[i] < counts.size())
       kEvents[i].add(done, static_cast<double>(counts[*columns_[i]]));
   if (!instructions_) done.work.instructions.reset();
+  if (!int_ops_) done.work.int_ops.reset();
   return done;
 }
 
@@ -129,6 +135,7 @@ std::optional<model::Work> WorkColumns::work_in(std::span<const sample::Count> c
     if (!kEvents[i].is_work) continue;
     const bool is_there =
         columns_[i] && *columns_[i] < counts.size() && counts[*columns_[i]].is_available();
+    if (!is_there && kEvents[i].add == add_integer) done.work.int_ops.reset();
     if (!is_there && !kEvents[i].is_needed) continue;
     const bool is_instructions = columns_[i] == instructions_;
     if (!is_there && !is_instructions) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -30,12 +31,16 @@ struct EngineWork {
 // `seconds` that a program took under the engine, without those that the engine took.
 [[nodiscard]] double without_engine(double seconds, double engine_seconds);
 
+// Beside the events of the work, what tells how control went on behind a block: for loops.
+inline constexpr std::string_view kTakenEvent = "branches_taken";
+
 struct Done {
   model::Work work;
   EngineWork engine;
 };
 
-// Names for --events, as the virtual PMU spells them: those of the work, and those of the engine.
+// Names for --events, as the virtual PMU spells them: those of the work; with those of the engine
+// and of loops.
 [[nodiscard]] std::string work_event_names();
 [[nodiscard]] std::string work_and_engine_event_names();
 
@@ -64,6 +69,7 @@ class WorkColumns {
  private:
   std::vector<std::optional<std::size_t>> columns_;  // by event
   std::optional<std::size_t> instructions_;
+  std::optional<std::size_t> int_ops_;  // absent in recordings of older versions
   bool is_complete_ = true;
 };
 

@@ -59,8 +59,11 @@ ordered_json json_of(const std::optional<Work>& work) {
   visit(*work, put);
   visit_later(*work, put);
   if (work->levels.is_known()) json["levels"] = json_of(work->levels);
-  json["instructions"] =
-      work->instructions ? ordered_json(*work->instructions) : ordered_json(nullptr);
+  const auto put_optional = [&](const char* name, std::optional<double> value) {
+    json[name] = value ? ordered_json(*value) : ordered_json(nullptr);
+  };
+  put_optional("instructions", work->instructions);
+  put_optional("int_ops", work->int_ops);
   return json;
 }
 
@@ -74,10 +77,13 @@ std::optional<Work> Fields::work(const char* name) {
   visit_later(work, [&](const char* part, double& value) {
     if (parts.find(part) != nullptr) value = parts.amount(part);
   });
-  const ordered_json* instructions = parts.find("instructions");
-  work.instructions.reset();
-  if (instructions != nullptr && !instructions->is_null())
-    work.instructions = parts.amount("instructions");
+  const auto optional_amount = [&](const char* part) -> std::optional<double> {
+    const ordered_json* value = parts.find(part);
+    if (value == nullptr || value->is_null()) return std::nullopt;
+    return parts.amount(part);
+  };
+  work.instructions = optional_amount("instructions");
+  work.int_ops = optional_amount("int_ops");
   if (const ordered_json* levels = parts.find("levels")) read_levels(*levels, work.levels, parts);
   if (!parts.wrong().empty()) note(parts.wrong());
   return work;

@@ -31,6 +31,9 @@ std::uint32_t row_of(const AnnotatedFunction& function, std::uint64_t address) {
 
 std::string head_of(const AnnotatedFunction& function) {
   if (function.samples == 0) return function.binary;
+  if (function.seconds <= 0)
+    return fmt::format("{}: ~{:.1f} % of all samples, {} of them", function.binary,
+                       function.share_of_time * 100, function.samples);
   return fmt::format("{}: ~{:.1f} % of the time, ~{}, {} samples", function.binary,
                      function.share_of_time * 100, format_seconds(function.seconds),
                      function.samples);
@@ -59,13 +62,32 @@ PageCode page_code(const AnnotatedFunction& function) {
   return code;
 }
 
+// The function as the samples of another event have it.
+static AnnotatedFunction of_event(AnnotatedFunction function, std::size_t other,
+                                  const std::string& event) {
+  function.name += " (" + event + ")";
+  function.samples = function.others[other].samples;
+  function.share_of_time = function.others[other].share;
+  for (AnnotatedInstruction& each : function.code) {
+    each.samples = each.others[other].samples;
+    each.share = each.others[other].share;
+  }
+  return function;
+}
+
 Result<std::string> annotate_html(const model::Annotation& annotation) {
   PageData page;
   page.title = annotation.functions.empty() ? "code" : annotation.functions.front().name;
   page.command = loft::join(annotation.command, " ");
-  page.source = fmt::format("counts: {}; time: native run", annotation.counts_from);
-  for (const AnnotatedFunction& function : annotation.functions)
+  page.source =
+      annotation.events.empty()
+          ? fmt::format("counts: {}; time: native run", annotation.counts_from)
+          : fmt::format("in the place of the time: samples of {}", annotation.events.front());
+  for (const AnnotatedFunction& function : annotation.functions) {
     page.codes.push_back(page_code(function));
+    for (std::size_t i = 0; i < function.others.size(); ++i)
+      page.codes.push_back(page_code(of_event(function, i, annotation.events[i + 1])));
+  }
   for (const std::string& note : annotation.notes)
     page.warnings.push_back({WarningKind::note, note});
   return page_html(page);

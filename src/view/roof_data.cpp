@@ -47,6 +47,15 @@ ordered_json run_json(const RoofReport& report) {
                     {"counts", report.counts_from},  {"time", report.time_from()},
                     {"notes", report.notes},         {"advice", report.advice}};
   json["ops"] = ops_name(report.chart.roofline.work);
+  json["phases"] = ordered_json::array();
+  for (const model::RoofPhase& phase : report.phases)
+    json["phases"].push_back({{"function", phase.function.empty() ? ordered_json(nullptr)
+                                                                  : ordered_json(phase.function)},
+                              {"binary", phase.binary},
+                              {"start_s", phase.start},
+                              {"end_s", phase.end},
+                              {"windows", phase.windows},
+                              {"why", why_json(phase.why)}});
   json["what_if"] = what_if_json(what_if_of(report.chart.points));
   if (!report.label.empty()) json["run"] = report.label;
   for (const sample::EnergyUsed& used : report.energy) {
@@ -116,6 +125,7 @@ ordered_json point_json(const RoofPoint& point, const RoofReport& report) {
   json["bytes"] = work ? ordered_json(work->bytes) : ordered_json(nullptr);
   if (work && work->flops_x87 > 0) json["flops_x87"] = work->flops_x87;
   json["instructions"] = or_null(work ? work->instructions : std::nullopt);
+  json["int_ops"] = or_null(work ? work->int_ops : std::nullopt);
   // No sample met it: how long it took is not known.
   const bool has_time = subject.seconds > 0;
   json["seconds"] = has_time ? ordered_json(subject.seconds) : ordered_json(nullptr);

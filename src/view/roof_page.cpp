@@ -346,7 +346,8 @@ Result<std::string> roof_html(std::span<const RoofReport> runs, const RoofProfil
   if (PageTable regions = table_of("Regions", Scope::region, runs);
       !regions.columns.front().texts.empty())
     page.tables.push_back(std::move(regions));
-  for (auto& table : {levels_table(runs), loops_table(runs), what_if_table(runs)})
+  for (auto& table :
+       {levels_table(runs), loops_table(runs), phases_table(runs), what_if_table(runs)})
     if (table) page.tables.push_back(*table);
   for (const RoofReport& run : runs)
     for (const model::AnnotatedFunction& function : run.code)

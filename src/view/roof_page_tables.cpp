@@ -98,6 +98,31 @@ std::optional<PageTable> loops_table(std::span<const RoofReport> runs) {
   return columns.table(runs.size() > 1);
 }
 
+std::optional<PageTable> phases_table(std::span<const RoofReport> runs) {
+  PageColumn run{.name = "run", .form = CellForm::text};
+  PageColumn start{.name = "from", .form = CellForm::seconds};
+  PageColumn end{.name = "to", .form = CellForm::seconds};
+  PageColumn who{.name = "function", .form = CellForm::text, .help = "empty: the whole program"};
+  WhyColumns why;
+  for (const RoofReport& report : runs)
+    for (const model::RoofPhase& phase : report.phases) {
+      run.texts.push_back(report.label);
+      start.numbers.push_back(phase.start);
+      end.numbers.push_back(phase.end);
+      for (PageColumn* column : {&start, &end}) column->origins.push_back(sample::Origin::modelled);
+      who.texts.push_back(phase.function);
+      model::Subject subject;
+      subject.why = phase.why;
+      why.add(subject);
+    }
+  if (who.texts.empty()) return std::nullopt;
+  PageTable table{"Over time", {}, {}};
+  if (runs.size() > 1) table.columns.push_back(run);
+  for (const PageColumn* column : {&start, &end, &who, &why.why, &why.gain, &why.evidence})
+    table.columns.push_back(*column);
+  return table;
+}
+
 std::optional<PageTable> what_if_table(std::span<const RoofReport> runs) {
   PageColumn run{.name = "run", .form = CellForm::text};
   PageColumn cause{.name = "without", .form = CellForm::text};
@@ -143,10 +168,13 @@ std::optional<PageTable> levels_table(std::span<const RoofReport> runs) {
   for (const RoofReport& report : runs)
     for (const RoofPoint& point : report.chart.points) {
       const model::Scope scope = point.subject.scope;
-      if (scope != model::Scope::run && scope != model::Scope::function) continue;
+      const auto& loop = point.subject.loop;
+      if (scope != model::Scope::run && scope != model::Scope::function && !loop) continue;
       for (const model::LevelPoint& at : point.levels) {
         run.texts.push_back(report.label);
-        who.texts.push_back(scope == model::Scope::run ? "" : point.subject.name);
+        who.texts.push_back(scope == model::Scope::run ? ""
+                            : loop ? point.subject.name + ", loop " + name_of(*loop)
+                                   : point.subject.name);
         level.texts.push_back(at.level);
         bytes.numbers.push_back(at.bytes);
         intensity.numbers.push_back(or_unknown(at.intensity));

@@ -23,6 +23,8 @@ struct WhyColumns {
 
 // Loops of all runs; nothing where none was found.
 [[nodiscard]] std::optional<PageTable> loops_table(std::span<const RoofReport> runs);
+// How causes changed while a run went on; nothing where they did not.
+[[nodiscard]] std::optional<PageTable> phases_table(std::span<const RoofReport> runs);
 // What each cause costs the whole program and its functions; nothing where no cause is known.
 [[nodiscard]] std::optional<PageTable> what_if_table(std::span<const RoofReport> runs);
 // Bytes of the run and of its functions at each level of memory; nothing where no model told them.

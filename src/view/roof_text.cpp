@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -156,6 +157,9 @@ std::string level_lines(const RoofReport& report) {
     const RoofPoint& point = report.chart.points[index];
     if (point.subject.share_of_time >= kWorthALine)
       add("  " + short_name(printable(point.subject.name), kNameWidth - 2), point);
+    for (const RoofPoint& loop : report.chart.points)
+      if (is_of(loop.subject, point.subject) && loop.subject.share_of_time >= report.least_loop)
+        add(short_name(printable("    loop " + name_of(*loop.subject.loop)), kNameWidth), loop);
   }
   if (text.empty()) return {};
   return fmt::format("{:<{}} {:>5} {:>10} {:>9} {:>12} {:>9}\n", "bytes at each level", kNameWidth,
@@ -191,6 +195,35 @@ std::string why_lines(const RoofReport& report) {
         add("  loop " + name_of(*point.subject.loop), *point.subject.why);
   }
   return text;
+}
+
+// How the causes changed while it ran.
+std::string phase_lines(const RoofReport& report) {
+  constexpr std::size_t kMostOfOne = 8;  // more is a change to and fro
+  std::string text;
+  for (std::size_t i = 0; i < report.phases.size();) {
+    const std::string& function = report.phases[i].function;
+    std::size_t end = i;
+    while (end < report.phases.size() && report.phases[end].function == function &&
+           report.phases[end].binary == report.phases[i].binary)
+      ++end;
+    const std::string name =
+        function.empty() ? "whole run" : short_name(printable(function), kNameWidth);
+    if (end - i > kMostOfOne) {
+      std::set<std::string> causes;
+      for (std::size_t at = i; at < end; ++at) causes.insert(words_of(report.phases[at].why));
+      text += fmt::format("{:>18}   {}: changes {} times: {}\n", "", name, end - i - 1,
+                          join(std::vector<std::string>(causes.begin(), causes.end()), "; "));
+    } else
+      for (std::size_t at = i; at < end; ++at) {
+        const model::RoofPhase& phase = report.phases[at];
+        text += fmt::format("{:>18}   {}: {}\n",
+                            fmt::format("{:.2f} to {:.2f} s", phase.start, phase.end), name,
+                            verdict_text(phase.why));
+      }
+    i = end;
+  }
+  return text.empty() ? text : "over time, by the model alone:\n" + text;
 }
 
 // What each cause costs: the whole program, and the functions that would gain most.
@@ -299,6 +332,7 @@ std::string run_text(const RoofReport& report) {
   text += region_lines(report, ops);
   text += level_lines(report);
   text += why_lines(report);
+  text += phase_lines(report);
   text += what_if_lines(report);
   text += energy_lines(report) + function_energy_line(report);
   if (!report.advice.empty()) text += printable(report.advice) + "\n";

@@ -95,7 +95,9 @@ class Drawing {
 
   // Of work, where there is room for words.
   [[nodiscard]] std::string_view ops() const {
-    return roofline_.work == RoofKind::flops ? std::string_view(unit_) : "instructions";
+    return roofline_.work == RoofKind::flops     ? std::string_view(unit_)
+           : roofline_.work == RoofKind::integer ? "operations on integers"
+                                                 : "instructions";
   }
 
   [[nodiscard]] bool has_levels() const {
@@ -210,9 +212,9 @@ void Drawing::grid() {
     text(kLeft - 8, y(at) + 4, with_si_prefix(at, ""), "text-anchor=\"end\" fill=\"#444\"");
   text((kLeft + size_.width - kRight) / 2, size_.height - 16,
        fmt::format("{} intensity, {} per byte {}",
-                   roofline_.is_of_memory()            ? "operational"
-                   : roofline_.work == RoofKind::flops ? "arithmetic"
-                                                       : "instruction",
+                   roofline_.is_of_memory()                   ? "operational"
+                   : roofline_.work == RoofKind::instructions ? "instruction"
+                                                              : "arithmetic",
                    ops(),
                    roofline_.is_of_memory() ? "that memory moves"
                    : has_levels()           ? "at each level"
@@ -315,6 +317,8 @@ void Drawing::levels(const Mark& mark) {
       "<line class=\"levels\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" "
       "stroke=\"#666\" stroke-width=\"1.5\"/>\n",
       x(seen(std::ranges::min(all))), at_y, x(seen(std::ranges::max(all))), at_y);
+  taken_.push_back(
+      {x(seen(std::ranges::min(all))), at_y - 1, x(seen(std::ranges::max(all))), at_y + 1});
   for (const model::LevelPoint& level : mark.point.levels) {
     if (!level.intensity || level.level == "L1") continue;  // that of the core is the circle
     const double at_x = x(seen(*level.intensity));
@@ -361,9 +365,10 @@ void Drawing::title() {
   text(kLeft, 45,
        fmt::format(
            "{}, {}; dashed roofs: noisy{}",
-           roofline_.work != RoofKind::flops ? "instructions of all kinds"
-           : roofline_.precision == "sp"     ? "single precision"
-                                             : "double precision",
+           roofline_.work == RoofKind::instructions ? "instructions of all kinds"
+           : roofline_.work == RoofKind::integer    ? "integers of 64 bits"
+           : roofline_.precision == "sp"            ? "single precision"
+                                                    : "double precision",
            roofline_.threads == 1 ? "1 thread" : fmt::format("{} threads", roofline_.threads),
            std::ranges::any_of(marks_, &Mark::is_estimated)
                ? "; dashed rings: by sampled or modelled time"

@@ -18,8 +18,8 @@ using testing::Not;
 model::Roof roof(model::RoofKind kind, const char* name, double best) {
   model::Roof roof;
   roof.kind = kind;
-  roof.isa = "avx2";
-  roof.op = kind == model::RoofKind::flops ? name : "load";
+  roof.isa = kind == model::RoofKind::integer ? "scalar" : "avx2";
+  roof.op = kind == model::RoofKind::bandwidth ? "load" : name;
   if (kind == model::RoofKind::flops) roof.precision = "dp";
   if (kind == model::RoofKind::bandwidth) roof.level = name;
   roof.cpus = {0};
@@ -43,6 +43,7 @@ class RoofCommand : public testing::Test {
     machine.architecture = "x86_64";
     machine.mode = "quick";
     machine.roofs = {roof(model::RoofKind::flops, "fma", 50e9),
+                     roof(model::RoofKind::integer, "add", 12e9),
                      roof(model::RoofKind::bandwidth, "L1", 200e9),
                      roof(model::RoofKind::bandwidth, "DRAM", 20e9)};
     ASSERT_TRUE(replace_file(home_ + "/machine.json", machine::to_json(machine)));
@@ -412,6 +413,40 @@ TEST_F(RoofCommand, OneRunCanBeKeptAndShownAgain) {
   const json report = points_of(path);
   EXPECT_EQ(point(report, "function", "triad_kernel")["flops"], 120000.0 * 4096 * 2.0);
   EXPECT_EQ(report["time"], "estimated");
+  EXPECT_THAT(said.notes, HasSubstr("loop "));
+  const json loop = point(report, "loop", "triad_kernel");
+  ASSERT_FALSE(loop.is_null()) << said.notes;
+  EXPECT_EQ(loop["flops"], 120000.0 * 4096 * 2.0);
+  EXPECT_EQ(loop["kind"], "modelled");
+  EXPECT_GT(loop["seconds"].get<double>(), 0);
+}
+
+TEST_F(RoofCommand, SaysWhyARecordingHasNoLoops) {
+  const std::string path = home_ + "/run.data";
+  const std::string events =
+      "instructions,load_bytes,store_bytes,flops_sp,flops_dp,fp_scalar_sp,fp_scalar_dp,fp_128_sp,"
+      "fp_128_dp,fp_256_sp,fp_256_dp,fp_512_sp,fp_512_dp,flops_fma,class_x87_arith";
+  const Said said = run_loft("record --source virtual -e " + events + " -o " + path +
+                                 " -- " LOFT_TEST_KERNELS " triad 100",
+                             home_);
+  ASSERT_EQ(said.status, 0) << said.notes;
+  EXPECT_THAT(points_of(path)["notes"].dump(),
+              HasSubstr("loops are not shown: 'branches_taken' was not recorded"));
+  EXPECT_THAT(points_of("--ops int " + path)["notes"].dump(),
+              HasSubstr("operations on integers were not counted"));
+}
+
+TEST_F(RoofCommand, OperationsOnIntegersAreWorkToo) {
+  const json report =
+      points_of(std::string("--once --ops int -- ") + LOFT_TEST_KERNELS + " triad 4000");
+  const json run = point(report, "run");
+  EXPECT_EQ(run["ops"], "int");
+  EXPECT_GT(run["int_ops"].get<double>(), 4000.0 * 4096 / 8);  // the loop counts at least
+  EXPECT_LT(run["int_ops"].get<double>(), run["instructions"].get<double>());
+  EXPECT_DOUBLE_EQ(run["gops"].get<double>(),
+                   run["int_ops"].get<double>() / run["seconds"].get<double>() * 1e-9);
+  EXPECT_NEAR(run["intensity"].get<double>(),
+              run["int_ops"].get<double>() / run["bytes"].get<double>(), 1e-9);
 }
 
 double sum_over(const json& report, const char* scope, const char* what) {
@@ -506,7 +541,8 @@ TEST_F(RoofCommand, WhatCannotBeTogetherIsSaidBeforeTheProgramRuns) {
        {"--once --model dram", "--once --model levels", "--once --source counters",
         "--model levels --source perf_events", "--model levels -p 1", "--once -p 1",
         "--source virtual -p 1", "--source virtual --runs 2", "--once --runs auto",
-        "-p 1 --runs auto", "--runs 0", "--runs often"}) {
+        "-p 1 --runs auto", "--runs 0", "--runs often", "--ops int --source perf_events",
+        "--loops --source perf_events", "--once --loops --job jobs"}) {
     const Said said = roof_of(std::string(flags) + " -- echo hello");
     EXPECT_EQ(said.status, 125) << flags;
     EXPECT_EQ(said.out, "") << flags;
@@ -528,6 +564,10 @@ TEST_F(RoofCommand, BytesOfEveryLevelAreModelled) {
   EXPECT_EQ(levels[0]["bytes"], run["bytes"]);
   constexpr double kLines = 2000.0 * 4 * 4096 * 8;
   EXPECT_NEAR(levels[1]["bytes"].get<double>(), kLines, 0.05 * kLines);
+  const json loop = point(report, "loop", "triad_kernel");
+  ASSERT_TRUE(loop.contains("levels")) << loop;
+  EXPECT_NEAR(loop["levels"][1]["bytes"].get<double>(), kLines, 0.05 * kLines);
+  EXPECT_LE(loop["levels"][1]["bytes"], levels[1]["bytes"]);
   EXPECT_EQ(levels[1]["kind"], "modelled");
   EXPECT_LT(levels[3]["bytes"].get<double>(), 2e6);
   EXPECT_THAT(report["counts"].get<std::string>(), HasSubstr("modelled"));

@@ -341,5 +341,35 @@ TEST(Advice, SaysWhenARooflineSaysLittle) {
   EXPECT_THAT(advice(place(machine(), {run})), HasSubstr("hardly any floating point"));
 }
 
+// Under the peak of additions, not under that of multiplications, which is lower.
+TEST(RoofPoints, OperationsOnIntegersHaveTheirOwnRoof) {
+  Machine with_integers = machine();
+  for (const auto& [op, best] : {std::pair{"add", 10e9}, {"mul", 2e9}}) {
+    Roof roof;
+    roof.kind = RoofKind::integer;
+    roof.isa = "scalar";
+    roof.precision = "int64";
+    roof.op = op;
+    roof.best = best;
+    roof.verdict = Verdict::stable;
+    with_integers.roofs.push_back(roof);
+  }
+  Subject run;
+  run.seconds = 1;
+  run.work = Work{};
+  run.work->int_ops = 1.5e9;
+  run.work->instructions = 4e9;
+  run.work->bytes = 1e6;
+  const RoofChart chart = place(with_integers, {run}, 8, RoofKind::integer);
+  ASSERT_EQ(chart.roofline.ceilings.size(), 1u);
+  ASSERT_TRUE(chart.points[0].limit);
+  EXPECT_EQ(chart.points[0].limit->name, "integer ADD, scalar");
+  EXPECT_DOUBLE_EQ(chart.points[0].limit->share, 0.15);
+  EXPECT_DOUBLE_EQ(chart.points[0].intensity.value(), 1500);
+  run.work->int_ops.reset();
+  EXPECT_FALSE(place(with_integers, {run}, 8, RoofKind::integer).points[0].ops_per_second)
+      << "what nobody counted is not 0";
+}
+
 }  // namespace
 }  // namespace loft::model

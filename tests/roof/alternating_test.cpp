@@ -73,5 +73,34 @@ TEST(Alternating, AGroupIsJudgedAsOne) {
       << "a fifth of the time is in what no window met";
 }
 
+// One function of six is limited by mispredictions, and by more than the others are by causes of
+// their own.
+TEST(Alternating, AGroupWithoutACommonCauseHasNone) {
+  std::map<FunctionKey, model::TimedPart> parts;
+  std::map<FunctionKey, MeasuredFunction> measured;
+  std::vector<FunctionKey> group;
+  const auto add = [&](const std::string& name, Cause cause, double without) {
+    model::TimedPart part;
+    part.instructions = 1000;
+    part.cycles = part.nearest = part.farthest = 1000;
+    part.without.fill(1000);
+    part.without[static_cast<std::size_t>(cause)] = without;
+    part.met.mispredicted = part.met.atomics = 100;
+    group.push_back({name, "/bin/app"});
+    parts[group.back()] = part;
+    measured[group.back()] = {1e6, 1e6};
+  };
+  add("branchy", Cause::mispredictions, 50);
+  add("a", Cause::fp_latency, 800);
+  add("b", Cause::width, 800);
+  add("c", Cause::int_latency, 800);
+  const auto why = judge_together(group, parts, measured);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->outcome, model::Outcome::unclear);
+  EXPECT_FALSE(why->limit);
+  EXPECT_FALSE(why->gain);
+  EXPECT_THAT(why->evidence, testing::HasSubstr("a group, of whose time only 25 % has one cause"));
+}
+
 }  // namespace
 }  // namespace loft::roof

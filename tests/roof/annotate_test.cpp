@@ -3,7 +3,20 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "format/builders.hpp"
+#include "roof/sampled_code.hpp"
 #include "roof/work_events.hpp"
+#include "symbols/elf_file.hpp"
+#include "symbols/symbol_store.hpp"
+
+// Samples of a recording are said to have met it.
+extern "C" [[gnu::noinline]] int annotated_probe(int value) {
+  asm volatile("nop; nop; nop" ::: "memory");
+  return value * 3;
+}
 
 namespace loft::roof {
 namespace {
@@ -94,6 +107,111 @@ TEST(Annotate, WithoutANameThoseAreShownThatTookTime) {
   NoSources sources;
   EXPECT_TRUE(annotate(code, {}, {point_of("other", 0.8)}, {}, sources).empty());
   EXPECT_TRUE(annotate(code, {}, {point_of("sum", 0.1)}, {.least_share = 0.2}, sources).empty());
+}
+
+// This very program, said to have been mapped at 0x10000000 and met by samples.
+class SampledProbe {
+ public:
+  SampledProbe() : path_(std::filesystem::read_symlink("/proc/self/exe")) {
+    symbols::SymbolStore store;
+    const auto table = store.open({.path = path_});
+    const auto found = table->named("annotated_probe");
+    if (found.size() == 1) address_ = found.front()->start;
+    const auto file = symbols::ElfFile::open(path_);
+    for (const symbols::ElfSegment& segment : (*file)->segments())
+      if (segment.type == PT_LOAD && (segment.flags & PF_X) != 0) segment_ = segment;
+    recording_.event({.config = 0, .sample_type = kType, .ids = {7}});
+    recording_.event({.config = 1, .sample_type = kType, .ids = {8}});
+  }
+  [[nodiscard]] std::uint64_t address() const { return address_; }
+  void map(const std::string& path) {
+    auto body = recording_.body();
+    body.u32(1).u32(1).u64(kStart).u64(segment_.file_size).u64(segment_.offset);
+    body.text_padded(path, (path.size() + 8) / 8 * 8);
+    recording_.record(format::perf::RecordType::mmap, 2, body.u32(1).u32(1).u64(1).u64(7));
+  }
+  void meet(std::uint64_t event, std::uint64_t offset, std::uint64_t period) {
+    auto body = recording_.body();
+    const std::uint64_t ip = kStart + address_ - segment_.address + offset;
+    body.u64(event).u64(ip).u32(1).u32(1).u64(5).u64(period);
+    recording_.record(format::perf::RecordType::sample, 2, body);
+  }
+  [[nodiscard]] Result<model::Annotation> annotate(const AnnotateWanted& wanted) const {
+    const auto bytes = recording_.finish();
+    LOFT_TRY(const auto recording, source::Recording::of_bytes(bytes));
+    return annotate_samples(*recording, wanted);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  static constexpr std::uint64_t kStart = 0x10000000;
+  static constexpr std::uint64_t kType = format::perf::kIdentifier | format::perf::kIp |
+                                         format::perf::kTid | format::perf::kTime |
+                                         format::perf::kPeriod;
+  std::string path_;
+  std::uint64_t address_ = 0;
+  symbols::ElfSegment segment_;
+  format::perf::RecordingBuilder recording_;
+};
+
+// 30 of 40 at the first instruction, the rest later; all of the second event at the first.
+TEST(SampledCode, InstructionsOfTheBinaryHaveTheirSharesOfEachEvent) {
+#ifndef LOFT_HAS_ENGINE
+  GTEST_SKIP() << "there is no disassembler on this architecture";
+#endif
+  ASSERT_EQ(annotated_probe(2), 6);
+  SampledProbe probe;
+  ASSERT_NE(probe.address(), 0u);
+  probe.map(probe.path());
+  probe.meet(7, 0, 30);
+  probe.meet(7, 1, 10);
+  probe.meet(8, 0, 5);
+  const auto annotation = probe.annotate({.names = {"annotated_pro"}});
+  ASSERT_TRUE(annotation) << to_string(annotation.error());
+  ASSERT_EQ(annotation->events.size(), 2u);
+  ASSERT_EQ(annotation->functions.size(), 1u);
+  const model::AnnotatedFunction& function = annotation->functions.front();
+  EXPECT_EQ(function.name, "annotated_probe");
+  EXPECT_EQ(function.address, probe.address());
+  EXPECT_EQ(function.samples, 2u);
+  EXPECT_DOUBLE_EQ(function.share_of_time, 1);
+  std::vector<std::string> code;
+  double share = 0, other = 0;
+  for (const model::AnnotatedInstruction& each : function.code) {
+    code.push_back(each.text);
+    share += each.share;
+    other += each.others.at(0).share;
+    EXPECT_FALSE(each.count);
+  }
+  EXPECT_THAT(code, testing::IsSupersetOf({"nop", "nop", "nop"}));
+  EXPECT_DOUBLE_EQ(share, 1);
+  EXPECT_DOUBLE_EQ(other, 1);
+  EXPECT_GE(function.code.front().share, 0.75);
+  EXPECT_DOUBLE_EQ(function.code.front().others[0].share, 1);
+  EXPECT_EQ(function.code.front().others[0].samples, 1u);
+}
+
+TEST(SampledCode, WithoutItsBinaryTheAddressesStand) {
+  SampledProbe probe;
+  probe.map("/nowhere/app");
+  probe.meet(7, 0, 30);
+  const auto annotation = probe.annotate({});
+  ASSERT_TRUE(annotation) << to_string(annotation.error());
+  ASSERT_EQ(annotation->functions.size(), 1u);
+  ASSERT_EQ(annotation->functions[0].code.size(), 1u);
+  EXPECT_EQ(annotation->functions[0].code[0].text, "");
+  EXPECT_EQ(annotation->functions[0].code[0].samples, 1u);
+  EXPECT_THAT(annotation->notes,
+              ElementsAre(testing::HasSubstr("only addresses that samples met")));
+}
+
+TEST(SampledCode, SaysWhatIsMissing) {
+  SampledProbe empty;
+  EXPECT_THAT(empty.annotate({}).error().why, testing::HasSubstr("no sample in it says where"));
+  SampledProbe probe;
+  probe.map(probe.path());
+  probe.meet(7, 0, 30);
+  EXPECT_EQ(probe.annotate({.names = {"nobody"}}).error().kind, ErrorKind::not_found);
 }
 
 }  // namespace

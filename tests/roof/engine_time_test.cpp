@@ -1,6 +1,8 @@
 // Answers are computed by hand: a branch costs 0.15 ns, a search 2.8 ns.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "roof/virtual_recording.hpp"
 
 namespace loft::roof {
@@ -48,6 +50,27 @@ TEST(EngineTime, AFunctionIsWithoutItsOwnPart) {
   const auto subjects = subjects_of(run());
   EXPECT_DOUBLE_EQ(find(subjects, Scope::function, 0).seconds, 1.2 - 0.06);
   EXPECT_DOUBLE_EQ(find(subjects, Scope::function, 1).seconds, 0.8 - 0.37);
+}
+
+// A loop with nearly all instructions of its function has its time; one with a fifth of them shares
+// it, which says nothing about its rate.
+TEST(EngineTime, ALoopSharesTheTimeOfItsFunctionByInstructions) {
+  VirtualRun with_loops = run();
+  for (const double share : {0.95, 0.2}) {
+    LoopWork loop;
+    loop.function = {"dot", "/bin/app"};
+    loop.facts.iterations = 10;
+    loop.work = done(1e9 * share, 0).work;
+    with_loops.loops.push_back(loop);
+  }
+  with_loops.loops.push_back(with_loops.loops.front());
+  with_loops.loops.back().function.name = "gone";
+  const auto subjects = subjects_of(with_loops);
+  EXPECT_DOUBLE_EQ(find(subjects, Scope::loop, 0).seconds, (1.2 - 0.06) * 0.95);
+  EXPECT_FALSE(find(subjects, Scope::loop, 0).time_is_shared);
+  EXPECT_DOUBLE_EQ(find(subjects, Scope::loop, 1).seconds, (1.2 - 0.06) * 0.2);
+  EXPECT_TRUE(find(subjects, Scope::loop, 1).time_is_shared);
+  EXPECT_EQ(std::ranges::count(subjects, Scope::loop, &Subject::scope), 2);
 }
 
 TEST(EngineTime, SharesAddUpToTheWhole) {

@@ -15,6 +15,8 @@ KeptAnalysis analysis() {
   why.evidence = "727 loads";
   why.what_if = {{core::Cause::dram_latency, 4}, {core::Cause::tlb, 1.2}};
   analysis.verdicts[{"chase", "/bin/app"}] = why;
+  analysis.slices = {{0.1, why}};
+  analysis.phases = {{"chase", "/bin/app", 0.1, 0.7, 3, why}};
   LoopWork loop;
   loop.function = {"chase", "/bin/app"};
   loop.facts.lines = "chase.c:7-9";
@@ -46,6 +48,14 @@ TEST(KeptAnalysis, WhatWasWrittenIsRead) {
   EXPECT_FALSE(why.second);
   EXPECT_FALSE(why.model_cycles) << "what is not known is not 0";
   EXPECT_EQ(why.what_if, analysis().verdicts.begin()->second.what_if);
+  ASSERT_EQ(read->slices.size(), 1u);
+  EXPECT_EQ(read->slices[0].first, 0.1);
+  EXPECT_EQ(read->slices[0].second.limit, core::Cause::dram_latency);
+  ASSERT_EQ(read->phases.size(), 1u);
+  EXPECT_EQ(read->phases[0].function, "chase");
+  EXPECT_EQ(read->phases[0].end, 0.7);
+  EXPECT_EQ(read->phases[0].windows, 3u);
+  EXPECT_EQ(read->phases[0].why.gain, 4);
   const LoopWork& loop = read->loops.at(0);
   EXPECT_EQ(loop.facts.lines, "chase.c:7-9");
   EXPECT_EQ(loop.facts.vector_bits, 256);

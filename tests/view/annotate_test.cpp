@@ -57,6 +57,32 @@ TEST(AnnotateText, FitsEightyColumnsAndMarksWhatHoldsBack) {
   EXPECT_THAT(text, Not(HasSubstr("ymmword")));
 }
 
+TEST(AnnotateText, OfSampledEventsEachHasAColumn) {
+  model::Annotation all = annotation();
+  all.events = {"cycles:u", "cache-misses:u"};
+  model::AnnotatedFunction& sum = all.functions.front();
+  sum.seconds = 0;
+  sum.others = {{12, 0.5}};
+  for (model::AnnotatedInstruction& each : sum.code) {
+    each.count.reset();
+    each.waited.reset();
+    each.others = {{}};
+  }
+  sum.code[6].others = {{12, 1}};
+  const std::string text = annotate_text(all);
+  EXPECT_THAT(text, HasSubstr("~80 % of cycles:u, ~50 % of cache-misses:u, 200 samples"));
+  EXPECT_THAT(text, HasSubstr("cycles:u misses:u    at code"));
+  EXPECT_THAT(text, HasSubstr("  ~5.0 %   ~100 %   +18 jnz +14"));
+  EXPECT_THAT(text, Not(HasSubstr("runs")));
+  const auto json = nlohmann::json::parse(annotate_json(all));
+  const auto& instruction = json["functions"][0]["instructions"][6];
+  EXPECT_EQ(instruction["events"]["cache-misses:u"]["samples"], 12);
+  EXPECT_DOUBLE_EQ(instruction["events"]["cycles:u"]["share"].get<double>(), 0.05);
+  EXPECT_TRUE(json["functions"][0]["seconds"].is_null());
+  EXPECT_EQ(json["events"][1], "cache-misses:u");
+  EXPECT_THAT(annotate_csv(all), HasSubstr(",samples of cache-misses:u,share of cache-misses:u\n"));
+}
+
 TEST(AnnotateText, LeavesOutCodeThatTookNoTimeUnlessAskedFor) {
   EXPECT_THAT(annotate_text(annotation()), HasSubstr("... 5 instructions"));
   EXPECT_THAT(annotate_text(annotation(), {.all = true}), Not(HasSubstr("... ")));

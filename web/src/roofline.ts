@@ -233,7 +233,7 @@ export class RooflinePanel extends Panel {
     const { g } = this;
     const { picked, colour } = this.state.choices;
     const shown = this.marks.filter((i) => this.isShown(i));
-    this.paintLevels({ x, y }, picked);
+    taken.push(...this.paintLevels({ x, y }, picked));
     for (let k = shown.length - 1; k >= 0; --k) {
       const i = shown[k];
       const isPale = picked !== null && this.groups.functionOf(i) !== picked && this.points.scope[i] !== 0;
@@ -251,9 +251,10 @@ export class RooflinePanel extends Panel {
     }
   }
 
-  // The same rate at other bytes: a diamond per level in the colour of its roof, joined by a line.
-  private paintLevels({ x, y }: Axes, picked: string | null): void {
+  // The same rate at other bytes: a diamond per level in the colour of its roof, joined by a line. Names keep off all of it.
+  private paintLevels({ x, y }: Axes, picked: string | null): Box[] {
     const { g } = this;
+    const painted: Box[] = [];
     const { levels, texts } = this.points;
     const slopes = this.roofline?.slopes ?? [];
     for (let k = 0; k < levels.point.length; ++k) {
@@ -273,7 +274,10 @@ export class RooflinePanel extends Panel {
       g.fillStyle = roof < 0 ? theme().soft : slopeColour(roof);
       g.fill();
       g.globalAlpha = 1;
+      const from = place(x, this.xs[i]);
+      painted.push([Math.min(from, at), top - 1, Math.max(from, at), top + 1], [at - 7, top - 7, at + 7, top + 7]);
     }
+    return painted;
   }
 
   // Runs are told apart by shape, so that colour stays free for what it is asked to show.

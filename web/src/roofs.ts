@@ -44,10 +44,10 @@ function smallNumber(value: number): string {
   return value < 9e-4 ? value.toExponential(0) : String(+value.toPrecision(1));
 }
 
-// Of work: floating-point operations, or instructions.
+// Of work: floating-point operations, instructions, or operations on integers.
 export const unitOf = (roofline: Roofline | undefined): string => roofline?.unit ?? "FLOP";
 
-const wordOf = (unit: string): string => (unit === "instr" ? "instructions" : unit);
+const wordOf = (unit: string): string => (unit === "instr" ? "instructions" : unit === "op" ? "operations on integers" : unit);
 
 export function drawGrid(g: CanvasRenderingContext2D, unit: string, { x, y }: Axes): void {
   const colours = theme();
@@ -143,6 +143,7 @@ export function drawRoofs(g: CanvasRenderingContext2D, roofline: Roofline | unde
 
 export function rooflineName(roofline: Roofline): string {
   const threads = roofline.threads === 1 ? "1 thread" : `${roofline.threads} threads`;
-  const kind = unitOf(roofline) === "instr" ? "instructions" : `${roofline.precision === "sp" ? "single" : "double"} precision`;
+  const unit = unitOf(roofline);
+  const kind = unit === "instr" ? "instructions" : unit === "op" ? "integers of 64 bits" : `${roofline.precision === "sp" ? "single" : "double"} precision`;
   return `${threads}, ${kind}`;
 }

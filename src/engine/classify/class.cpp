@@ -113,6 +113,24 @@ void describe_branch(InstructionFacts& facts) {
   add_per_unit(facts, {.unit = Unit::taken}, Measure::not_taken, -1);
 }
 
+// Arithmetic, logic, shifts, bits and comparisons. Vectors of smaller elements count as those of 64
+// bits: that is what a unit does in the same time.
+std::int16_t integer_operations(const Kind& kind) {
+  const C value = kind.insn_class();
+  if (value >= C::int_arith && value <= C::int_compare) return 1;
+  if (value < C::simd_arith || value > C::simd_shift) return 0;
+  switch (static_cast<Width>(kind.get(Attribute::width))) {
+    case Width::bits512:
+      return 8;
+    case Width::bits256:
+      return 4;
+    case Width::bits128:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
 bool ends_block(const Subject& subject, C value) {
   if (branch_of(value) != BranchKind::none) return true;
   switch (value) {
@@ -146,6 +164,7 @@ void describe_class(const Subject& subject, InstructionFacts& facts) {
     else
       kind.fixed[Measure::iterations] = 1;
   }
+  kind.fixed[Measure::int_ops] = integer_operations(kind);
   describe_branch(facts);
   facts.ends_block = ends_block(subject, value);
 }

@@ -15,6 +15,7 @@ std::string_view unit_of(M measure) {
     case M::store_bytes:
       return "bytes";
     case M::flops:
+    case M::int_ops:
       return "operations";
     case M::taken:
     case M::not_taken:

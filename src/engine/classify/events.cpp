@@ -30,6 +30,10 @@ void add_headline(EventBuilder& table) {
             {between(A::branch, BranchKind::call, BranchKind::indirect_call)});
   table.add({{"returns"}, {"returns"}}, M::instructions, {is(A::branch, BranchKind::ret)});
   table.add({{"flops"}, {"floating-point operations of all precisions, x87 excluded"}}, M::flops);
+  table.add({{"int_ops"},
+             {"operations on integers: one of each instruction that computes, or one for each 64 "
+              "bits of a vector"}},
+            M::int_ops);
   table.add({{"x87"}, {"x87 instructions"}}, M::instructions,
             {between(A::insn_class, C::x87_arith, C::x87_control)});
   table.add({{"syscalls"}, {"system calls"}}, M::instructions, {is(A::insn_class, C::syscall)});

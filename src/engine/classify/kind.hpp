@@ -189,6 +189,7 @@ enum class Measure : std::uint8_t {
   taken,
   not_taken,
   iterations,  // of string instructions
+  int_ops,     // on integers, of 64 bits each
   count_
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/classify/disassemble.hpp"
 
 namespace loft::source::virtual_pmu {
@@ -49,6 +51,19 @@ std::uint32_t BlockFinder::find(const engine::BlockEntry& block, std::uint64_t a
   for (const Part& part : parts_)
     if (address < part.end) return part.block;
   return parts_.back().block;  // never: a block's instructions end where its code does
+}
+
+Result<std::vector<engine::PartTally::Row>> BlockFinder::counts(
+    engine::Tally& tally, std::vector<engine::EventIndex> events) {
+  learn();
+  engine::PartTally by_block(tally, std::move(events), [this](const auto& block, auto address) {
+    return find(block, address);
+  });
+  LOFT_TRY(auto rows, by_block.of_slots(tally.slots()));
+  std::erase_if(rows, [](const auto& row) {
+    return std::ranges::all_of(row.counts, [](std::uint64_t count) { return count == 0; });
+  });
+  return rows;
 }
 
 sample::BlockCounts describe(const BlockFinder::Block& block,

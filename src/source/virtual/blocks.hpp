@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/tally.hpp"
 #include "source/counting.hpp"
 #include "source/virtual/functions.hpp"
 
@@ -36,6 +37,10 @@ class BlockFinder {
   void learn();
   [[nodiscard]] std::uint32_t find(const engine::BlockEntry& block, std::uint64_t address);
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  // What these events counted in each block of all threads so far; blocks that counted nothing are
+  // left out.
+  [[nodiscard]] Result<std::vector<engine::PartTally::Row>> counts(
+      engine::Tally& tally, std::vector<engine::EventIndex> events);
 
  private:
   struct Part {

@@ -53,6 +53,27 @@ sample::ThreadCounts thread_row(const engine::SlotEntry& slot, std::vector<sampl
           std::move(counts)};
 }
 
+// Counts of exact and of modelled events, each in its place among those of all, by part.
+class PlacedSums {
+ public:
+  explicit PlacedSums(std::size_t events) : events_(events) {}
+  void add(std::uint32_t part, std::span<const std::uint64_t> counts,
+           const std::vector<std::size_t>& places) {
+    auto& sum = sums_[part];
+    sum.resize(events_);
+    for (std::size_t i = 0; i < counts.size(); ++i) sum[places[i]] += counts[i];
+  }
+  [[nodiscard]] std::vector<engine::PartTally::Row> rows() const {
+    std::vector<engine::PartTally::Row> rows;
+    for (const auto& [part, counts] : sums_) rows.push_back({part, counts});
+    return rows;
+  }
+
+ private:
+  std::size_t events_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> sums_;
+};
+
 class VirtualRun final : public CountingRun {
  public:
   VirtualRun(CountRequest request, engine::Run run)
@@ -290,20 +311,12 @@ Result<std::vector<engine::PartTally::Row>> VirtualRun::rows_of(
     std::span<const std::uint32_t> slots) {
   LOFT_TRY(auto exact, parts_->of_slots(slots));
   if (!model_) return exact;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> sums;
-  const auto add = [&](std::uint32_t part, const std::vector<std::uint64_t>& counts,
-                       const std::vector<std::size_t>& places) {
-    auto& sum = sums[part];
-    sum.resize(exact_places_.size() + modelled_places_.size());
-    for (std::size_t i = 0; i < counts.size(); ++i) sum[places[i]] += counts[i];
-  };
-  for (const auto& row : exact) add(row.part, row.counts, exact_places_);
+  PlacedSums sums(exact_places_.size() + modelled_places_.size());
+  for (const auto& row : exact) sums.add(row.part, row.counts, exact_places_);
   for (const auto& [slot, parts] : modelled_)
     if (!is_by_slot(request_.split) || std::ranges::find(slots, slot) != slots.end())
-      for (const auto& [part, counts] : parts) add(part, counts, modelled_places_);
-  std::vector<engine::PartTally::Row> rows;
-  for (auto& [part, counts] : sums) rows.push_back({part, std::move(counts)});
-  return rows;
+      for (const auto& [part, counts] : parts) sums.add(part, counts, modelled_places_);
+  return sums.rows();
 }
 
 Result<Reading> VirtualRun::read() {
@@ -397,19 +410,16 @@ Result<void> VirtualRun::read_regions(Reading& reading) {
 
 // Beside the parts that the request is split into.
 Result<void> VirtualRun::read_blocks(Reading& reading) {
-  blocks_.learn();
-  engine::PartTally by_block(tally_, exact_, [this](const auto& block, auto address) {
-    return blocks_.find(block, address);
-  });
-  LOFT_TRY(const auto rows, by_block.of_slots(tally_.slots()));
-  for (const auto& row : rows) {
-    if (is_all_zero(row.counts)) continue;
-    engine::PartTally::Row whole{row.part, {}};
-    whole.counts.resize(exact_places_.size() + modelled_places_.size());
-    for (std::size_t i = 0; i < row.counts.size(); ++i)
-      whole.counts[exact_places_[i]] = row.counts[i];
-    reading.blocks.push_back(block_counts(whole));
-  }
+  LOFT_TRY(const auto rows, blocks_.counts(tally_, exact_));
+  PlacedSums sums(exact_places_.size() + modelled_places_.size());
+  for (const auto& row : rows) sums.add(row.part, row.counts, exact_places_);
+  if (model_ && model_->is_finished())
+    model_->sums().for_each(
+        [&](const ModelSums::Place& place, std::uint64_t, std::span<const std::uint64_t> counts) {
+          const engine::BlockEntry block = run_.shared().block(place.block);
+          sums.add(blocks_.find(block, block.address + place.offset), counts, modelled_places_);
+        });
+  for (const auto& row : sums.rows()) reading.blocks.push_back(block_counts(row));
   return {};
 }
 

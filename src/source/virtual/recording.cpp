@@ -15,6 +15,7 @@
 #include "sample/region_section.hpp"
 #include "source/scheduler/recording_file.hpp"
 #include "source/supervisor.hpp"
+#include "source/virtual/blocks.hpp"
 #include "source/virtual/call_counting.hpp"
 #include "source/virtual/libraries.hpp"
 #include "source/virtual/marked_regions.hpp"
@@ -74,8 +75,10 @@ std::optional<ThreadState> state_of(TaskId task) {
 
 class Recorder {
  public:
-  Recorder(const RecordRequest& request, engine::Run run, std::vector<engine::EventIndex> events)
+  Recorder(const RecordRequest& request, const SectionsOfBlocks& sections, engine::Run run,
+           std::vector<engine::EventIndex> events)
       : request_(request),
+        sections_(sections),
         run_(std::move(run)),
         events_(std::move(events)),
         table_(run_.shared(), events_) {
@@ -117,6 +120,7 @@ class Recorder {
     result_.wall = end.elapsed;
     LOFT_CHECK(run_.check());
     if (!result_.broken) LOFT_CHECK(poll());
+    if (sections_) LOFT_CHECK(add_sections());
     if (calls_) {
       LOFT_TRY(sample::CallRun run, calls_->finish());
       run.end = end;
@@ -306,6 +310,24 @@ class Recorder {
     return {};
   }
 
+  // What is known of code when all of it has run.
+  Result<void> add_sections() {
+    engine::Tally tally(run_.shared());
+    FunctionFinder functions(run_.shared());
+    BlockFinder blocks(run_.shared(), functions);
+    LOFT_TRY(const auto rows, blocks.counts(tally, events_));
+    sample::RunCounts counted;
+    for (const std::string& name : result_.events) counted.events.emplace_back().name = name;
+    for (const auto& row : rows) {
+      const BlockFinder::Block& block = blocks.blocks()[row.part];
+      counted.blocks.push_back(describe(block, functions.functions()[block.function]));
+      for (const std::uint64_t count : row.counts)
+        counted.blocks.back().counts.push_back(sample::Count::exact(count));
+    }
+    for (auto& [number, bytes] : sections_(counted)) file_->add_section(number, std::move(bytes));
+    return {};
+  }
+
   Result<RecordResult> finish() {
     LOFT_CHECK(keep_regions());
     result_.recorder = "virtual";
@@ -352,6 +374,7 @@ class Recorder {
   }
 
   const RecordRequest& request_;
+  const SectionsOfBlocks& sections_;
   engine::Run run_;
   std::vector<engine::EventIndex> events_;
   PartTable table_;
@@ -372,15 +395,15 @@ class Recorder {
 
 }  // namespace
 
-Result<RecordResult> record(const RecordRequest& request) {
+Result<RecordResult> record(const RecordRequest& request, const SectionsOfBlocks& sections) {
   LOFT_TRY(auto events, indices_of(request.events));
   const Preload libraries =
       Preload::for_program(request.command.empty() ? "" : request.command.front(), true);
   LOFT_TRY(auto run, engine::Run::prepare(request.command, scheduler::streams_of(request)));
-  return Recorder(request, std::move(run), std::move(events)).go();
+  return Recorder(request, sections, std::move(run), std::move(events)).go();
 }
 #else
-Result<scheduler::RecordResult> record(const scheduler::RecordRequest&) {
+Result<scheduler::RecordResult> record(const scheduler::RecordRequest&, const SectionsOfBlocks&) {
   return failure(ErrorKind::unsupported, "record with the virtual PMU",
                  "loft was built without its engine, which exists for x86-64 alone");
 }

@@ -9,12 +9,25 @@
 // add up to what was counted, per thread and per function, for loft and for perf.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
 #include "base/result.hpp"
+#include "sample/counting.hpp"
 #include "source/scheduler/record.hpp"
 
 namespace loft::source::virtual_pmu {
 
+// Told at the end what every basic block counted (events and blocks alone), it gives further
+// sections of the file.
+using Sections = std::map<std::uint32_t, std::vector<std::byte>>;
+using SectionsOfBlocks = std::function<Sections(const sample::RunCounts&)>;
+
 // Of the request: command, events of the virtual PMU, slice, and what is about the file.
-[[nodiscard]] Result<scheduler::RecordResult> record(const scheduler::RecordRequest& request);
+[[nodiscard]] Result<scheduler::RecordResult> record(const scheduler::RecordRequest& request,
+                                                     const SectionsOfBlocks& sections = {});
 
 }  // namespace loft::source::virtual_pmu

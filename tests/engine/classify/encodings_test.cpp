@@ -58,9 +58,9 @@ std::string accesses(int count, int bytes) {
 }
 
 std::string measure_name(std::size_t measure) {
-  static const char* const kNames[kMeasures] = {"instruction", "load",       "load_byte",
-                                                "store",       "store_byte", "flop",
-                                                "taken",       "not_taken",  "iteration"};
+  static const char* const kNames[kMeasures] = {"instruction", "load",  "load_byte", "store",
+                                                "store_byte",  "flop",  "taken",     "not_taken",
+                                                "iteration",   "int_op"};
   return kNames[measure];
 }
 

@@ -74,6 +74,13 @@ void expect_identities(const EventVector& v) {
   for (const std::string p : {"hp", "sp", "dp"}) {
     EXPECT_EQ(count(v, "flops_" + p), sum(v, "flops_", {"scalar", "128", "256", "512"}, "_" + p));
   }
+  // Vectors count by 64 bits.
+  std::uint64_t on_integers =
+      sum(v, "class_int_", {"arith", "mul", "div", "logic", "shift", "bit", "compare"});
+  for (const auto& [width, numbers] : {std::pair{"_128", 2u}, {"_256", 4u}, {"_512", 8u}})
+    on_integers +=
+        numbers * sum(v, "class_simd_", {"arith", "mul", "compare", "logic", "shift"}, width);
+  EXPECT_EQ(count(v, "int_ops"), on_integers);
   EXPECT_EQ(count(v, "branches"), sum(v, "branches_", names_from(BranchKind::conditional)));
   EXPECT_EQ(count(v, "branches"), count(v, "branches_taken") + count(v, "branches_not_taken"));
   EXPECT_EQ(count(v, "calls"), sum(v, "class_", {"call", "indirect_call"}));
@@ -104,7 +111,7 @@ TEST(Events, IncludeThePromisedNames) {
        {"instructions",   "loads",     "stores",    "load_bytes",   "store_bytes",  "branches",
         "branches_taken", "calls",     "returns",   "fp_scalar_sp", "fp_scalar_dp", "fp_128_sp",
         "fp_128_dp",      "fp_256_sp", "fp_256_dp", "fp_512_sp",    "fp_512_dp",    "flops_sp",
-        "flops_dp",       "flops",     "x87",       "syscalls"}) {
+        "flops_dp",       "flops",     "x87",       "syscalls",     "int_ops"}) {
     const auto event = find_event(std::string("virtual::") + name);
     ASSERT_TRUE(event) << name;
   }
