@@ -73,7 +73,7 @@ std::string heading(const CallRun& run) {
     calls += of.calls + of.unmeasured;
     open += of.open;
   }
-  std::string text = fmt::format("{} of {} ({} watched), {}\n", number_of(calls, "call"),
+  std::string text = fmt::format("{} of {} ({} chosen), {}\n", number_of(calls, "call"),
                                  number_of(functions.size(), "function"),
                                  with_separators(run.functions.size()), route_text(run));
   if (open != 0)

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -112,6 +113,12 @@ KEPT bool take_segment() {
   __asm__ volatile("wrgsbase %1; movq %%gs:8, %0" : "=&r"(found) : "r"(own));
   return found == 4711;
 }
+
+__attribute__((always_inline)) inline int put_into_callers(int x) {
+  sink = sink + x;
+  return x * 3;
+}
+KEPT int has_inlined(int x) { return put_into_callers(x) + 1; }
 
 KEPT void in_thread(int i) { sink = i; }
 KEPT void in_child(int i) { sink = i; }
@@ -294,6 +301,14 @@ int main(int count, char** arguments) {
   if (is("children")) run_children(arguments);
   if (is("assembly")) run_assembly();
   if (is("counters") || is("taken-counters")) run_counters(is("counters"));
+  if (is("inlined")) {  // and code of a JIT, which is told of where tools look for it
+    sink = has_inlined(count);
+    const std::string map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+    if (std::FILE* file = std::fopen(map.c_str(), "w")) {
+      std::fputs("7f0000000000 10 made_at_run_time\n", file);
+      std::fclose(file);
+    }
+  }
   if (is("library")) load_library(arguments[2]);
   if (is("segment")) {  // takes gs for itself, as some runtimes do
     fib(10);

@@ -222,6 +222,15 @@ TEST(NativeCalls, LeavesAloneWhatCannotBePatchedAndSaysWhy) {
   EXPECT_THAT(run.functions[index_of(run, "no_room")].why_not, HasSubstr("no room"));
 }
 
+TEST(NativeCalls, NamesWhatIsInlinedOrMadeByAJit) {
+  const CallRun run = watch({"has_inlined", "put_into_callers", "made_at_run_time"}, {"inlined"});
+  ASSERT_EQ(run.threads.size(), 1u);
+  ::unlink(("/tmp/perf-" + std::to_string(run.threads[0].process) + ".map").c_str());
+  EXPECT_EQ(of(run, "has_inlined").calls, 1u);
+  EXPECT_THAT(run.functions[index_of(run, "put_into_callers")].why_not, HasSubstr("inlined"));
+  EXPECT_THAT(run.functions[index_of(run, "made_at_run_time")].why_not, HasSubstr("JIT"));
+}
+
 // Go's runtime begins a function anew when it has moved the stack: calls would be counted twice.
 TEST(NativeCalls, LeavesProgramsInGoAlone) {
   const std::string copy = testing::TempDir() + "loft-calls-go-" + std::to_string(::getpid());

@@ -44,7 +44,7 @@ CallRun small_run() {
 
 TEST(CallsText, HasFunctionsTheLargestCallsAndCallers) {
   const std::string text = calls_text(small_run());
-  EXPECT_THAT(text, HasSubstr("4 calls of 2 functions (3 watched)"));
+  EXPECT_THAT(text, HasSubstr("4 calls of 2 functions (3 chosen)"));
   EXPECT_THAT(text, HasSubstr("           3         67         67         29"));
   EXPECT_THAT(text, HasSubstr("f (1 ended early)"));
   EXPECT_THAT(text, HasSubstr("main -> f"));

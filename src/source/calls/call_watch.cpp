@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sample/unwatchable.hpp"
 #include "source/calls/budget.hpp"
 #include "source/calls/call_tracer.hpp"
 #include "source/calls/energy_course.hpp"
@@ -179,6 +180,7 @@ sample::CallRun CallWatch::take() {
   run.has_all_calls = state_->request.keeps_calls;
   if (state_->counters() != 0) describe_counts(run, *state_->meters.counters, state_->results);
   if (state_->energy) add_energy(run, *state_->energy);
+  sample::add_unwatchable(run, state_->request, state_->plans.paths());
   return run;
 }
 

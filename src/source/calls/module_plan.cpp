@@ -216,6 +216,12 @@ Result<std::shared_ptr<const CodeFile>> PlanStore::file(const std::string& path)
   return known->second;
 }
 
+std::vector<std::string> PlanStore::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, plan] : plans_) paths.push_back(path);
+  return paths;
+}
+
 Result<const ModulePlan*> PlanStore::of(const std::string& path) {
   auto known = plans_.find(path);
   if (known == plans_.end()) {

@@ -48,6 +48,9 @@ class PlanStore {
   // Null where nothing of the binary is asked for, and nothing in it must be known.
   [[nodiscard]] Result<const ModulePlan*> of(const std::string& path);
 
+  // All binaries that it was asked about.
+  [[nodiscard]] std::vector<std::string> paths() const;
+
  private:
   const sample::CallRequest& request_;
   bool only_counts_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/classify/events.hpp"
+#include "sample/unwatchable.hpp"
 
 namespace loft::source::virtual_pmu {
 namespace {
@@ -64,6 +65,7 @@ Result<sample::CallRun> CallCounting::finish() {
   const auto slots = shared_.slots();
   for (std::uint32_t i = 0; i < slots.size(); ++i) LOFT_CHECK(add_thread(i, slots[i]));
   result_.seen = result_.calls.size() + result_.lost;
+  sample::add_unwatchable(result_, request_, guide_.paths());
   add_notes();
   return std::move(result_);
 }

@@ -36,6 +36,12 @@ const std::vector<CallGuide::Chosen>& CallGuide::chosen_in(const std::string& pa
   return known->second;
 }
 
+std::vector<std::string> CallGuide::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, chosen] : binaries_) paths.push_back(path);
+  return paths;
+}
+
 std::vector<engine::Shared::FunctionStart> CallGuide::starts_in(
     const engine::MappingEntry& mapping) {
   std::vector<engine::Shared::FunctionStart> starts;

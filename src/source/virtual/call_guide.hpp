@@ -28,6 +28,8 @@ class CallGuide {
   [[nodiscard]] std::vector<sample::WatchedFunction> take_functions() {
     return std::move(functions_);
   }
+  // Of all binaries that were mapped.
+  [[nodiscard]] std::vector<std::string> paths() const;
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
  private:
