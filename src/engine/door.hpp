@@ -54,6 +54,9 @@ struct AlarmRequest {
   std::uint64_t value = 0;
 };
 
+// The answer to read_others when one of them has become a program that the engine does not run, or
+// its counters cannot be had.
+inline constexpr std::uint64_t kOutside = ~std::uint64_t{0};
 inline constexpr std::uint64_t kVersion = kSharedMagic;
 inline constexpr std::uint32_t kMaxSets = 4096;  // open at a time, in a process
 inline constexpr std::uint32_t kMaxRules = 256;  // different ones at a time

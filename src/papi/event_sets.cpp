@@ -8,8 +8,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <limits>
+#include <string>
 
 #include "engine/classify/events.hpp"
 #include "engine/door.hpp"
@@ -137,7 +139,7 @@ int EventSet::open() {
 
 // The engine's counts come in the order of its columns; time may stand between them.
 bool EventSet::read_columns(std::vector<std::uint64_t>& columns) {
-  std::array<std::uint64_t, door::kMaxRulesOfSet> counts;
+  std::array<std::uint64_t, door::kMaxRulesOfSet> counts{};
   std::uint64_t cycles = 0;
   if (counts_others()) {
     if (!read_others(counts.data(), cycles)) return false;
@@ -162,8 +164,10 @@ bool EventSet::read_others(std::uint64_t* counts, std::uint64_t& cycles) {
                               .thread = attached_ != 0 ? attached_ : own_tid_,
                               .whose = inherits_ ? door::Whose::descendants : door::Whose::thread,
                               .since_ns = inherits_since_};
-  if (door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request)) == 0)
-    return false;
+  // A thread that was attached to before it began has done nothing yet.
+  const auto found =
+      door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request));
+  if (found == door::kOutside || (found == 0 && attached_ == 0)) return false;
   if (std::ranges::find(columns_, Term::kTime) != columns_.end())
     cycles = cycles_in(request.cpu_ns);
   return true;
@@ -171,27 +175,37 @@ bool EventSet::read_others(std::uint64_t* counts, std::uint64_t& cycles) {
 
 namespace {
 
-// Whether the engine runs a thread of that number. One that has just been made may not be known
-// yet: it is waited for as long as it lives.
+std::uint64_t ask_for(std::uint64_t set, std::uint32_t thread) {
+  std::uint64_t count = 0;
+  door::OthersRequest request{.set = set,
+                              .counts = reinterpret_cast<std::uint64_t>(&count),
+                              .thread = thread,
+                              .whose = door::Whose::thread};
+  return door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request));
+}
+
+// The number behind a key of /proc/PID/status, or 0.
+std::uint32_t status_number(std::uint32_t thread, std::string_view key) {
+  std::ifstream lines("/proc/" + std::to_string(thread) + "/status");
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(key))
+      return static_cast<std::uint32_t>(std::strtoul(line.c_str() + key.size(), nullptr, 10));
+  return 0;
+}
+
+// Whether the engine runs a thread of that number. One that has just been made, and was stopped by
+// a debugger before it could say so, is known by who made it.
 bool is_under_engine(std::uint32_t thread) {
-  constexpr int kMostTries = 20000;  // of 100 us
   const engine::EventRule rule = engine::event_table().front();
   const std::uint64_t set = door::open({&rule, 1});
   if (set == 0) return false;
-  bool is_found = false;
-  for (int i = 0; i < kMostTries && !is_found; ++i) {
-    std::uint64_t count = 0;
-    door::OthersRequest request{.set = set,
-                                .counts = reinterpret_cast<std::uint64_t>(&count),
-                                .thread = thread,
-                                .whose = door::Whose::thread};
-    is_found =
-        door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request)) != 0;
-    if (is_found || ::kill(static_cast<pid_t>(thread), 0) != 0) break;
-    ::usleep(100);
-  }
+  std::uint64_t found = ask_for(set, thread);
+  for (const char* maker : {"Tgid:", "PPid:"})
+    if (found == 0)
+      if (const std::uint32_t other = status_number(thread, maker); other != 0)
+        found = ask_for(set, other);
   door::ask(door::Request::close, set);
-  return is_found;
+  return found != 0 && found != door::kOutside;
 }
 
 }  // namespace

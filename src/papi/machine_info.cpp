@@ -117,7 +117,7 @@ PAPI_component_info_t make_component_info() {
   info.fast_real_timer = 1;
   info.hardware_intr = info.precise_intr = 1;
   info.hardware_intr_sig = engine::OwnAlarm::signal();
-  info.attach = info.inherit = 1;
+  info.attach = info.attach_must_ptrace = info.inherit = 1;
   info.cpu = 0;
   return info;
 }

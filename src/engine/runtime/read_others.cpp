@@ -151,8 +151,8 @@ std::uint64_t read_others(std::uint64_t address) {
     // Block numbers of another program weigh nothing until it is known that they are needed.
     if (!is_own_image(slot.image)) learn_others();
     learn_blocks();
-    if (!add_counts(i, set, sums)) return 0;
-    if (has_left(slot)) return 0;
+    if (!add_counts(i, set, sums)) return door::kOutside;
+    if (has_left(slot)) return door::kOutside;
     if (chosen->count() == before) continue;
     request.cpu_ns += slot.ended != 0 ? slot.cpu_ns : cpu_time(slot);
   }

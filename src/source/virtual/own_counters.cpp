@@ -63,7 +63,9 @@ bool OwnCounters::ask(std::vector<std::uint64_t>& counts) {
                               .counts = address_of(counts),
                               .thread = *of_,
                               .whose = *of_ == 0 ? door::Whose::process : door::Whose::thread};
-  return door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request)) != 0;
+  const auto found =
+      door::ask(door::Request::read_others, reinterpret_cast<std::uint64_t>(&request));
+  return found != 0 && found != door::kOutside;
 }
 
 // Vectors keep their memory when counters are moved, so it may point there.
