@@ -121,6 +121,7 @@ void Merge::take_head(const RankSummary& summary, Entry& entry) {
     if (summary.mpi) entry.measured_share = share_of(*summary.mpi, summary.wall_ns);
   }
   size_ = std::max(size_, summary.rank.size);
+  sample_ns_ = std::max(sample_ns_, summary.sample_ns.value_or(0));
   if (command_.empty()) command_ = summary.command;
   if (job_.empty()) job_ = summary.rank.job;
   if (source_.empty() || summary.pass == "time") source_ = summary.source;

@@ -91,6 +91,7 @@ class Merge {
   std::unordered_map<std::string, std::size_t> function_by_key_;
   std::string command_, job_, source_;
   std::uint32_t size_ = 0;
+  std::uint64_t sample_ns_ = 0;  // of the rank that was sampled most seldom
   std::vector<std::string> notes_;
 };
 

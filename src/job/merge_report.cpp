@@ -147,7 +147,9 @@ void Merge::finish_stragglers(model::JobReport& report) const {
     entries.push_back(entry);
   }
   if (loads.size() > 1) report.imbalance = model::imbalance(loads);
-  const auto found = model::stragglers(loads);
+  const double sample =
+      options_.load == kTimeColumn ? static_cast<double>(sample_ns_) * kNanoseconds : 0;
+  const auto found = model::stragglers(loads, sample);
   if (found.empty()) return;
   const double middle = *model::median(loads);
   std::vector<double> medians;

@@ -85,6 +85,8 @@ std::vector<std::optional<std::size_t>> add_columns(const sample::NamedProfile& 
     columns[event] = summary.columns.size();
     summary.columns.push_back({plain_name(used.name), used.is_time ? "ns" : "", origin});
     summary.totals.emplace_back(used.total.period);
+    if (plain_name(used.name) == kTimeColumn && origin == Origin::scaled)
+      summary.sample_ns = used.total.period / used.total.samples;
   }
   return columns;
 }

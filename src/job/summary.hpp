@@ -73,6 +73,7 @@ struct RankSummary {
   std::uint64_t wall_ns = 0;
   std::optional<std::uint64_t> cpu_ns;
   std::optional<MpiTime> mpi;
+  std::optional<std::uint64_t> sample_ns;  // of run time, for which one sample stands
   std::vector<Column> columns;
   std::vector<std::optional<std::uint64_t>> totals;  // by column; nothing: missing
   std::vector<FunctionRow> functions;

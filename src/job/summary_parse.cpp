@@ -112,6 +112,7 @@ class Parser {
     if (key == "start") return parse_number(value, summary_.start_ns);
     if (key == "wall") return parse_number(value, summary_.wall_ns);
     if (key == "cpu") return parse_number(value, summary_.cpu_ns.emplace());
+    if (key == "sample") return parse_number(value, summary_.sample_ns.emplace());
     if (key == "mpi") return parse_number(value, mpi().ns);
     if (key == "mpi_span") return parse_number(value, mpi().span_ns);
     if (key == "mpi_calls") return parse_number(value, mpi().calls);

@@ -64,6 +64,7 @@ std::string head_text(const RankSummary& summary) {
   out += fmt::format("exit={}\nstart={}\nwall={}\n", summary.exit_status, summary.start_ns,
                      summary.wall_ns);
   add_number(out, "cpu", summary.cpu_ns);
+  add_number(out, "sample", summary.sample_ns);
   if (summary.mpi)
     out += fmt::format("mpi={}\nmpi_calls={}\nmpi_span={}\n", summary.mpi->ns, summary.mpi->calls,
                        summary.mpi->span_ns);

@@ -24,6 +24,7 @@ void for_each_row(const RankSummary& summary, std::size_t step,
   const bool has_ended = summary.state == State::ended;
   give("wall", "ns", Origin::counted, has_ended ? std::optional(summary.wall_ns) : std::nullopt);
   if (summary.cpu_ns) give("cpu", "ns", Origin::counted, summary.cpu_ns);
+  if (summary.sample_ns) give("sample", "ns", Origin::counted, summary.sample_ns);
   if (summary.mpi) {
     give("mpi", "ns", Origin::counted, summary.mpi->ns);
     if (summary.mpi->span_ns != 0) give("mpi-span", "ns", Origin::counted, summary.mpi->span_ns);

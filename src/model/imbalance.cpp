@@ -29,14 +29,15 @@ std::optional<double> median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-std::vector<std::size_t> stragglers(std::span<const double> loads) {
+std::vector<std::size_t> stragglers(std::span<const double> loads, double sample) {
   std::vector<std::size_t> found;
   if (loads.size() < kLeastRanks) return found;
   const double middle = *median({loads.begin(), loads.end()});
   std::vector<double> distances;
   for (const double load : loads) distances.push_back(std::abs(load - middle));
   const double spread = kPerMedianDeviation * *median(std::move(distances));
-  const double least = std::max(kLeastExcess * middle, kDeviations * spread);
+  const double chance = kSamplingDeviations * std::sqrt(middle * sample);
+  const double least = std::max({kLeastExcess * middle, kDeviations * spread, chance});
   if (!(middle > 0)) return found;
   for (std::size_t i = 0; i < loads.size(); ++i)
     if (loads[i] - middle > least) found.push_back(i);

@@ -22,6 +22,9 @@ namespace loft::model {
 // spread, which is taken from the middle of the loads so that stragglers do not hide themselves.
 inline constexpr double kLeastExcess = 0.1;
 inline constexpr double kDeviations = 5;
-[[nodiscard]] std::vector<std::size_t> stragglers(std::span<const double> loads);
+// Loads that were sampled, each sample standing for `sample`, are not known better than by the
+// square root of their number: less than kSamplingDeviations of that are chance.
+inline constexpr double kSamplingDeviations = 3;
+[[nodiscard]] std::vector<std::size_t> stragglers(std::span<const double> loads, double sample = 0);
 
 }  // namespace loft::model

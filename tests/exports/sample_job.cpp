@@ -29,6 +29,7 @@ job::RankSummary rank_of_sample(std::uint32_t number, std::uint32_t size, int fu
   summary.start_ns = 1'700'000'000'000'000'000;
   summary.wall_ns = 3'000 * kMillisecond;
   summary.mpi = job::MpiTime{(20 + number % 50) * 30 * kMillisecond, 1000, summary.wall_ns};
+  summary.sample_ns = 2'503'009;
   summary.columns = {{"task-clock", "ns", sample::Origin::scaled}};
   const std::uint64_t solve = (1'000 + number % 7 + (number % 100 == 3 ? 500 : 0)) * kMillisecond;
   summary.functions = {{"solve", "/opt/app", false, {solve}},

@@ -101,6 +101,20 @@ TEST(Merge, LeavesOutRanksThatDidNotEnd) {
   EXPECT_EQ(report.ranks[2].state, model::RankState::unfinished);
 }
 
+TEST(Merge, NamesNoStragglerByAFewSamples) {
+  for (const std::uint64_t sample_ms : {0, 1, 40}) {
+    Merge merge({.load = "task-clock"});
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      RankSummary summary = rank(i, 4, i == 2 ? 1200 : 800);
+      if (sample_ms != 0) summary.sample_ns = sample_ms * 1'000'000;
+      const auto again = parse_summary(summary_text(summary));
+      ASSERT_TRUE(again);
+      merge.add(*again);
+    }
+    EXPECT_THAT(std::move(merge).report().stragglers, SizeIs(sample_ms == 40 ? 0 : 1));
+  }
+}
+
 TEST(Merge, GivesNoSumThatDoesNotFit) {
   Merge merge({.load = ""});
   for (std::uint32_t i = 0; i < 2; ++i) {

@@ -24,6 +24,10 @@ TEST(Stragglers, AreFarAboveTheOthersAndNoNoise) {
   EXPECT_THAT(stragglers(std::vector<double>{1, 1.3, 0.7, 1.2, 0.8, 1.5}), IsEmpty());
   EXPECT_THAT(stragglers(std::vector<double>{1, 1, 2, 2}), IsEmpty());
   EXPECT_THAT(stragglers(std::vector<double>{1, 2}), IsEmpty());
+  // A few samples more are chance where there are few: multiples of one sample have no spread.
+  EXPECT_THAT(stragglers(std::vector<double>{20, 20, 23, 20}), ElementsAre(2));
+  EXPECT_THAT(stragglers(std::vector<double>{20, 20, 23, 20}, 1), IsEmpty());
+  EXPECT_THAT(stragglers(std::vector<double>{2000, 2000, 2300, 2000}, 1), ElementsAre(2));
   EXPECT_THAT(stragglers(std::vector<double>{0, 0, 0, 1}), IsEmpty());
 }
 
