@@ -225,12 +225,15 @@ void add_subjects(std::span<const model::Subject> subjects, Origin time, RankSum
 }
 
 void add_calls(const sample::CallRun& run, RankSummary& summary) {
+  // Time under the virtual PMU is the engine's, not the program's: ranks are not compared by it.
+  std::vector<std::size_t> kept;
+  for (std::size_t q = 0; run.has_values && q < run.quantities.size(); ++q)
+    if (!run.quantities[q].is_time || run.route != "virtual") kept.push_back(q);
   summary.source = run.route;
   summary.exit_status = run.end.shell_status();
   summary.wall_ns = static_cast<std::uint64_t>(run.end.elapsed.count());
   summary.columns = {{std::string(kCallsColumn), "", Origin::counted}};
-  const std::size_t quantities = run.has_values ? run.quantities.size() : 0;
-  for (std::size_t q = 0; q < quantities; ++q) {
+  for (const std::size_t q : kept) {
     const sample::CallQuantity& quantity = run.quantities[q];
     summary.columns.push_back(
         {quantity.is_time ? std::string(kCallTimeColumn) : plain_name(quantity.name),
@@ -250,12 +253,13 @@ void add_calls(const sample::CallRun& run, RankSummary& summary) {
     };
     take(0, statistics.calls + statistics.open + statistics.unmeasured);
     bool is_whole = statistics.unmeasured == 0;
-    for (std::size_t q = 0; q < quantities; ++q) {
-      take(q + 1, rounded(run.in_unit(q, statistics.of[q].self)));
+    for (std::size_t column = 1; column <= kept.size(); ++column) {
+      const std::size_t q = kept[column - 1];
+      take(column, rounded(run.in_unit(q, statistics.of[q].self)));
       is_whole = is_whole && statistics.is_known(q);
-      if (statistics.unmeasured != 0 || !statistics.is_known(q)) summary.totals[q + 1].reset();
+      if (statistics.unmeasured != 0 || !statistics.is_known(q)) summary.totals[column].reset();
     }
-    unknown += is_whole || quantities == 0 ? 0 : 1;
+    unknown += is_whole || kept.empty() ? 0 : 1;
   }
   std::move(rows).give_to(summary);
   if (unknown != 0)
