@@ -1,14 +1,14 @@
 """Programs natively, under loft's engine, with its address stream, and under valgrind, in turns; ratios and geometric means.
 
 compare.py BUILD_FOLDER [ROUNDS] [PROGRAM...]
-compare.py BUILD_FOLDER models [full|sampled] [PROGRAM...]     the models of caches and branches, beside cachegrind
+compare.py BUILD_FOLDER models [full|sampled] [PART] [PROGRAM...]     the models of caches and branches, beside cachegrind
 
 A round runs each program once in each way, in an order that rotates. What is compared is CPU time,
 user and system, of the program and its children: on a machine that others use, wall time measures
 the others. A ratio is the median over the rounds. Valgrind is slow and is run in the first round only.
 Every way must print the same. Two threads on two cores are in wall time.
 
-Models run once in each way, on inputs of a tenth: all instructions simulated (full) beside cachegrind
+Models run once in each way, on inputs of a tenth, or of another PART: all instructions simulated (full) beside cachegrind
 with its caches and branches. Sampled models are for long runs: beside counting alone, on whole inputs.
 """
 
@@ -234,8 +234,9 @@ def print_quotient(results, way, other):
 def models(build, wanted):
     print("load: %.1f %.1f %.1f on %d cores" % (*os.getloadavg(), os.cpu_count()))
     only = wanted.pop(0) if wanted[:1] in (["full"], ["sampled"]) else None
+    part = int(wanted.pop(0)) if wanted and wanted[0].isdigit() else 10
     if only != "sampled" and shutil.which("valgrind"):
-        print_quotient(table(build, MODEL_WAYS, 1, wanted, part=10), "full", "cachegrind")
+        print_quotient(table(build, MODEL_WAYS, 1, wanted, part), "full", "cachegrind")
     if only != "full":
         print_quotient(table(build, SAMPLED_WAYS, 3, wanted), "sampled", "engine")
     print("load: %.1f %.1f %.1f" % os.getloadavg())
