@@ -95,10 +95,24 @@ class UnitCalendar {
   void take(Cycle at, int cycles = 1) {
     if (at + cycles >= ring_.end()) return;
     for (Cycle i = at; i < at + cycles; ++i) ++ring_[i];
-    while (full_until_ < ring_.end() && ring_[full_until_] >= count_) ++full_until_;
+    skip_full();
+  }
+  // The next so many free cycles, which need not follow each other. A unit that is busy for long
+  // takes what is ready first: what was placed before, and is ready later, only moves.
+  void take_parts(Cycle at, int cycles) {
+    for (; cycles > 0 && at < ring_.end(); ++at) {
+      if (ring_[at] >= count_) continue;
+      ++ring_[at];
+      --cycles;
+    }
+    skip_full();
   }
 
  private:
+  void skip_full() {
+    while (full_until_ < ring_.end() && ring_[full_until_] >= count_) ++full_until_;
+  }
+
   Ring<std::uint8_t, 4096> ring_;
   Turns turns_;
   int count_ = 1;
@@ -182,15 +196,20 @@ class BufferCalendar {
     count_ = count;
     full_until_ = 0;
   }
-  // The cycle from `ready` on in which a buffer is free; takes it for `cycles`.
-  Cycle take(Cycle now, Cycle ready, Cycle cycles) {
+  // The cycle from `ready` on in which a buffer is free.
+  Cycle find(Cycle now, Cycle ready) {
     ring_.advance(now >> kShift);
     full_until_ = std::max(full_until_, now >> kShift);
-    Cycle at = std::max(ready, now) >> kShift;
-    if (at < full_until_) at = full_until_;
+    Cycle at = std::max(std::max(ready, now) >> kShift, full_until_);
     while (at < ring_.end() && ring_[at] >= count_) ++at;
-    const Cycle start = std::max(ready, at << kShift);
-    const Cycle end = std::min(std::max((start + cycles) >> kShift, at + 1), ring_.end());
+    return std::max(ready, at << kShift);
+  }
+  // The same; takes it for `cycles`, and until `until` at least.
+  Cycle take(Cycle now, Cycle ready, Cycle cycles, Cycle until = 0) {
+    const Cycle start = find(now, ready);
+    const Cycle at = start >> kShift;
+    const Cycle last = std::max(start + cycles, until) >> kShift;
+    const Cycle end = std::min(std::max(last, at + 1), ring_.end());
     for (Cycle i = at; i < end; ++i)
       ring_[i] = static_cast<std::uint8_t>(std::min(255, ring_[i] + 1));
     while (full_until_ < ring_.end() && ring_[full_until_] >= count_) ++full_until_;

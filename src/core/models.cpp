@@ -34,8 +34,11 @@ Step Models::execute(std::uint32_t number, const Instruction& instruction,
   data_.clear();
   for (const Touched& one : touched) touch(number, thread, instruction, one);
   step.data = data_;
-  if (instruction.branch != BranchKind::none && parts_.branches)
-    step.is_mispredicted = predict(thread, instruction, {.is_taken = is_taken, .target = target});
+  if (instruction.branch != BranchKind::none && parts_.branches) {
+    const BlockEnd end{.is_taken = is_taken, .target = target};
+    step.is_mispredicted = step.is_mispredicted_anew = predict(thread.branches, instruction, end);
+    if (thread.anew != nullptr) step.is_mispredicted_anew = predict(*thread.anew, instruction, end);
+  }
   if (window_ != nullptr && number == recorded_) add_to_window(instruction, step, is_taken);
   return step;
 }
@@ -55,12 +58,12 @@ void Models::execute_in_window(std::uint32_t number, const Instruction& instruct
   }
 }
 
-bool Models::predict(Thread& thread, const Instruction& instruction, const BlockEnd& end) {
-  return thread.branches.execute({.kind = instruction.branch,
-                                  .address = instruction.address,
-                                  .target = end.target,
-                                  .is_taken = end.is_taken,
-                                  .next = instruction.address + instruction.length});
+bool Models::predict(BranchUnit& branches, const Instruction& instruction, const BlockEnd& end) {
+  return branches.execute({.kind = instruction.branch,
+                           .address = instruction.address,
+                           .target = end.target,
+                           .is_taken = end.is_taken,
+                           .next = instruction.address + instruction.length});
 }
 
 // Tables of pages lie beside all that programs have: eight bytes for each page of 4 KiB.
@@ -138,8 +141,11 @@ void Models::add_to_window(const Instruction& instruction, const Step& step, boo
        .accesses = static_cast<std::uint16_t>(accesses),
        .is_taken = is_taken,
        .is_mispredicted = step.is_mispredicted,
+       .is_mispredicted_anew = step.is_mispredicted_anew,
        .fetched_from = step.fetch.level,
-       .code = step.code.served});
+       .fetched_nearest = step.fetch.nearest,
+       .code = step.code.served,
+       .code_nearest = step.code.nearest});
   window_->accesses.insert(window_->accesses.end(), step.data.begin(),
                            step.data.begin() + static_cast<std::ptrdiff_t>(accesses));
 }
@@ -149,14 +155,19 @@ void Models::add_threads(std::uint32_t thread) {
   while (thread >= threads_.size()) {
     threads_.push_back(
         std::make_unique<Thread>(geometry_, caches_, static_cast<std::uint32_t>(threads_.size())));
-    if (was_warmed_up_) threads_.back()->tlb.start_warm_up(Cache::Keep::nothing);
+    if (was_warmed_up_) start_warm_up(*threads_.back(), Cache::Keep::nothing);
   }
 }
 
 void Models::start_warm_up(Cache::Keep keep) {
   was_warmed_up_ = true;
   caches_.start_warm_up(keep);
-  for (const auto& thread : threads_) thread->tlb.start_warm_up(keep);
+  for (const auto& thread : threads_) start_warm_up(*thread, keep);
+}
+
+void Models::start_warm_up(Thread& thread, Cache::Keep keep) {
+  thread.tlb.start_warm_up(keep);
+  if (parts_.relearns) thread.anew = std::make_unique<BranchUnit>(geometry_.branches);
 }
 
 ModelView Models::view(std::uint32_t number) {

@@ -44,6 +44,7 @@ struct Step {
   Translated code;
   bool is_fetched = false;  // it lies in another line than the one before it
   bool is_mispredicted = false;
+  bool is_mispredicted_anew = false;   // by what was learned since the warm-up began alone
   std::span<const WindowAccess> data;  // valid until the next step
 };
 
@@ -97,6 +98,9 @@ class Models {
     bool tlb = true;
     bool branches = true;
     bool walks = false;  // page walks read the caches, too: a simulation of L1 misses has none
+    // A second predictor begins anew with each warm-up. What the first one learned in earlier
+    // pieces of a run may have been forgotten since, or not: nobody saw what was between them.
+    bool relearns = false;
   };
 
   // Each part of the geometry has passed its check().
@@ -146,7 +150,9 @@ class Models {
     const bool is_mispredicted =
         block.last.branch == BranchKind::conditional
             ? thread.branches.execute_conditional(block.last.address, end.is_taken)
-            : predict(thread, block.last, end);
+            : predict(thread.branches, block.last, end);
+    if (thread.anew != nullptr) [[unlikely]]
+      predict(*thread.anew, block.last, end);
     if (is_mispredicted) observer.changed(last);
   }
 
@@ -170,6 +176,7 @@ class Models {
     QuickHits quick;
     Tlb tlb;
     BranchUnit branches;
+    std::unique_ptr<BranchUnit> anew;  // since the warm-up began, where a part relearns
     std::uint64_t fetched_line = ~std::uint64_t{0};
   };
 
@@ -272,7 +279,8 @@ class Models {
                             std::uint64_t size);
   void touch_slowly(std::uint32_t number, const BlockTouch& touch, std::uint64_t ip);
   // Whether it was mispredicted.
-  bool predict(Thread& thread, const Instruction& instruction, const BlockEnd& end);
+  static bool predict(BranchUnit& branches, const Instruction& instruction, const BlockEnd& end);
+  void start_warm_up(Thread& thread, Cache::Keep keep);
   void fetch(std::uint32_t number, Thread& thread, const Instruction& instruction, Step& step);
   void touch(std::uint32_t number, Thread& thread, const Instruction& instruction,
              const Touched& touched);

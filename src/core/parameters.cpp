@@ -58,6 +58,7 @@ constexpr Field kFields[] = {
     {"second_tlb_latency", kCycles, &CoreParameters::second_tlb_latency, 0, 1000},
     {"walk_latency", kCycles, &CoreParameters::walk_latency, 0, kMostCycles},
     {"walkers", "", &CoreParameters::walkers, 1, 250},
+    {"walk_to_memory", kCycles, &CoreParameters::walk_to_memory, 0, kMostCycles},
     {"transfer_latency", kCycles, &CoreParameters::transfer_latency, 1, kMostCycles},
     {"atomic_latency", kCycles, &CoreParameters::atomic_latency, 1, kMostCycles},
     {"load_after_atomic", kCycles, &CoreParameters::load_after_atomic, 0, kMostCycles},

@@ -106,6 +106,9 @@ struct CoreParameters {
   // the same registers; 1, those without an index; 2, any. Never those of one or two bytes.
   Parameter renames;
   Parameter second_tlb_latency, walk_latency, walkers;
+  // Of a walk for a line that comes from memory: its tables are in the caches as seldom as the line
+  // itself. 0: as long as any.
+  Parameter walk_to_memory;
   Parameter transfer_latency;  // of a line that another core holds modified
   Parameter atomic_latency;
   Parameter load_after_atomic;  // from the end of an atomic to the result of a load behind it

@@ -29,6 +29,7 @@ enum class Unknown : std::uint8_t { as_modelled, nearest, farthest };
 struct Scenario {
   CauseSet without;
   Unknown unknown = Unknown::as_modelled;
+  bool relearns = false;  // branches are predicted by what the warm-up taught alone
 };
 
 struct Timing {

@@ -8,6 +8,7 @@
 namespace loft::core {
 namespace {
 
+constexpr std::uint64_t kSmallPage = 4096;
 constexpr std::uint64_t kGranule = 8;  // bytes: forwarding is looked up by words
 
 bool has_index(Registers address) { return std::popcount(address) > 1; }
@@ -35,8 +36,10 @@ Cycle TimingRun::translate(const WindowAccess& access, Cycle at) {
   if (served == Translation::first) return at;
   if (served == Translation::second) return at + second_tlb_;
   if (walk_ == 0) return at;
-  const Cycle walk = walk_ + walk_beyond_[static_cast<std::size_t>(access.translation.walked_from)];
-  return walkers_.take(now_, at, walk) + walk;
+  // Independent walks to memory follow each other as quickly as others do.
+  const Cycle busy = walk_ + walk_beyond_[static_cast<std::size_t>(access.translation.walked_from)];
+  const bool is_far = level_of(access.cache) == Level::memory;
+  return walkers_.take(now_, at, busy) + std::max(busy, is_far ? walk_to_memory_ : 0);
 }
 
 Cycle TimingRun::start_access(const Instruction& instruction, const WindowAccess& access,
@@ -66,19 +69,30 @@ Cycle TimingRun::load(const Instruction& instruction, const WindowAccess& access
                       (has_index(instruction.address_registers) ? indexed_load_extra_ : 0);
   const Cycle hit = level_latency_[0] + extra;
   if (const StoreRecord* from = last_store_to(access); from != nullptr && from->commit > at)
-    return std::max(at + hit, forward(instruction, access, *from));
+    return std::max(at + hit, forward(instruction, access, *from, at));
   return std::max(at + hit, line_ready(access, at) + extra);
 }
 
 // When a load has what a store that did not reach the cache yet writes.
 Cycle TimingRun::forward(const Instruction& instruction, const WindowAccess& access,
-                         const StoreRecord& from) {
+                         const StoreRecord& from, Cycle at) {
   const bool covers = from.address <= access.address && access.address + access.size <= from.end;
-  if (!covers) return from.data + forward_blocked_.next();
+  if (!covers) return data_of_all(access, at) + forward_blocked_.next();
   if (instruction.vector_bits != 0) return from.data + forward_vector_.next();
   constexpr std::uint32_t kWhole = 4;  // a narrower load keeps the rest of its register
   const bool renamed = access.size >= kWhole && is_renamed(instruction, from);
   return from.data + (renamed ? forward_renamed_ : forward_general_).next();
+}
+
+// Stores reach the cache in order: behind the first that has, all others have.
+Cycle TimingRun::data_of_all(const WindowAccess& access, Cycle at) const {
+  Cycle data = 0;
+  for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(stored_, kStores); ++i) {
+    const StoreRecord& record = stores_[(stored_ - i) % kStores];
+    if (record.commit <= at) break;
+    if (overlaps(record, access)) data = std::max(data, record.data);
+  }
+  return data;
 }
 
 bool TimingRun::is_renamed(const Instruction& load, const StoreRecord& from) const {
@@ -107,9 +121,7 @@ Cycle TimingRun::line_ready(const WindowAccess& access, Cycle at) {
     if (filled(last).line == last) done = std::max(done, filled(last).ready);
     if (prefetched == Level::l1) return done;
   }
-  if (prefetched > level) done = std::max(done, pass_prefetched(access.cache, level));
-  if (prefetched == Level::memory && access.translation.served == Translation::walk)
-    done = std::max(done, at + page_start_);
+  if (prefetched > level) done = std::max(done, wait_for_prefetched(access, level, at));
   filled(first) = {first, done};
   filled(last) = {last, done};
   return done;
@@ -125,12 +137,30 @@ Cycle TimingRun::fetch_line(const Access& access, Level level, Cycle at) {
 }
 
 // A prefetched line has cost no time to wait for, but as much bandwidth as any other. When it was
-// asked for is not known: it may pass from the cycle on in which its user is issued.
-Cycle TimingRun::pass_prefetched(const Access& access, Level level) {
-  const auto bytes = static_cast<std::uint32_t>(access.lines * kLine);
-  const Cycle at = pass(access.prefetched_from, level, now_, bytes);
-  if (level == Level::l1) write_back(access, at);
-  return at + level_latency_[static_cast<std::size_t>(level)];
+// asked for is not known: it may pass from the cycle on in which its user is issued. Whoever waits
+// for a line that is still under way does so in a buffer: a core can be as many lines ahead as
+// there are buffers.
+Cycle TimingRun::wait_for_prefetched(const WindowAccess& access, Level level, Cycle at) {
+  const auto bytes = static_cast<std::uint32_t>(access.cache.lines * kLine);
+  const Cycle hit = level_latency_[static_cast<std::size_t>(level)];
+  const Level from = access.cache.prefetched_from;
+  const Cycle begun = from == Level::memory ? stream_begun(access, at) : 0;
+  const Cycle passed = pass(from, level, std::max(now_, begun), bytes);
+  if (level == Level::l1) write_back(access.cache, passed);
+  const Cycle there = passed + hit;
+  if (there <= at + hit) return there;
+  return std::max(there, fill_buffers_.take(now_, at, hit, there) + hit);
+}
+
+// A prefetcher goes on in a page that needs a walk when the first line of it was asked for: until
+// then nothing of the page is under way.
+Cycle TimingRun::stream_begun(const WindowAccess& access, Cycle at) {
+  const std::uint64_t page = access.address / kSmallPage;
+  // Arrays often lie a power of two apart: the upper bits of the product tell their pages apart.
+  Filled& begun = begun_pages_[page * 0x9e3779b97f4a7c15u >> 56];
+  if (access.translation.served == Translation::walk)
+    begun = {page, fill_buffers_.find(now_, at) + page_start_};
+  return begun.line == page ? begun.ready : 0;
 }
 
 // What leaves for memory takes as much of its bandwidth as the other direction leaves to it.
@@ -194,9 +224,7 @@ const TimingRun::StoreRecord* TimingRun::last_store_to(const WindowAccess& acces
     const Granule& granule = granules_[i % kGranules];
     if (granule.number != i || stored_ - granule.store > kStores) continue;
     const StoreRecord& record = stores_[granule.store % kStores];
-    const bool overlaps =
-        record.address < access.address + access.size && access.address < record.end;
-    if (!overlaps || (found != nullptr && granule.store < latest)) continue;
+    if (!overlaps(record, access) || (found != nullptr && granule.store < latest)) continue;
     found = &record;
     latest = granule.store;
   }

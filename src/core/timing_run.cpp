@@ -66,6 +66,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   mispredict_penalty_ = whole(core_.mispredict_penalty);
   second_tlb_ = without(Cause::tlb) ? 0 : whole(core_.second_tlb_latency);
   walk_ = without(Cause::tlb) ? 0 : whole(core_.walk_latency);
+  walk_to_memory_ = walk_ == 0 ? 0 : std::max(walk_, whole(core_.walk_to_memory));
   page_start_ = without(Cause::tlb)
                     ? 0
                     : std::llround(core_.page_start.value * static_cast<double>(level_latency_[3]));
@@ -111,6 +112,7 @@ void TimingRun::prepare(const Scenario& scenario) {
   std::fill(last_stores_.begin(), last_stores_.end(), 0);
   std::fill(granules_.begin(), granules_.end(), Granule{});
   std::fill(filled_.begin(), filled_.end(), Filled{});
+  begun_pages_.fill({});
   timing_.by_block.assign(window_.blocks.size(), 0);
 }
 
@@ -211,7 +213,9 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
   }
   if (moments_ != nullptr)
     moments_->push_back({now_, addressed, loaded, started_, finish, last_leave_});
-  if (execution.is_mispredicted && has_mispredictions_) {
+  const bool is_mispredicted =
+      scenario_.relearns ? execution.is_mispredicted_anew : execution.is_mispredicted;
+  if (is_mispredicted && has_mispredictions_) {
     restart_ = finish + mispredict_penalty_;
     restarting_block_ = instruction.block;
   }
@@ -222,10 +226,11 @@ void TimingRun::execute(const Instruction& instruction, const Execution& executi
 // misprediction; caches have so many of its requests under way.
 Cycle TimingRun::fetch_code(const Execution& execution) {
   Cycle at = std::max(restart_, lines_[fetched_ % kLinesAhead]);
-  if (execution.code != Translation::first)
-    at += execution.code == Translation::walk ? walk_ : second_tlb_;
-  if (execution.fetched_from != Level::l1) {
-    const auto level = static_cast<std::size_t>(execution.fetched_from);
+  const bool is_near = scenario_.unknown == Unknown::nearest;
+  const Translation code = is_near ? execution.code_nearest : execution.code;
+  if (code != Translation::first) at += code == Translation::walk ? walk_ : second_tlb_;
+  if (const Level from = fetched_from(execution); from != Level::l1) {
+    const auto level = static_cast<std::size_t>(from);
     at = std::max(at, next_fetch_);
     next_fetch_ = at + line_interval_[level].next();
     at += level_latency_[level];
@@ -238,7 +243,7 @@ Cycle TimingRun::deliver(const Instruction& instruction, const Execution& execut
   if (!has_front_end_) return restart_;
   Cycle at = std::max({front_, restart_, now_ - kQueue});
   const std::uint64_t line = instruction.address / kLine;
-  const bool is_new = line != code_line_ || execution.fetched_from != Level::l1;
+  const bool is_new = line != code_line_ || fetched_from(execution) != Level::l1;
   if (is_new) at = std::max(at, fetch_code(execution));
   code_line_ = line;
   const bool is_full = delivered_ >= front_width_ && !shares_slot_;
@@ -303,15 +308,17 @@ Cycle TimingRun::start_on(Unit unit, Cluster cluster, Cycle at, int cycles) {
   UnitCalendar& units = units_[static_cast<std::size_t>(unit)];
   UnitCalendar& pipes = clusters_[static_cast<std::size_t>(cluster)];
   // A divider works on its own: the pipe that starts it is free in the next cycle.
-  const int pipe_cycles = unit == Unit::fp_div || unit == Unit::int_div ? 1 : cycles;
+  const bool divides = unit == Unit::fp_div || unit == Unit::int_div;
+  const int pipe_cycles = divides ? 1 : cycles;
   // However many units there are, a sibling keeps its turns.
   if (!is_limited && !is_cluster_limited && unit != Unit::none)
     while (turns_.are_siblings(at)) ++at;
   for (;;) {
-    const Cycle unit_at = is_limited ? units.find(now_, at, cycles) : at;
+    const Cycle unit_at = is_limited ? units.find(now_, at, pipe_cycles) : at;
     const Cycle pipe_at = is_cluster_limited ? pipes.find(now_, unit_at, pipe_cycles) : unit_at;
     if (pipe_at == unit_at) {
-      if (is_limited) units.take(unit_at, cycles);
+      if (is_limited && divides) units.take_parts(unit_at, cycles);
+      if (is_limited && !divides) units.take(unit_at, cycles);
       if (is_cluster_limited) pipes.take(unit_at, pipe_cycles);
       return unit_at;
     }

@@ -64,6 +64,10 @@ class TimingRun {
   bool shares_slot(const Instruction& instruction, const Execution& execution);
   void issue(const Instruction& instruction, const Execution& execution, bool has_store);
   Cycle deliver(const Instruction& instruction, const Execution& execution);
+  [[nodiscard]] Level fetched_from(const Execution& execution) const {
+    return scenario_.unknown == Unknown::nearest ? execution.fetched_nearest
+                                                 : execution.fetched_from;
+  }
   // When the line of code is there that the instruction begins in.
   Cycle fetch_code(const Execution& execution);
   [[nodiscard]] Cycle ready(Registers registers, Cycle at) const;
@@ -80,8 +84,14 @@ class TimingRun {
   Cycle store(const Instruction& instruction, const WindowAccess& access, Cycle at);
   void keep_store(const Instruction& instruction, const WindowAccess& access, Cycle data,
                   Cycle line);
-  Cycle forward(const Instruction& instruction, const WindowAccess& access,
-                const StoreRecord& from);
+  Cycle forward(const Instruction& instruction, const WindowAccess& access, const StoreRecord& from,
+                Cycle at);
+  // When the data of all stores are there that have written a part of it and did not reach the
+  // cache by `at`.
+  [[nodiscard]] Cycle data_of_all(const WindowAccess& access, Cycle at) const;
+  static bool overlaps(const StoreRecord& store, const WindowAccess& access) {
+    return store.address < access.address + access.size && access.address < store.end;
+  }
   // Whether renaming has joined the load to the store. It knows each store's last execution.
   [[nodiscard]] bool is_renamed(const Instruction& load, const StoreRecord& from) const;
   [[nodiscard]] const StoreRecord* last_store_to(const WindowAccess& access) const;
@@ -95,7 +105,9 @@ class TimingRun {
   Cycle line_ready(const WindowAccess& access, Cycle at);
   Cycle fetch_line(const Access& access, Level level, Cycle at);
   void write_back(const Access& access, Cycle at);
-  Cycle pass_prefetched(const Access& access, Level level);
+  Cycle wait_for_prefetched(const WindowAccess& access, Level level, Cycle at);
+  // When a stream goes on in the page of the access; 0: it never stopped.
+  Cycle stream_begun(const WindowAccess& access, Cycle at);
   Cycle pass(Level from, Level to, Cycle at, std::uint32_t bytes);
   Filled& filled(std::uint64_t line) { return filled_[line % kFilled]; }
 
@@ -125,7 +137,8 @@ class TimingRun {
   std::array<Cycle, 4> walk_beyond_{};  // of walks whose entry lies beyond L2
   Cycle commit_width_ = 2;              // stores that reach the cache in a cycle
   Cycle page_start_ = 0;                // that a prefetched line comes late after a walk
-  Cycle second_tlb_ = 0, walk_ = 0, transfer_ = 0, atomic_ = 0, barrier_ahead_ = 0;
+  Cycle second_tlb_ = 0, walk_ = 0, walk_to_memory_ = 0, transfer_ = 0, atomic_ = 0,
+        barrier_ahead_ = 0;
   Cycle add_elsewhere_ = 0;
   Cycle renames_ = 0;
   Duration forward_general_, forward_renamed_, forward_vector_, forward_blocked_;
@@ -163,6 +176,7 @@ class TimingRun {
   std::vector<std::uint64_t> last_stores_;  // by instruction: what stored_ was after its last
   std::vector<Granule> granules_;
   std::vector<Filled> filled_;
+  std::array<Filled, 256> begun_pages_;  // by a hash of the page
   std::int64_t restarting_block_ = -1;
   Cycle started_ = 0;                        // the instruction at hand
   std::vector<Moments>* moments_ = nullptr;  // of all executions, where somebody asks

@@ -10,11 +10,11 @@
 namespace loft::core {
 namespace {
 
-constexpr std::string_view kMagic = "loftwin2";
+constexpr std::string_view kMagic = "loftwin3";
 constexpr std::size_t kHeaderBytes = 8 + 4 * 4;
 constexpr std::size_t kBlockBytes = 8;
 constexpr std::size_t kInstructionBytes = 8 + 4 + 6 + 2 + 3 * 8;
-constexpr std::size_t kExecutionBytes = 4 + 4 + 2 + 4;
+constexpr std::size_t kExecutionBytes = 4 + 4 + 2 + 7;
 constexpr std::size_t kAccessBytes = 8 + 4 + 2 + 8 + 3;
 
 Failure malformed(std::string why) {
@@ -108,8 +108,11 @@ void put(Writer& out, const Execution& e) {
   out.put(e.accesses);
   out.put(e.is_taken);
   out.put(e.is_mispredicted);
+  out.put(e.is_mispredicted_anew);
   out.put(e.fetched_from);
+  out.put(e.fetched_nearest);
   out.put(e.code);
+  out.put(e.code_nearest);
 }
 
 Execution get_execution(Reader& in) {
@@ -119,8 +122,11 @@ Execution get_execution(Reader& in) {
   e.accesses = in.get<std::uint16_t>();
   e.is_taken = in.get_bool();
   e.is_mispredicted = in.get_bool();
+  e.is_mispredicted_anew = in.get_bool();
   e.fetched_from = in.get_below<Level>(kLevels);
+  e.fetched_nearest = in.get_below<Level>(kLevels);
   e.code = in.get_below<Translation>(kTranslations);
+  e.code_nearest = in.get_below<Translation>(kTranslations);
   return e;
 }
 
@@ -208,7 +214,7 @@ std::vector<std::byte> serialize(const Window& window) {
 Result<Window> parse_window(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderBytes) return malformed("it ends within its header");
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    return malformed("it does not begin with loftwin2");
+    return malformed("it does not begin with loftwin3");
   Reader in(bytes);
   in.get<std::uint64_t>();
   Window window;

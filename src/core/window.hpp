@@ -107,8 +107,11 @@ struct Execution {
   std::uint16_t accesses = 0;
   bool is_taken = false;  // of branches
   bool is_mispredicted = false;
+  bool is_mispredicted_anew = false;  // by a predictor that knows what the warm-up taught alone
   Level fetched_from = Level::l1;
+  Level fetched_nearest = Level::l1;  // before warm-up is complete it may have been nearer
   Translation code = Translation::first;
+  Translation code_nearest = Translation::first;
 
   bool operator==(const Execution&) const = default;
 };
@@ -126,7 +129,7 @@ struct Window {
 // Whether every number refers to something.
 [[nodiscard]] Result<void> check(const Window& window);
 
-// Little-endian: "loftwin2", the numbers of blocks, instructions, executions and accesses, and the
+// Little-endian: "loftwin3", the numbers of blocks, instructions, executions and accesses, and the
 // records in that order, each of a fixed size.
 [[nodiscard]] std::vector<std::byte> serialize(const Window& window);
 // Refuses whatever check() refuses, too.

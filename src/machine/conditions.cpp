@@ -142,6 +142,8 @@ void lower(core::Parameter& parameter, std::optional<double> met) {
 core::CoreParameters under(const Conditions& met, const core::CoreParameters& core) {
   core::CoreParameters then = core;
   raise(then.dram_latency, met.dram_latency);
+  // Walks to memory wait for the same memory.
+  then.walk_to_memory.value *= then.dram_latency.value / core.dram_latency.value;
   raise(then.l3_latency, met.l3_latency);
   // What misses L3 waits for memory: L3 cannot be farther away.
   then.l3_latency.value = std::min(then.l3_latency.value, then.dram_latency.value);

@@ -11,7 +11,8 @@ namespace {
 // Numbers of things are whole; what was measured of them is a little less, or more.
 // From a misprediction the test and the branch itself are taken off: a cycle each, in which the
 // model executes them.
-enum class Form { as_measured, whole, less_two };
+// The best of all times that memory was asked is one that met lines in L3: the usual is its cost.
+enum class Form { as_measured, whole, less_two, usual };
 
 struct Mapping {
   std::string_view core;
@@ -29,12 +30,12 @@ constexpr std::array kMappings = std::to_array<Mapping>({
     {"l1_latency", "l1_latency_cycles"},
     {"l2_latency", "l2_latency_cycles"},
     {"l3_latency", "l3_latency_cycles"},
-    {"dram_latency", "dram_latency_cycles"},
+    {"dram_latency", "dram_latency_cycles", Form::usual},
     {"l1_load_bandwidth", "l1_load_bytes_per_cycle"},
     {"l1_store_bandwidth", "l1_store_bytes_per_cycle"},
     {"l2_bandwidth", "l2_load_bytes_per_cycle"},
     {"l3_bandwidth", "l3_load_bytes_per_cycle"},
-    {"dram_bandwidth", "dram_load_bytes_per_cycle"},
+    {"dram_bandwidth", "dram_load_bytes_per_cycle", Form::usual},
     {"fill_buffers", "dram_misses_in_flight", Form::whole},
     {"forward_general", "store_forward_latency_cycles"},
     // What a compiler spills and reloads is addressed by the same register.
@@ -81,6 +82,10 @@ constexpr std::array kMappings = std::to_array<Mapping>({
     {"occupancy.fp_sqrt_double", "fp_sqrt_occupancy_cycles"},
 });
 
+double usual(const model::Constant& measured) {
+  return measured.median > 0 ? measured.median : measured.value;
+}
+
 // Who disturbs a measurement makes the machine look slower, never faster: where it was noisy, as
 // many units as are known of such cores are there.
 double value_of(const model::Constant& measured, Form form, const core::Parameter& known) {
@@ -92,24 +97,50 @@ double value_of(const model::Constant& measured, Form form, const core::Paramete
                       : std::round(measured.value);
     case Form::less_two:
       return std::max(0.0, measured.value - 2);
+    case Form::usual:
+      return usual(measured);
     case Form::as_measured:
       break;
   }
   return measured.value;
 }
 
+// What was usually measured; 0 where nothing was.
+double usual(const model::Machine& machine, const char* name) {
+  const model::Constant* measured = find_core_parameter(machine, name);
+  const bool is_known = measured != nullptr && measured->verdict != model::Verdict::unavailable;
+  return is_known ? usual(*measured) : 0.0;
+}
+
 // A walk of stores reads each line and writes it back: what it takes longer than a walk of loads is
 // for the writing.
 void set_write_back_cost(const model::Machine& machine, core::CoreParameters& core) {
-  const auto rate = [&](const char* name) {
-    const model::Constant* measured = find_core_parameter(machine, name);
-    const bool is_known = measured != nullptr && measured->verdict != model::Verdict::unavailable;
-    return is_known ? measured->value : 0.0;
-  };
-  const double loads = rate("dram_load_bytes_per_cycle");
-  const double stores = rate("dram_store_bytes_per_cycle");
+  const double loads = usual(machine, "dram_load_bytes_per_cycle");
+  const double stores = usual(machine, "dram_store_bytes_per_cycle");
   if (loads > 0 && stores > 0)
     core.write_back_cost = {std::clamp(loads / stores - 1, 0.0, 1.0), core::Origin::measured};
+}
+
+// What a link of a chase through memory takes longer in small pages.
+void set_walk_to_memory(const model::Machine& machine, core::CoreParameters& core) {
+  const model::Constant* small = find_constant(machine, "Mem_small_pages_lat");
+  const double large = usual(machine, "dram_latency_cycles");
+  if (small == nullptr || small->verdict == model::Verdict::unavailable || !(large > 0)) return;
+  core.walk_to_memory = {std::max(0.0, usual(*small) - large), core::Origin::measured};
+}
+
+// What a small page takes longer than as much of a large one is what a stream waits for at its
+// begin, but for the walk, and for the lines that come meanwhile: as many as there are buffers.
+void set_page_start(const model::Machine& machine, core::CoreParameters& core) {
+  constexpr double kPage = 4096;
+  constexpr double kLine = 64;
+  const double small = usual(machine, "dram_small_pages_bytes_per_cycle");
+  const double large = usual(machine, "dram_one_stream_bytes_per_cycle");
+  if (!(small > 0) || !(large > 0)) return;
+  const double longer = std::max(0.0, kPage / small - kPage / large);
+  const double hidden = core.fill_buffers.value * kLine / large;
+  const double waits = longer > 0 ? longer + hidden - core.walk_latency.value : 0;
+  core.page_start = {std::clamp(waits / core.dram_latency.value, 0.0, 2.0), core::Origin::measured};
 }
 
 core::Parameter parameter_of(const core::CoreParameters& core, std::string_view name) {
@@ -176,6 +207,8 @@ Result<MeasuredCore> core_of(const model::Machine& machine) {
     found.parameters.renames = {std::max(1.0, found.parameters.renames.value),
                                 core::Origin::measured};
   set_write_back_cost(machine, found.parameters);
+  set_page_start(machine, found.parameters);
+  set_walk_to_memory(machine, found.parameters);
   return found;
 }
 

@@ -108,6 +108,7 @@ class Collector {
   void in_flight_at_once();
   void reorder_window();
   void translation(const std::vector<CostPoint>& extra_by_pages);
+  void small_pages();
   void cache_share();
   void code();
   void branches();
@@ -350,6 +351,13 @@ void Collector::translation(const std::vector<CostPoint>& extra_by_pages) {
                "measured: where pages of 4 KiB begin to cost a walk", why);
 }
 
+void Collector::small_pages() {
+  const Reading byte = read(kSmallPageStream);
+  put("dram_small_pages_bytes_per_cycle", "bytes_per_cycle", byte.is_known() ? 1 / byte.cycles : 0,
+      byte.is_known() ? 1 / byte.median : 0, byte.spread, byte.verdict,
+      "measured: one stream of loads through pages of 4 KiB");
+}
+
 void Collector::cache_share() {
   const auto level = std::ranges::find(machine_.levels, "L3", &model::Level::name);
   const bool found = level != machine_.levels.end() && level->found && level->knee > 0;
@@ -409,6 +417,7 @@ std::vector<model::Constant> core_parameters(const Plan& plan, const Workbench& 
   collector.bandwidths();
   collector.in_flight_at_once();
   collector.translation(extra_by_pages);
+  collector.small_pages();
   collector.cache_share();
   collector.code();
   collector.branches();

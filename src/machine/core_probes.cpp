@@ -12,6 +12,7 @@ namespace loft::machine {
 namespace {
 
 constexpr double kWindow = 0.0005;
+constexpr double kStreamWindow = 0.001;
 constexpr int kTimes = 32;   // links of a chain
 constexpr int kSteps = 128;  // instructions of a stream
 constexpr std::size_t kPage = 4096;
@@ -155,6 +156,18 @@ class Places {
   std::size_t next_ = 0;
 };
 
+// Through the memory of a ring, which loads leave as it is.
+void plan_small_pages(Plan& plan, const PlanInput& input, const Rings& rings, Workbench& bench) {
+  constexpr const char* kRing = "Mem_small_pages_lat";
+  TrialSetup setup;
+  setup.starts = rings.places(kRing, 1);
+  if (setup.starts.empty() || input.isas.empty()) return;
+  setup.kernel = memory_kernel(input.isas.back(), MemoryOp::load);
+  setup.work = setup.kernel.bytes();
+  setup.bytes = rings.nodes(kRing) * kLine;
+  plan_reading(plan, bench, kSmallPageStream, std::move(setup), kSharedTolerance, kStreamWindow);
+}
+
 // Chases through one ring at once, each from a place of its own. A ring that lives in a cache is
 // walked through before each window.
 Result<void> plan_chases(Plan& plan, Probes& probes, Workbench& bench, Places& places,
@@ -229,6 +242,7 @@ Result<Probes> plan_core_probes(Plan& plan, const PlanInput& input, const Rings&
   Places cache(rings, "L3_lat", kAllChases);
   Places pages(rings, "tlb_pages", kAllChases);
   plan_window(plan, bench, memory);
+  plan_small_pages(plan, input, rings, bench);
   LOFT_CHECK(plan_chases(plan, probes, bench, memory, kMemoryChases, kMostChases, 0));
   LOFT_CHECK(
       plan_chases(plan, probes, bench, cache, kCacheChases, kMostChases, rings.nodes("L3_lat")));

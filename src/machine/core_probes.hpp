@@ -30,6 +30,8 @@ inline constexpr const char* kPageChases = "page_chases ";
 inline constexpr const char* kBranchPattern = "branch_pattern ";
 // Atomic additions and links of a chase in L1, in turns; a unit of its work is one of each.
 inline constexpr const char* kAtomicAndLoad = "atomic_and_load";
+// One stream of loads through memory of small pages; a unit of its work is a byte.
+inline constexpr const char* kSmallPageStream = "small_page_stream";
 // Code that lies in L2; a unit of its work is a byte.
 inline constexpr const char* kCodeInL2 = "code_in_l2";
 

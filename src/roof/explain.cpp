@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "roof/why.hpp"
@@ -18,12 +19,26 @@ constexpr std::string_view kKernel = "[kernel]";
 // A run that waits, or is in the kernel, for more of its time is limited by that.
 constexpr double kMuch = 0.5;
 
+// How far a model's time is from the measured one, in either direction.
+double distance(const model::Why& why) { return std::abs(std::log(why.explains.value_or(0))); }
+
+// What was learned in earlier pieces of the run may have been forgotten between them. The measured
+// time tells: whichever is nearer to it.
+model::Why judge_learned(const Account& account, const FunctionKey& key, const TimedPart& part,
+                         const model::MeasuredPart& measured) {
+  model::Why why = model::judge(part, measured);
+  const auto found = account.relearned.find(key);
+  if (found == account.relearned.end() || found->second.cycles <= kOpen * part.cycles) return why;
+  model::Why anew = model::judge(found->second, measured);
+  return distance(anew) < distance(why) ? anew : why;
+}
+
 // Where the model does not explain the time, data that the warm-up did not see may have been nearer
 // than it takes them to be, or still in L3 though others evict much of it: if that explains the
 // time, it is what happened.
 model::Why judge(const Account& account, const FunctionKey& key, const TimedPart& part,
                  const model::MeasuredPart& measured) {
-  model::Why why = model::judge(part, measured);
+  model::Why why = judge_learned(account, key, part, measured);
   if (why.outcome != model::Outcome::unexplained) return why;
   for (const auto* others : {&account.nearest, &account.quiet_l3}) {
     const auto found = others->find(key);

@@ -115,9 +115,11 @@ Result<void> add_loops(const KeptWindows& kept, const std::vector<LoopWork>& loo
     of_loops.functions.erase(FunctionKey{});
     of_loops.nearest.erase(FunctionKey{});
     of_loops.quiet_l3.erase(FunctionKey{});
+    of_loops.relearned.erase(FunctionKey{});
     account.functions.merge(of_loops.functions);
     account.nearest.merge(of_loops.nearest);
     account.quiet_l3.merge(of_loops.quiet_l3);
+    account.relearned.merge(of_loops.relearned);
   }
   return {};
 }

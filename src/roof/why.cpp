@@ -60,7 +60,7 @@ ByFunction without_moves(const ByFunction& all, ByFunction without) {
 }
 
 // What the instructions of a window met, by function.
-void add_facts(const KeptWindow& kept, const core::CoreParameters& core,
+void add_facts(const KeptWindow& kept, const core::CoreParameters& core, bool relearns,
                std::vector<TimedPart>& parts) {
   const core::Window& window = kept.window;
   for (const core::Execution& execution : window.executions) {
@@ -73,7 +73,7 @@ void add_facts(const KeptWindow& kept, const core::CoreParameters& core,
                              : instruction.uops / core.issue_width.value;
     met.atomics += instruction.is_atomic;
     met.branches += instruction.branch != core::BranchKind::none;
-    met.mispredicted += execution.is_mispredicted;
+    met.mispredicted += relearns ? execution.is_mispredicted_anew : execution.is_mispredicted;
     met.fetch_misses += execution.fetched_from != core::Level::l1;
     met.divisions +=
         instruction.op == core::Op::int_div ||
@@ -222,6 +222,20 @@ std::vector<TimedPart> parts_of(const std::vector<KeptWindow>& windows, WindowTi
   return parts;
 }
 
+// Whether a predictor that began with the warm-up mispredicts more often, so that it may show in
+// the time: a misprediction takes as long as dozens of instructions.
+bool relearning_matters(const std::vector<KeptWindow>& windows) {
+  constexpr double kWorthTrying = 0.0005;  // of all instructions
+  double instructions = 0;
+  double more = 0;
+  for (const KeptWindow& kept : windows) {
+    instructions += static_cast<double>(kept.window.executions.size());
+    for (const core::Execution& execution : kept.window.executions)
+      more += int{execution.is_mispredicted_anew} - int{execution.is_mispredicted};
+  }
+  return more > kWorthTrying * instructions;
+}
+
 void add_parts(const std::vector<TimedPart>& parts,
                const std::vector<source::virtual_pmu::WindowKeeper::Function>& functions,
                std::map<FunctionKey, TimedPart>& by_function) {
@@ -237,7 +251,7 @@ void add_parts(const std::vector<TimedPart>& parts,
 
 void add_window(const KeptWindow& kept, WindowTimer& timer, const WindowTimer::Scenario& base,
                 std::vector<TimedPart>& parts) {
-  add_facts(kept, timer.core(), parts);
+  add_facts(kept, timer.core(), base.relearns, parts);
   const std::size_t count = parts.size();
   const auto sums_of = [&](const WindowTimer::Scenario& scenario) {
     const auto* cycles = timer.find(kept, scenario);
@@ -296,6 +310,9 @@ Result<Account> account_of(
   if (is_open)
     add_parts(parts_of(windows, timer, functions.size(), {.unknown = core::Unknown::nearest}),
               functions, account.nearest);
+  if (relearning_matters(windows))
+    add_parts(parts_of(windows, timer, functions.size(), {.relearns = true}), functions,
+              account.relearned);
   const double l3 = timer.core().l3_latency.value;
   if (l3 > kOpen * machine.quiet_l3)
     add_parts(parts_of(windows, timer, functions.size(),

@@ -37,6 +37,9 @@ struct Account {
   // The same with L3 as quick as on a quiet machine: what comes back to its lines soon enough finds
   // them there, whatever others evict. Empty where others did not disturb L3.
   std::map<FunctionKey, model::TimedPart> quiet_l3;
+  // The same with branches predicted by what the warm-up taught alone: what was learned in earlier
+  // pieces of the run may have been forgotten between them. Empty where that makes no difference.
+  std::map<FunctionKey, model::TimedPart> relearned;
   Alternating alternating;
   std::string core;    // which core was modelled: "zen3, 47 parameters measured"
   std::string slowed;  // what others took of the machine meanwhile; empty: nothing to speak of

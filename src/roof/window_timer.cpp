@@ -64,7 +64,8 @@ const std::vector<float>* WindowTimer::find(const source::virtual_pmu::KeptWindo
   if (timer == nullptr) return nullptr;
   core::CauseSet without;
   for (const core::Cause cause : scenario.without) without = without | cause;
-  const core::Timing timing = timer->run({.without = without, .unknown = scenario.unknown});
+  const core::Timing timing =
+      timer->run({.without = without, .unknown = scenario.unknown, .relearns = scenario.relearns});
   std::vector<float> cycles(timing.by_block.begin(), timing.by_block.end());
   return &timed.emplace(scenario, std::move(cycles)).first->second;
 }

@@ -25,6 +25,7 @@ class WindowTimer {
   struct Scenario {
     std::vector<core::Cause> without;
     core::Unknown unknown = core::Unknown::as_modelled;
+    bool relearns = false;  // as core::Scenario has it
     // A parameter of the core, times a factor; none where it has no name.
     std::string parameter;
     double factor = 1;

@@ -111,6 +111,44 @@ TEST_F(TimingMemory, AWalkBeyondL2WaitsForItsEntry) {
 }
 
 // 16 of the 64 bytes lie in the next line: three accesses of 32 bytes, and not two.
+// A chase through memory whose pages need walks that take 500 cycles there, and 40 elsewhere.
+TEST_F(TimingMemory, AWalkForALineOfMemoryMayTakeLonger) {
+  ASSERT_TRUE(set_parameter(core, "walk_to_memory", 500, Origin::assumed));
+  for (const Level level : {Level::l3, Level::memory}) {
+    builder = {};
+    chase(level);
+    for (WindowAccess& access : builder.window.accesses)
+      access.translation = {Translation::walk, Translation::walk};
+    expect_near(per_run(), level == Level::l3 ? 40 + 46 : 500 + 300);
+    expect_near(per_run(Cause::tlb), level == Level::l3 ? 46 : 300);
+  }
+  // Side by side they take no longer than walks elsewhere: six in 40 cycles, 24 lines in 300.
+  builder = {};
+  independent(Level::memory);
+  for (WindowAccess& access : builder.window.accesses)
+    access.translation = {Translation::walk, Translation::walk};
+  expect_near(per_run(), 300 / 24.0);
+}
+
+// Loads of a stream that need nothing: 20 buffers, 300 cycles and 64 loads in each page until it
+// goes on there, which nothing but the 20 lines before it hides.
+TEST_F(TimingMemory, LinesUnderWayTakeABufferEach) {
+  ASSERT_TRUE(set_parameter(core, "page_start", 1, Origin::assumed));
+  ASSERT_TRUE(set_parameter(core, "fill_buffers", 20, Origin::assumed));
+  ASSERT_TRUE(set_parameter(core, "walk_latency", 1, Origin::assumed));
+  ASSERT_TRUE(set_parameter(core, "reorder_window", 1024, Origin::assumed));
+  const auto load = builder.add({.destinations = general_reg(1)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    WindowAccess access = load_from(Level::l2, i * 64);
+    access.cache.prefetched_from = Level::memory;
+    if (i % 64 == 0) access.translation = {Translation::walk, Translation::walk};
+    builder.run(load, {access});
+  }
+  const double page = 64 * 8 + 300 - 20 * 8;
+  EXPECT_NEAR(per_run() * 64, page, 0.06 * page);
+  EXPECT_NEAR(per_run(Cause::tlb) * 64, 64 * 8, 0.06 * page);
+}
+
 TEST_F(TimingMemory, AnAccessToTwoLinesTakesAUnitTwice) {
   for (const auto& [offset, cycles] : {std::pair{0, 1.0}, {16, 1.5}}) {
     builder = {};
@@ -357,6 +395,23 @@ TEST_F(TimingMemory, TwoStoresReachTheCacheInACycleIfTheyAreOfOneLine) {
 
 TEST_F(TimingMemory, ALoadLargerThanTheStoreWaitsForTheCache) {
   through_memory(builder, Op::int_alu, 0, 4);
+  expect_near(per_run(), 14 + 1);
+  expect_near(per_run(Cause::store_forwarding), 1);
+}
+
+// The half whose data come late was stored first: the load waits for both.
+TEST_F(TimingMemory, ALoadOfTwoStoresWaitsForTheLaterData) {
+  const auto late = builder.add({.sources = general_reg(0)});
+  const auto early = builder.add({.sources = general_reg(1)});
+  const auto load = builder.add({.destinations = general_reg(0)});
+  const auto add =
+      builder.add({.op = Op::int_alu, .sources = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(late, {store_to(0x1004, 4)});
+    builder.run(early, {store_to(0x1000, 4)});
+    builder.run(load, {load_from(Level::l1, 0x1000)});
+    builder.run(add);
+  }
   expect_near(per_run(), 14 + 1);
   expect_near(per_run(Cause::store_forwarding), 1);
 }

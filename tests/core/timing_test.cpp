@@ -197,6 +197,19 @@ TEST_F(TimingTest, MispredictedBranches) {
   expect_bound_by({Cause::mispredictions});
 }
 
+TEST_F(TimingTest, BranchesMayBePredictedByTheWarmUpAlone) {
+  const auto compare = builder.add({.op = Op::int_alu, .destinations = kFlags});
+  const auto jump =
+      builder.add({.op = Op::branch, .branch = BranchKind::conditional, .sources = kFlags});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    builder.run(compare);
+    builder.run(jump).is_mispredicted_anew = true;
+  }
+  expect_near(per_run(), 0.5);
+  const Timing anew = *time_window(builder.window, core, {.relearns = true});
+  expect_near(static_cast<double>(anew.cycles) / kRuns, 1 + 1 + 15);
+}
+
 TEST_F(TimingTest, BlocksAddUpAndTheBranchPaysForItsMisprediction) {
   const auto compare = builder.add({.block = 1, .op = Op::int_alu, .destinations = kFlags});
   const auto jump = builder.add(
@@ -250,6 +263,22 @@ TEST_F(TimingTest, AnAdditionIsHandedOnEarlierToAdditions) {
   expect_near(per_run(Cause::fp_latency), 1 / 4.0);
 }
 
+// Chains of eight divisions of 12 cycles, 7 of which the divider is busy: in the five between two
+// of them no other fits, yet it is never idle.
+TEST_F(TimingTest, ADividerIsBusyAsLongAsAnyDivisionIsReady) {
+  ASSERT_TRUE(set_parameter(core, "occupancy.int_div", 7, Origin::assumed));
+  ASSERT_TRUE(set_parameter(core, "latency.int_div", 12, Origin::assumed));
+  const auto start = builder.add({.op = Op::int_alu, .destinations = general_reg(0)});
+  const auto divide =
+      builder.add({.op = Op::int_div, .sources = general_reg(0), .destinations = general_reg(0)});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    if (i % 8 == 0) builder.run(start);
+    builder.run(divide);
+  }
+  expect_near(per_run(), 7);
+  expect_bound_by({Cause::divider});
+}
+
 TEST_F(TimingTest, InstructionMissesStopTheFrontEnd) {
   const auto nop = builder.add({});
   for (std::uint64_t i = 0; i < kRuns; ++i)
@@ -258,6 +287,18 @@ TEST_F(TimingTest, InstructionMissesStopTheFrontEnd) {
   EXPECT_GT(cycles() / cycles(Cause::front_end), 4);
   EXPECT_GT(cycles() / cycles(Cause::l3_latency), 4);
   EXPECT_LT(cycles() / cycles(Cause::l2_latency), 1.01);
+}
+
+TEST_F(TimingTest, CodeThatTheWarmUpDidNotSeeMayBeNear) {
+  const auto nop = builder.add({});
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    Execution& execution = builder.run(nop);
+    execution.fetched_from = i % 16 == 0 ? Level::l3 : Level::l1;
+    execution.code = i % 16 == 0 ? Translation::walk : Translation::first;
+  }
+  const Timing near = *time_window(builder.window, core, {.unknown = Unknown::nearest});
+  expect_near(static_cast<double>(near.cycles), cycles(Cause::front_end));
+  EXPECT_GT(cycles() / static_cast<double>(near.cycles), 4);
 }
 
 TEST_F(TimingTest, ASiblingTakesTurnsOfUnitsButNotOfWaiting) {

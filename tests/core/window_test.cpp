@@ -32,7 +32,7 @@ Window example() {
     access.translation = {Translation::walk, Translation::second};
     builder.run(fma, {access, store_to(i)});
     Execution& branch = builder.run(jump);
-    branch.is_taken = branch.is_mispredicted = true;
+    branch.is_taken = branch.is_mispredicted = branch.is_mispredicted_anew = true;
     branch.fetched_from = Level::l2;
     branch.code = Translation::second;
   }
@@ -133,6 +133,37 @@ TEST(Models, RecordWhatOneThreadDoes) {
   const BranchCounts& branches = models.branches(0).counts();
   EXPECT_EQ(std::accumulate(branches.executed.begin(), branches.executed.end(), std::uint64_t{0}),
             25u);
+}
+
+// A pattern that is known by heart from before is learned anew by the second predictor.
+TEST(Models, ASecondPredictorKnowsTheWarmUpAlone) {
+  const MachineGeometry geometry = *find_machine("zen4");
+  Models models(geometry, {.relearns = true});
+  const Instruction jump{.address = 0x401000, .branch = BranchKind::conditional};
+  constexpr std::uint64_t kPattern = 0x9d3c5a7e61f0b824;
+  const auto run = [&](Models& on, int branches) {
+    for (int i = 0; i < branches; ++i) on.execute(0, jump, {}, (kPattern >> i % 64 & 1) != 0);
+  };
+  run(models, 64 * 100);
+  models.start_warm_up(Cache::Keep::as_guess);
+  Window window;
+  models.record(&window, 0);
+  run(models, 64 * 8);
+  Models fresh(geometry);
+  Window expected;
+  fresh.record(&expected, 0);
+  run(fresh, 64 * 8);
+  ASSERT_EQ(window.executions.size(), expected.executions.size());
+  int kept = 0;
+  int anew = 0;
+  for (std::size_t i = 0; i < expected.executions.size(); ++i) {
+    const Execution& each = window.executions[i];
+    EXPECT_EQ(each.is_mispredicted_anew, expected.executions[i].is_mispredicted) << i;
+    kept += each.is_mispredicted;
+    anew += each.is_mispredicted_anew;
+  }
+  EXPECT_EQ(kept, 0);
+  EXPECT_GT(anew, 20);
 }
 
 TEST(Models, FetchALineOnceEachTimeItIsEntered) {

@@ -30,6 +30,13 @@ TEST(Conditions, AQuietMachineIsLeftAsItIs) {
   EXPECT_EQ(describe({.l3_latency = 60, .core_share = 0.97}, quiet()), "");
 }
 
+TEST(Conditions, WalksToMemoryTakeAsMuchLonger) {
+  core::CoreParameters core = quiet();
+  core.walk_to_memory = {300, core::Origin::measured};
+  EXPECT_EQ(under({.dram_latency = 600}, core).walk_to_memory.value, 450);
+  EXPECT_EQ(under({.dram_latency = 200}, core).walk_to_memory.value, 300);
+}
+
 TEST(Conditions, L3IsNeverFartherAwayThanMemory) {
   EXPECT_EQ(under({.l3_latency = 900}, quiet()).l3_latency.value, 400);
 }

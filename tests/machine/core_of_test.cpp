@@ -55,6 +55,41 @@ TEST(CoreOf, WhatIsWrittenBackCostsWhatStoresTakeLongerThanLoads) {
   EXPECT_EQ(core_of(machine)->parameters.write_back_cost.value, 0);
 }
 
+TEST(CoreOf, OfMemoryTheUsualIsTaken) {
+  model::Machine machine = machine_with("AMD EPYC", {"scalar", "avx512"});
+  put(machine, "dram_latency_cycles", 500);
+  machine.core.back().median = 600;
+  put(machine, "l3_latency_cycles", 45);
+  machine.core.back().median = 60;
+  EXPECT_EQ(core_of(machine)->parameters.dram_latency.value, 600);
+  EXPECT_EQ(core_of(machine)->parameters.l3_latency.value, 45) << "its best is the cost";
+}
+
+TEST(CoreOf, AStreamWaitsAtAPageForWhatSmallPagesTakeLonger) {
+  model::Machine machine = machine_with("AMD EPYC", {"scalar", "avx512"});
+  EXPECT_EQ(core_of(machine)->parameters.page_start.origin, core::Origin::assumed);
+  put(machine, "dram_latency_cycles", 600);
+  put(machine, "page_walk_cycles", 140);
+  put(machine, "dram_misses_in_flight", 20);
+  put(machine, "dram_small_pages_bytes_per_cycle", 4);
+  put(machine, "dram_one_stream_bytes_per_cycle", 8);
+  // 1024 cycles a page instead of 512; 20 lines of 8 cycles come meanwhile, 140 are of the walk.
+  EXPECT_DOUBLE_EQ(core_of(machine)->parameters.page_start.value, (512 + 160 - 140) / 600.0);
+  machine.core.back().value = 4;
+  EXPECT_EQ(core_of(machine)->parameters.page_start.value, 0) << "small pages cost nothing";
+}
+
+TEST(CoreOf, AWalkToMemoryTakesWhatSmallPagesTakeLonger) {
+  model::Machine machine = machine_with("AMD EPYC", {"scalar", "avx512"});
+  put(machine, "dram_latency_cycles", 600);
+  EXPECT_EQ(core_of(machine)->parameters.walk_to_memory.value, 0);
+  machine.constants.push_back(machine.core.back());
+  machine.constants.back().name = "Mem_small_pages_lat";
+  machine.constants.back().value = 900;
+  machine.constants.back().median = 1100;
+  EXPECT_EQ(core_of(machine)->parameters.walk_to_memory.value, 500);
+}
+
 TEST(CoreOf, TheTlbHasAsManyEntriesAsWereFound) {
   model::Machine machine = machine_with("AMD EPYC", {"scalar", "avx512"});
   EXPECT_EQ(geometry_of(machine).tlb.second.entries, 3072u) << "of Zen 4";

@@ -157,6 +157,39 @@ TEST(Why, TheMeasuredTimeDecidesWhereDataCameFrom) {
   EXPECT_EQ(neither->model_cycles, 8);
 }
 
+// A function of 4 cycles an instruction whose predictor remembers, and of 8 where it begins anew.
+std::optional<model::Why> of_branches(double measured_cycles) {
+  const auto mispredictions = static_cast<std::size_t>(Cause::mispredictions);
+  model::TimedPart part;
+  part.instructions = 10'000;
+  part.cycles = part.nearest = part.farthest = 40'000;
+  part.without.fill(40'000);
+  part.without[mispredictions] = 20'000;
+  part.met.branches = 2'000;
+  part.met.mispredicted = 1'000;
+  model::TimedPart anew = part;
+  anew.cycles = anew.nearest = anew.farthest = 80'000;
+  anew.without.fill(80'000);
+  anew.without[mispredictions] = 20'000;
+  Account account;
+  account.functions[{"sum", "/bin/app"}] = part;
+  account.relearned[{"sum", "/bin/app"}] = anew;
+  std::vector<Subject> subjects(1);
+  subjects[0].scope = Scope::function;
+  subjects[0].name = "sum";
+  subjects[0].binary = "/bin/app";
+  subjects[0].seconds = 1;
+  subjects[0].work = model::Work{.instructions = 3e9 / measured_cycles};
+  explain(account, {3e9, 1, 1}, subjects);
+  return subjects[0].why;
+}
+
+TEST(Why, TheMeasuredTimeDecidesWhatAPredictorRemembers) {
+  EXPECT_EQ(of_branches(4)->gain, 2);
+  EXPECT_EQ(of_branches(7.5)->gain, 4);
+  EXPECT_EQ(of_branches(5.6)->outcome, model::Outcome::unexplained);
+}
+
 // The verdict of a run of ten seconds, one of them on a CPU.
 std::optional<model::Why> of_run(std::optional<double> able, double kernel_share = 0) {
   std::vector<Subject> subjects(2);

@@ -24,7 +24,7 @@ class WindowKeeper::Listener : public engine::StreamListener {
  public:
   Listener(const core::MachineGeometry& geometry, const WindowPlan& plan)
       : plan_(plan),
-        models_(geometry, {.walks = true}),
+        models_(geometry, {.walks = true, .relearns = true}),
         needs_(plan.hot.size()),
         recorded_(plan.hot.size()) {}
 
