@@ -75,6 +75,8 @@ inline std::uint64_t random_number() {
   return state;
 }
 
+inline std::uint64_t random_below(std::uint64_t limit) { return (random_number() >> 33) % limit; }
+
 // Memory that is there: mapped, touched, and never given back.
 inline char* memory(std::size_t bytes) {
   static std::map<std::size_t, char*> kept;
