@@ -76,14 +76,19 @@ void add(BlockWeights& weights, std::uint32_t block, std::int32_t amount) {
   }
 }
 
+// Rules that are weighed together, for decoding the code is what takes the time.
+struct RuleList {
+  std::uint32_t count = 0;
+  std::uint16_t numbers[door::kMaxRules];
+
+  void add(std::uint32_t number) { numbers[count++] = static_cast<std::uint16_t>(number); }
+  [[nodiscard]] BlockWeights& at(std::uint32_t index) const { return g_sets.rules[numbers[index]]; }
+};
+
 // A conditional branch was taken as often as its block ran, less what fell through, if it does not
 // count that itself.
-void weigh_body(BlockWeights& weights, std::uint32_t number, const BlockEntry& block) {
-  std::int32_t sum = 0, taken = 0;
-  for_each_instruction(block, [&](std::uint32_t, const InstructionFacts& facts) {
-    if (weights.rule.meets(facts.kind)) sum += facts.kind.fixed[weights.rule.measure];
-    taken = each_of(facts.kind, Unit::taken, weights.rule);
-  });
+void add_body(BlockWeights& weights, std::uint32_t number, const BlockEntry& block,
+              std::int32_t sum, std::int32_t taken) {
   if (block.next_fall == kNoBlock) taken = 0;
   if (taken != 0 && is_taken(recorded_block(block.next_fall))) {
     add(weights, number, sum);
@@ -93,16 +98,34 @@ void weigh_body(BlockWeights& weights, std::uint32_t number, const BlockEntry& b
   if (taken != 0) add(weights, block.next_fall, -taken);
 }
 
-void weigh(BlockWeights& weights, std::uint32_t number, const BlockEntry& block) {
+void weigh_body(const RuleList& rules, std::uint32_t number, const BlockEntry& block) {
+  std::int32_t sums[door::kMaxRules], taken[door::kMaxRules];
+  std::memset(sums, 0, rules.count * sizeof sums[0]);
+  std::memset(taken, 0, rules.count * sizeof taken[0]);
+  for_each_instruction(block, [&](std::uint32_t, const InstructionFacts& facts) {
+    for (std::uint32_t i = 0; i < rules.count; ++i) {
+      const EventRule& rule = rules.at(i).rule;
+      if (rule.meets(facts.kind)) sums[i] += facts.kind.fixed[rule.measure];
+      taken[i] = each_of(facts.kind, Unit::taken, rule);
+    }
+  });
+  for (std::uint32_t i = 0; i < rules.count; ++i)
+    add_body(rules.at(i), number, block, sums[i], taken[i]);
+}
+
+void weigh(const RuleList& rules, std::uint32_t number, const BlockEntry& block) {
   const auto kind = static_cast<BlockKind>(block.kind);
-  if (kind == BlockKind::body) return weigh_body(weights, number, block);
+  if (kind == BlockKind::body) return weigh_body(rules, number, block);
   if (kind != BlockKind::units && kind != BlockKind::extra_fall) return;
   const BlockEntry& owner = recorded_block(block.next_fall);
   for_each_instruction(owner, [&](std::uint32_t index, const InstructionFacts& facts) {
-    if (kind == BlockKind::units && index == block.instructions)
-      add(weights, number, each_of(facts.kind, static_cast<Unit>(block.size), weights.rule));
-    if (kind == BlockKind::extra_fall && index + 1u == owner.instructions)
-      add(weights, number, -each_of(facts.kind, Unit::taken, weights.rule));
+    for (std::uint32_t i = 0; i < rules.count; ++i) {
+      BlockWeights& weights = rules.at(i);
+      if (kind == BlockKind::units && index == block.instructions)
+        add(weights, number, each_of(facts.kind, static_cast<Unit>(block.size), weights.rule));
+      if (kind == BlockKind::extra_fall && index + 1u == owner.instructions)
+        add(weights, number, -each_of(facts.kind, Unit::taken, weights.rule));
+    }
   });
 }
 
@@ -114,7 +137,9 @@ void weigh_for_all(std::uint32_t number) {
   const BlockEntry& block = recorded_block(number);
   if (!g_sets.has_others && !is_own_mapping(block.mapping)) return;
   if (is_taken(block)) note_taken(number, block);
-  for (std::uint32_t i = 0; i < g_sets.rule_count; ++i) weigh(g_sets.rules[i], number, block);
+  RuleList all;
+  for (std::uint32_t i = 0; i < g_sets.rule_count; ++i) all.add(i);
+  weigh(all, number, block);
 }
 
 }  // namespace
@@ -190,16 +215,22 @@ std::uint32_t free_rule() {
   return number;
 }
 
-// The number of a rule, which knows all blocks that the others know; kMaxRules when there is no
-// room.
-std::uint32_t rule_number(const EventRule& rule) {
+// The number of a rule; kMaxRules when there is no room. One that is new is added to the list of
+// those that are to be weighed.
+std::uint32_t rule_number(const EventRule& rule, RuleList& added) {
   for (std::uint32_t i = 0; i < g_sets.rule_count; ++i)
     if (is_same(g_sets.rules[i].rule, rule)) return i;
   const std::uint32_t place = free_rule();
   if (place == door::kMaxRules) return place;
-  BlockWeights& weights = g_sets.rules[place];
-  weights.rule = rule;
-  renew(weights);
+  g_sets.rules[place].rule = rule;
+  renew(g_sets.rules[place]);
+  added.add(place);
+  return place;
+}
+
+// They know all blocks then that the others know.
+void weigh_known_blocks(const RuleList& rules) {
+  if (rules.count == 0) return;
   const auto is_pending = [](std::uint32_t number) {
     for (std::uint32_t i = 0; i < g_sets.pending; ++i)
       if (g_pending[i] == number) return true;
@@ -208,15 +239,21 @@ std::uint32_t rule_number(const EventRule& rule) {
   for (std::uint32_t number = kFirstBlock; number < g_sets.learnt; ++number)
     if ((g_sets.has_others || is_own_mapping(recorded_block(number).mapping)) &&
         !is_pending(number))
-      weigh(weights, number, recorded_block(number));
-  return place;
+      weigh(rules, number, recorded_block(number));
+}
+
+std::uint32_t take_unweighed(const EventRule& rule, RuleList& added) {
+  const std::uint32_t number = rule_number(rule, added);
+  if (number != door::kMaxRules && g_sets.rules[number].users++ == 0) renew(g_sets.rules[number]);
+  return number;
 }
 
 }  // namespace
 
 std::uint32_t take_rule(const EventRule& rule) {
-  const std::uint32_t number = rule_number(rule);
-  if (number != door::kMaxRules && g_sets.rules[number].users++ == 0) renew(g_sets.rules[number]);
+  RuleList added;
+  const std::uint32_t number = take_unweighed(rule, added);
+  weigh_known_blocks(added);
   return number;
 }
 
@@ -242,13 +279,18 @@ std::uint64_t open_events(std::uint64_t rules, std::uint64_t count) {
   while (number < door::kMaxSets && g_sets.sets[number].count != 0) ++number;
   if (number == door::kMaxSets) return 0;
   EventSet& set = g_sets.sets[number];
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t rule = is_valid(wanted[i]) ? take_rule(wanted[i]) : door::kMaxRules;
-    if (rule == door::kMaxRules) {
-      let_go(set, i);
-      return 0;
-    }
-    set.rules[i] = static_cast<std::uint16_t>(rule);
+  RuleList added;
+  std::uint32_t taken = 0;
+  for (; taken < count; ++taken) {
+    const EventRule& rule = wanted[taken];
+    const std::uint32_t place = is_valid(rule) ? take_unweighed(rule, added) : door::kMaxRules;
+    if (place == door::kMaxRules) break;
+    set.rules[taken] = static_cast<std::uint16_t>(place);
+  }
+  weigh_known_blocks(added);  // also when there is no room for all: they stay known
+  if (taken < count) {
+    let_go(set, taken);
+    return 0;
   }
   learn_blocks();
   __atomic_store_n(&set.count, static_cast<std::uint32_t>(count), __ATOMIC_RELEASE);
