@@ -1,5 +1,6 @@
-/* What a switch between two processes costs that have nothing to do with loft: they pass a byte back
- * and forth on one CPU. Prints the median and the best of many rounds, in nanoseconds a switch.
+/* What a switch between two processes costs that have nothing to do with loft: they pass a byte
+ * back and forth on one CPU. Prints the median and the best of many rounds, in nanoseconds a
+ * switch.
  *
  *   switches [CPU] [ROUNDS]
  */

@@ -118,19 +118,24 @@ void NodeRanks::look_at(pid_t pid, std::uint64_t time) {
   if (!facts) return;
   auto rank = rank_in(*facts);
   if (!rank || !is_of_job(*rank, *facts)) return;
-  // A process that a rank has left behind, or another one of it that was started apart.
+  const auto started = started_.find(pid);
+  const std::uint64_t begin = started == started_.end() ? time : started->second;
+  // A process that a rank has left behind, or another one of it that was started apart. The rings
+  // of CPUs are read one after the other: a child may be met before the process that it is of.
   const auto known = std::ranges::find_if(ranks_, [&](const NodeRank& each) {
-    return each.end == 0 && each.rank.number == rank->number && each.rank.launch == rank->launch;
+    return (each.end == 0 || begin < each.begin) && each.rank.number == rank->number &&
+           each.rank.launch == rank->launch;
   });
   by_pid_[pid] = static_cast<std::size_t>(known - ranks_.begin());
-  if (known != ranks_.end()) return;
-  const auto started = started_.find(pid);
-  NodeRank& added = ranks_.emplace_back();
-  added.rank = *std::move(rank);
-  added.command = facts->command;
-  added.pid = pid;
-  added.process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  added.begin = started == started_.end() ? time : started->second;
+  if (known != ranks_.end() && begin >= known->begin) return;
+  NodeRank& first = known == ranks_.end() ? ranks_.emplace_back() : *known;
+  first.rank = *std::move(rank);
+  first.command = facts->command;
+  first.pid = pid;
+  first.process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  first.begin = begin;
+  first.end = 0;
+  first.status.reset();
 }
 
 void NodeRanks::take_fork(pid_t child, pid_t parent, std::uint64_t time) {

@@ -136,8 +136,11 @@ TEST_F(JobCommand, RecordsAllRanksOfANodeInOneFile) {
     if (ranks[i]["exit"].is_null()) continue;  // this kernel does not tell
     EXPECT_EQ(ranks[i]["exit"], i == 1 ? 3 : 0);
   }
-  ASSERT_FALSE(report_of_job["functions"].empty());
-  EXPECT_EQ(report_of_job["functions"][0]["name"], "triad_kernel");
+  // Samples are few on a busy machine: it is among the functions, not always first.
+  std::vector<std::string> functions;
+  for (const json& function : report_of_job["functions"])
+    functions.push_back(function["name"].get<std::string>());
+  EXPECT_THAT(functions, testing::Contains("triad_kernel"));
   EXPECT_EQ(run_loft("record --node -- true").status, 125);
 }
 

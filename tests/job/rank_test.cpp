@@ -180,6 +180,23 @@ TEST(NodeRanks, AreThoseOfTheJobOnThisNodeAndWhatTheyStart) {
   EXPECT_TRUE(ranks.ranks()[1].lost_samples);
 }
 
+// Rings of CPUs are read one after the other, so that a child may be met first.
+TEST(NodeRanks, EndWithTheirFirstProcessHoweverItIsMet) {
+  NodeRanks ranks({"n1", "7", "", "", 0, std::nullopt}, [](pid_t) { return process("1", "7"); });
+  ranks.take_fork(kFirst, kFirst + 9, 10);
+  ranks.take_fork(kFirst + 1, kFirst, 20);
+  ranks.look_at(kFirst + 1, 30);
+  ranks.take_exit(kFirst + 1, 40);
+  EXPECT_TRUE(ranks.have_all_ended());
+  ranks.look_at(kFirst, 50);
+  ASSERT_EQ(ranks.ranks().size(), 1u);
+  EXPECT_EQ(ranks.ranks()[0].pid, kFirst);
+  EXPECT_EQ(ranks.ranks()[0].begin, 10u);
+  EXPECT_FALSE(ranks.have_all_ended());
+  ranks.take_exit(kFirst, 60);
+  EXPECT_EQ(ranks.ranks()[0].end, 60u);
+}
+
 TEST(NodeRanks, AreInTheCgroupOfTheJobWhereThereIsOne) {
   const std::string own = "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n";
   EXPECT_EQ(cgroup_of_job(own, "7"), "/system.slice/slurmstepd.scope/job_7");
