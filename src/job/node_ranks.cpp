@@ -176,6 +176,12 @@ std::optional<std::size_t> NodeRanks::rank_of(pid_t pid) const {
   return found == by_pid_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::map<std::uint32_t, std::size_t> NodeRanks::by_process() const {
+  std::map<std::uint32_t, std::size_t> ranks;
+  for (const auto& [pid, rank] : by_pid_) ranks.emplace(static_cast<std::uint32_t>(pid), rank);
+  return ranks;
+}
+
 bool NodeRanks::have_all_ended() const {
   return std::ranges::all_of(ranks_, [](const NodeRank& rank) { return rank.end != 0; });
 }

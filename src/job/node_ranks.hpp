@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,8 @@ class NodeRanks {
 
   [[nodiscard]] const std::vector<NodeRank>& ranks() const { return ranks_; }
   [[nodiscard]] std::optional<std::size_t> rank_of(pid_t pid) const;
+  // All processes that were met, as samples have them.
+  [[nodiscard]] std::map<std::uint32_t, std::size_t> by_process() const;
   [[nodiscard]] bool have_all_ended() const;
 
  private:

@@ -219,9 +219,7 @@ class NodeRun {
     LOFT_TRY(const auto recording, run_->finish());
     std::vector<RankSummary> all = summaries();
     for (std::size_t i = 0; i < all.size(); ++i) finish(ranks_->ranks()[i], all[i]);
-    LOFT_CHECK(add_recording_of_node(
-        *recording, [&](std::uint32_t pid) { return ranks_->rank_of(static_cast<pid_t>(pid)); },
-        all));
+    LOFT_CHECK(add_recording_of_node(*recording, ranks_->by_process(), all));
     result_.ranks = all.size();
     result_.notes = run_->notes();
     if (happened_.lost > 0)

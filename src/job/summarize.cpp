@@ -137,11 +137,12 @@ Result<void> add_recording(const source::Recording& recording, RankSummary& summ
   return {};
 }
 
-Result<void> add_recording_of_node(
-    const source::Recording& recording,
-    const std::function<std::optional<std::size_t>(std::uint32_t pid)>& rank_of,
-    std::span<RankSummary> summaries) {
+Result<void> add_recording_of_node(const source::Recording& recording,
+                                   const std::map<std::uint32_t, std::size_t>& rank_of,
+                                   std::span<RankSummary> summaries) {
+  if (rank_of.empty()) return {};
   sample::ProfileOptions options;
+  for (const auto& [pid, rank] : rank_of) options.filter.pids.insert(pid);
   options.rows = false;
   options.tree = options.tree_by_process = true;
   const unsigned workers = std::thread::hardware_concurrency();
@@ -161,7 +162,10 @@ Result<void> add_recording_of_node(
   const auto depths = depths_of(nodes);
   std::vector<std::optional<std::size_t>> owners(nodes.size());
   for (sample::Trie::NodeId i = 1; i < nodes.size(); ++i) {
-    owners[i] = depths[i] == kEventAndProcess ? rank_of(nodes[i].key) : owners[nodes[i].parent];
+    owners[i] = owners[nodes[i].parent];
+    if (const auto rank = rank_of.find(nodes[i].key);
+        depths[i] == kEventAndProcess && rank != rank_of.end())
+      owners[i] = rank->second;
     const auto column = columns[profile.event_of(i)];
     if (!owners[i] || !column || nodes[i].self.samples == 0 || depths[i] <= kEventAndProcess)
       continue;

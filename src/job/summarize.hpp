@@ -6,8 +6,7 @@
 //   add_counts(run_counts, summary);                      // or totals, and functions where known
 #pragma once
 
-#include <functional>
-#include <optional>
+#include <map>
 #include <span>
 
 #include "base/result.hpp"
@@ -21,9 +20,9 @@ namespace loft::job {
 
 [[nodiscard]] Result<void> add_recording(const source::Recording& recording, RankSummary& summary);
 // Of a recording of many processes, what those of each rank did; others are left out.
+// `rank_of` has the place in `summaries` by process.
 [[nodiscard]] Result<void> add_recording_of_node(
-    const source::Recording& recording,
-    const std::function<std::optional<std::size_t>(std::uint32_t pid)>& rank_of,
+    const source::Recording& recording, const std::map<std::uint32_t, std::size_t>& rank_of,
     std::span<RankSummary> summaries);
 void add_counts(const sample::RunCounts& counts, RankSummary& summary);
 // Time, operations, bytes and instructions of the run and of each function.

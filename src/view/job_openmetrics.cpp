@@ -92,7 +92,7 @@ std::string job_openmetrics(const JobReport& report) {
   out.series(report.imbalance);
   out.family("loft_job_stragglers", "Ranks with far more load than the median.");
   out.series(static_cast<double>(report.stragglers.size()));
-  out.family("loft_job_sum", "Sums over ranks.");
+  out.family("loft_job_amount", "Sums over ranks.");
   for (const model::JobColumn& column : report.columns)
     if (column.sum)
       out.series(static_cast<double>(*column.sum),

@@ -85,10 +85,13 @@ TEST(Summary, IsRefusedWhereItIsCutOrChanged) {
 
 class RankFile : public testing::Test {
  protected:
-  RankFile() { EXPECT_NE(::mkdtemp(folder_.data()), nullptr); }
+  RankFile() {
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+    path_ = folder_ + "/3.data";
+  }
   ~RankFile() override { std::filesystem::remove_all(folder_); }
   std::string folder_ = "/tmp/loft-job-XXXXXX";
-  std::string path_ = folder_ + "/3.data";
+  std::string path_;
 };
 
 TEST_F(RankFile, HoldsASummaryInSixteenKilobytes) {
