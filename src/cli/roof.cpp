@@ -80,6 +80,7 @@ std::string runs_problem(const std::string& text) {
 struct Reports {
   std::vector<model::RoofReport> runs;
   std::vector<std::unique_ptr<roof::Measured>> measured;  // of each; nothing without a native run
+  int columns = 0;                                        // of the screen; 0: none
 
   void add(model::RoofReport report, std::unique_ptr<roof::Measured> from) {
     runs.push_back(std::move(report));
@@ -100,7 +101,7 @@ constexpr unsigned kBesideText = 1;   // the text is shown on the terminal as we
 constexpr unsigned kIsRecording = 2;  // written while the program runs
 constexpr unsigned kShowsCode = 4;    // the code of functions as well
 
-std::string text(const Reports& reports) { return view::roof_text(reports.runs); }
+std::string text(const Reports& reports) { return view::roof_text(reports.runs, reports.columns); }
 std::string json(const Reports& reports) { return view::roof_json(reports.runs); }
 std::string csv(const Reports& reports) { return view::roof_csv(reports.runs); }
 std::string svg(const Reports& reports) { return view::roof_svg(reports.runs); }
@@ -130,10 +131,13 @@ roof::Wanted wanted_of(const RoofFlags& flags) {
   return wanted;
 }
 
-Result<void> write_reports(const Reports& reports, const RoofFlags& flags, Stream stream,
+Result<void> write_reports(Reports& reports, const RoofFlags& flags, Stream stream,
                            Terminal& terminal) {
   LOFT_TRY(const auto* output, choose_output(kOutputs, flags.output));
   const bool is_beside = (output->needs & kBesideText) != 0 && !flags.output.file.empty();
+  const bool on_screen =
+      stream == Stream::notes ? terminal.notes_is_terminal() : terminal.out_is_terminal();
+  if (on_screen && (is_beside || flags.output.file.empty())) reports.columns = terminal.columns();
   // What two runs have told is not lost when the disk is full.
   if (is_beside) LOFT_CHECK(write_result({}, text(reports), stream, terminal));
   if ((output->needs & kIsRecording) != 0) {
