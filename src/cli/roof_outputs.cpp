@@ -6,7 +6,9 @@
 namespace loft::cli {
 namespace {
 
-std::string text(const RoofReports& reports) { return view::roof_text(reports.runs); }
+std::string text(const RoofReports& reports) {
+  return view::roof_text(reports.runs, reports.columns);
+}
 std::string json(const RoofReports& reports) { return view::roof_json(reports.runs); }
 std::string csv(const RoofReports& reports) { return view::roof_csv(reports.runs); }
 std::string svg(const RoofReports& reports) { return view::roof_svg(reports.runs); }
@@ -41,10 +43,13 @@ const std::vector<Output<RoofReports>>& roof_outputs() {
   return kOutputs;
 }
 
-Result<void> write_reports(const RoofReports& reports, const OutputFlags& flags, Stream stream,
+Result<void> write_reports(RoofReports& reports, const OutputFlags& flags, Stream stream,
                            Terminal& terminal) {
   LOFT_TRY(const auto* output, choose_output(roof_outputs(), flags));
   const bool is_beside = (output->needs & kBesideText) != 0 && !flags.file.empty();
+  const bool on_screen =
+      stream == Stream::notes ? terminal.notes_is_terminal() : terminal.out_is_terminal();
+  if (on_screen && (is_beside || flags.file.empty())) reports.columns = terminal.columns();
   // What two runs have told is not lost when the disk is full.
   if (is_beside) LOFT_CHECK(write_result({}, text(reports), stream, terminal));
   if ((output->needs & kIsRecording) != 0) {

@@ -14,6 +14,7 @@ namespace loft::cli {
 struct RoofReports {
   std::vector<model::RoofReport> runs;
   std::vector<std::unique_ptr<roof::Measured>> measured;  // of each; nothing without a native run
+  int columns = 0;                                        // of the screen; 0: none
 
   void add(model::RoofReport report, std::unique_ptr<roof::Measured> from) {
     runs.push_back(std::move(report));
@@ -29,7 +30,7 @@ inline constexpr unsigned kShowsCode = 4;    // the code of functions as well
 
 [[nodiscard]] const std::vector<Output<RoofReports>>& roof_outputs();
 
-[[nodiscard]] Result<void> write_reports(const RoofReports& reports, const OutputFlags& flags,
+[[nodiscard]] Result<void> write_reports(RoofReports& reports, const OutputFlags& flags,
                                          Stream stream, Terminal& terminal);
 
 }  // namespace loft::cli

@@ -13,6 +13,14 @@ namespace {
 // A line of a section: numbers, then the two names, between tabs. Names lose their tabs and breaks.
 constexpr std::size_t kWakeupFields = 9;
 
+// Of the third field.
+enum WakerKind : std::uint64_t { kByTask = 0, kByInterrupt = 1, kPerhapsByInterrupt = 2 };
+
+std::uint64_t kind_of(const Wakeups& one) {
+  if (one.by_interrupt) return kByInterrupt;
+  return one.is_sure ? kByTask : kPerhapsByInterrupt;
+}
+
 Failure bad_wakeups(const std::string& path) {
   return failure(ErrorKind::malformed, "read who woke whom in '" + path + "'",
                  "a line of the section is not understood");
@@ -29,8 +37,8 @@ std::vector<std::byte> wakeup_section(std::span<const Wakeups> wakeups) {
   std::string text;
   for (const Wakeups& one : wakeups)
     text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", one.waker.pid, one.waker.tid,
-                        one.by_interrupt ? 1 : 0, one.woken.pid, one.woken.tid, one.times,
-                        one.blocked_ns, printable(one.waker.name), printable(one.woken.name));
+                        kind_of(one), one.woken.pid, one.woken.tid, one.times, one.blocked_ns,
+                        printable(one.waker.name), printable(one.woken.name));
   std::vector<std::byte> bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
@@ -53,7 +61,8 @@ Result<std::vector<Wakeups>> read_wakeup_section(std::span<const std::byte> byte
     }
     const auto id = [&](std::size_t i) { return static_cast<std::uint32_t>(numbers[i]); };
     all.push_back({{id(0), id(1), std::string(fields[7])},
-                   numbers[2] != 0,
+                   numbers[2] == kByInterrupt,
+                   numbers[2] != kPerhapsByInterrupt,
                    {id(3), id(4), std::string(fields[8])},
                    numbers[5],
                    numbers[6]});

@@ -26,6 +26,7 @@ struct WokenTask {
 struct Wakeups {
   WokenTask waker;
   bool by_interrupt = false;
+  bool is_sure = true;  // else it may have been an interrupt, in the time of this waker
   WokenTask woken;
   std::uint64_t times = 0;
   std::uint64_t blocked_ns = 0;  // of the woken task, until it had a CPU again

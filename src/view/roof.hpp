@@ -14,7 +14,8 @@ namespace loft::view {
 
 using model::RoofReport;
 
-std::string roof_text(std::span<const RoofReport> runs);
+// `columns` of a screen make its table narrower; 0: as wide as is good to read.
+std::string roof_text(std::span<const RoofReport> runs, int columns = 0);
 std::string roof_json(std::span<const RoofReport> runs);
 std::string roof_csv(std::span<const RoofReport> runs);
 // All runs in one drawing, under the highest of their roofs.

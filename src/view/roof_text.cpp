@@ -17,6 +17,23 @@ using model::RoofPoint;
 using model::Scope;
 
 constexpr std::size_t kNameWidth = 30;
+
+// The widths of the table's columns; numbers always have room.
+struct TableLayout {
+  std::size_t name = kNameWidth, rate = 9, intensity = 9, gap = 3, limit = 26, share = 7, time = 8;
+
+  // What a row takes besides its name, with an error of the time.
+  static constexpr std::size_t kNarrowRest = 59;
+  static TableLayout of(int columns) {
+    constexpr std::size_t kLeastName = 16;
+    const TableLayout wide;
+    const auto room = static_cast<std::size_t>(std::max(0, columns));
+    if (columns <= 0 || room >= 98) return wide;
+    const std::size_t name = room > kNarrowRest + kLeastName ? room - kNarrowRest : kLeastName;
+    return {std::min(name, kNameWidth), 8, 7, 2, 23, 6, 7};
+  }
+};
+
 constexpr std::size_t kWhyWidth = 100;  // of a verdict and what speaks for it
 constexpr double kWorthALine = 0.02;    // of the time
 
@@ -28,7 +45,8 @@ std::string number(std::optional<double> value) {
   return fmt::format("{:.{}f}", *value, *value >= 100 ? 0 : *value >= 10 ? 1 : *value >= 1 ? 2 : 3);
 }
 
-std::string row(const std::string& name, const RoofPoint& point, model::RoofKind ops) {
+std::string row(const std::string& name, const RoofPoint& point, model::RoofKind ops,
+                const TableLayout& at) {
   const auto giga = [](std::optional<double> value) {
     return value ? std::optional(*value * 1e-9) : value;
   };
@@ -61,10 +79,12 @@ std::string row(const std::string& name, const RoofPoint& point, model::RoofKind
   if (point.subject.time_error > 0)
     error = fmt::format(
         " ±{:.0f}", std::max(1.0, point.subject.share_of_time * point.subject.time_error * 100));
-  return fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}{}\n",
-                     short_name(printable(name), kNameWidth), kNameWidth,
-                     (is_plain ? "" : mark) + rate_text, work_mark + number(point.intensity),
-                     printable(limit), share, time, error);
+  const std::string limited =
+      at.gap < TableLayout().gap ? short_name(printable(limit), at.limit) : printable(limit);
+  return fmt::format(
+      "{:<{}} {:>{}} {:>{}}{:{}}{:<{}} {:>{}}{:>{}}{}\n", short_name(printable(name), at.name),
+      at.name, (is_plain ? "" : mark) + rate_text, at.rate, work_mark + number(point.intensity),
+      at.intensity, "", at.gap, limited, at.limit, share, at.share, time, at.time, error);
 }
 
 bool is_of(const model::Subject& loop, const model::Subject& function) {
@@ -96,7 +116,8 @@ std::string iteration(const model::Subject& subject) {
 
 // The loops of a function that take most of its time, or do most of its work where samples were too
 // few to tell.
-std::string loop_rows(const RoofReport& report, const model::Subject& function) {
+std::string loop_rows(const RoofReport& report, const model::Subject& function,
+                      const TableLayout& at) {
   constexpr std::size_t kMost = 4;
   std::vector<const RoofPoint*> loops;
   for (const RoofPoint& point : report.chart.points)
@@ -115,7 +136,7 @@ std::string loop_rows(const RoofReport& report, const model::Subject& function) 
     const model::LoopFacts& loop = *point->subject.loop;
     const int indent = 2 + 2 * loop.depth;
     text += row(fmt::format("{:>{}}loop {}", "", indent, name_of(loop)), *point,
-                report.chart.roofline.work);
+                report.chart.roofline.work, at);
     text += fmt::format("{:>{}}{} × {}\n", "", indent + 2, with_si_prefix(loop.iterations, ""),
                         iteration(point->subject));
     if (loop.trips) {
@@ -295,41 +316,44 @@ std::string function_energy_line(const RoofReport& report) {
 }
 
 // Regions that the program marked, by all threads and then by each.
-std::string region_lines(const RoofReport& report, model::RoofKind ops) {
+std::string region_lines(const RoofReport& report, model::RoofKind ops, const TableLayout& at) {
   std::string text;
   for (const RoofPoint& point : report.chart.points) {
     const model::Subject& subject = point.subject;
     if (subject.scope != Scope::region) continue;
     text += row(subject.tid == 0 ? "  region " + subject.name
                                  : fmt::format("  thread {}: {}", subject.tid, subject.name),
-                point, ops);
+                point, ops, at);
   }
   return text;
 }
 
-std::string run_text(const RoofReport& report) {
+std::string run_text(const RoofReport& report, const TableLayout& at) {
   std::string text = report.label.empty() ? "" : printable(report.label) + ": ";
   text += head(report);
   const model::RoofKind ops = report.chart.roofline.work;
-  text += fmt::format("{:<{}} {:>9} {:>9}   {:<26} {:>7}   {:>5}\n", "", kNameWidth,
-                      fmt::format("G{}/s", ops_unit(ops)), fmt::format("{}/B", ops_unit(ops)),
-                      "limited by", "of roof", "time");
+  // Narrow, the word before stands for both.
+  const char* of_roof = at.share < TableLayout().share ? "roof" : "of roof";
+  text += fmt::format("{:<{}} {:>{}} {:>{}}{:{}}{:<{}} {:>{}}{:>{}}\n", "", at.name,
+                      fmt::format("G{}/s", ops_unit(ops)), at.rate,
+                      fmt::format("{}/B", ops_unit(ops)), at.intensity, "", at.gap, "limited by",
+                      at.limit, of_roof, at.share, "time", at.time);
   for (const RoofPoint& point : report.chart.points)
-    if (point.subject.scope == Scope::run) text += row("whole run", point, ops);
+    if (point.subject.scope == Scope::run) text += row("whole run", point, ops, at);
   for (const RoofPoint& point : report.chart.points)
     if (point.subject.scope == Scope::thread)
       text += row(report.task_word() == std::string_view("rank")
                       ? "  " + point.subject.name
                       : fmt::format("  thread {} {}", point.subject.tid, point.subject.name),
-                  point, ops);
+                  point, ops, at);
   for (const std::size_t index : report.chart.shown) {
     const RoofPoint& point = report.chart.points[index];
-    text += row("  " + point.subject.name, point, ops);
-    text += loop_rows(report, point.subject);
+    text += row("  " + point.subject.name, point, ops, at);
+    text += loop_rows(report, point.subject, at);
   }
   if (report.chart.others)
-    text += row("  " + report.chart.others->subject.name, *report.chart.others, ops);
-  text += region_lines(report, ops);
+    text += row("  " + report.chart.others->subject.name, *report.chart.others, ops, at);
+  text += region_lines(report, ops, at);
   text += level_lines(report);
   text += why_lines(report);
   text += phase_lines(report);
@@ -342,9 +366,10 @@ std::string run_text(const RoofReport& report) {
 
 }  // namespace
 
-std::string roof_text(std::span<const RoofReport> runs) {
+std::string roof_text(std::span<const RoofReport> runs, int columns) {
+  const TableLayout at = TableLayout::of(columns);
   std::string text;
-  for (const RoofReport& run : runs) text += (text.empty() ? "" : "\n") + run_text(run);
+  for (const RoofReport& run : runs) text += (text.empty() ? "" : "\n") + run_text(run, at);
   return text;
 }
 

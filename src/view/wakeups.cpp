@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "view/csv.hpp"
@@ -21,9 +23,17 @@ std::string woken_text(const WokenTask& task) {
   return fmt::format("{} {}", task.name.empty() ? "?" : printable(task.name), task.tid);
 }
 
-std::string waker_text(const Wakeups& one) {
-  return one.by_interrupt ? "timer or device" : woken_text(one.waker);
+bool may_be_interrupt(const Wakeups& one) {
+  return !one.by_interrupt && !one.is_sure && one.waker.tid != 0;
 }
+
+std::string waker_text(const Wakeups& one) {
+  if (one.by_interrupt) return "timer or device";
+  return (may_be_interrupt(one) ? "~" : "") + woken_text(one.waker);
+}
+
+constexpr const char* kNotSure =
+    "~: or a timer or device, while that thread ran: the kernel did not tell interrupts apart";
 
 double blocked_seconds(const Wakeups& one) { return static_cast<double>(one.blocked_ns) * 1e-9; }
 
@@ -48,6 +58,7 @@ std::string wakeups_text(std::span<const Wakeups> wakeups, std::size_t rows) {
                     with_separators(one.times), format_seconds(blocked_seconds(one)));
   }
   if (shown < wakeups.size()) text += fmt::format("  ... {} more\n", wakeups.size() - shown);
+  if (std::ranges::any_of(wakeups, may_be_interrupt)) text += std::string(kNotSure) + "\n";
   if (wakeups.empty()) text += "nothing that had blocked was woken\n";
   return text;
 }
@@ -58,7 +69,10 @@ std::string wakeups_json(std::span<const Wakeups> wakeups) {
     const Wakeups& one = wakeups[i];
     out += fmt::format(
         "{}{{\"woken\":{},\"by\":{},\"by_interrupt\":{},\"times\":{},\"blocked_s\":{:.9f}}}",
-        i > 0 ? ",\n" : "\n", task_json(one.woken), task_json(one.waker), one.by_interrupt,
+        i > 0 ? ",\n" : "\n", task_json(one.woken), task_json(one.waker),
+        may_be_interrupt(one) ? "null"
+        : one.by_interrupt    ? "true"
+                              : "false",
         one.times, blocked_seconds(one));
   }
   return out + "]}\n";
@@ -70,7 +84,10 @@ std::string wakeups_csv(std::span<const Wakeups> wakeups) {
   for (const Wakeups& one : wakeups)
     out += fmt::format("{},{},{},{},{},{},{},{},{:.9f}\n", number(one.woken.pid),
                        number(one.woken.tid), csv_field(one.woken.name), number(one.waker.pid),
-                       number(one.waker.tid), csv_field(one.waker.name), one.by_interrupt ? 1 : 0,
+                       number(one.waker.tid), csv_field(one.waker.name),
+                       may_be_interrupt(one) ? ""
+                       : one.by_interrupt    ? "1"
+                                             : "0",
                        one.times, blocked_seconds(one));
   return out;
 }
@@ -78,6 +95,7 @@ std::string wakeups_csv(std::span<const Wakeups> wakeups) {
 PageTable wakeups_table(std::span<const Wakeups> wakeups) {
   PageColumn woken{"woken", CellForm::text}, by{"by", CellForm::text},
       times{"times", CellForm::count}, blocked{"had blocked", CellForm::seconds};
+  if (std::ranges::any_of(wakeups, may_be_interrupt)) by.help = kNotSure;
   blocked.help = "from when the woken thread left its CPU until it had one again";
   for (const Wakeups& one : wakeups) {
     woken.texts.push_back(woken_text(one.woken));

@@ -296,11 +296,12 @@ TEST(WakeupSection, WhatIsNoSuchSectionIsRefused) {
                            "-1\t2\t0\t3\t4\t5\t6\ta\tb\n"})
     EXPECT_FALSE(sample::read_wakeup_section(std::as_bytes(std::span(std::string_view(text))), "f"))
         << text;
-  const sample::Wakeups odd{{1, 2, "a\tb\nc"}, false, {3, 4, ""}, 5, 6};
+  const sample::Wakeups odd{{1, 2, "a\tb\nc"}, false, false, {3, 4, ""}, 5, 6};
   const auto read = sample::read_wakeup_section(sample::wakeup_section({&odd, 1}), "f");
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 1u) << "a name breaks no line";
   EXPECT_EQ((*read)[0].woken.tid, 4u);
+  EXPECT_FALSE((*read)[0].is_sure);
 }
 
 }  // namespace

@@ -65,6 +65,24 @@ TEST(RoofText, HasARowForTheRunItsThreadsAndFunctions) {
       "    50 %\n");
 }
 
+TEST(RoofText, FitsEightyColumnsAndCutsNamesInTheirMiddle) {
+  RoofReport run = report();
+  run.chart.points.back().subject.name = "solver::assemble_the_matrix_of_all_elements_in_parallel";
+  run.chart.points.back().subject.origin = Origin::modelled;
+  run.chart.points.back().subject.time_error = 0.1;
+  const std::string text = roof_text({&run, 1}, 80);
+  const auto table = text.substr(text.find('\n') + 1);
+  for (std::size_t start = 0; start < table.size(); start = table.find('\n', start) + 1) {
+    const std::string line = table.substr(start, table.find('\n', start) - start);
+    const auto columns = std::ranges::count_if(
+        line, [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; });
+    EXPECT_LE(columns, 80) << line;
+  }
+  EXPECT_THAT(text, HasSubstr("...")) << text;
+  EXPECT_THAT(text, HasSubstr("arallel "));
+  EXPECT_THAT(text, HasSubstr("below DRAM bandwidth      80 %"));
+}
+
 TEST(RoofText, EstimatesAreMarkedAndTheirErrorShown) {
   RoofReport run = report();
   run.chart.points[1].subject.origin = Origin::modelled;

@@ -1,6 +1,8 @@
 // Tasks of a recording as tree, schedule and slices: positions and shares were computed by hand.
 #include "view/tasks.hpp"
 
+#include "view/wakeups.hpp"
+
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -219,6 +221,24 @@ TEST(Estimates, SayHowTheyAreKnown) {
   EXPECT_EQ(estimate_with_error({Origin::scaled, 1234, 0.5, 0.51}), "~1,234 ±>50 %");
   EXPECT_EQ(estimate_with_error({Origin::scaled, 1234, 0.5, {}}), "~1,234 ±?");
   EXPECT_EQ(estimate_number({Origin::missing, 7, 0}, "null"), "null");
+}
+
+TEST(Wakeups, WhatMayHaveBeenAnInterruptIsMarked) {
+  const std::vector<sample::Wakeups> all = {
+      {{7, 8, "feeder"}, false, false, {5, 6, "worker"}, 3, 2'500'000'000},
+      {{}, true, true, {5, 6, "worker"}, 1, 1'000},
+      {{}, false, true, {5, 6, ""}, 1, 0}};
+  const std::string text = wakeups_text(all, 0);
+  EXPECT_THAT(text, HasSubstr("worker 6                    ~feeder 8                          3"));
+  EXPECT_THAT(text, HasSubstr("timer or device"));
+  EXPECT_THAT(text, HasSubstr("? 6                         not known"));
+  EXPECT_THAT(text, HasSubstr("did not tell interrupts apart"));
+  EXPECT_THAT(wakeups_text(all, 1), HasSubstr("... 2 more"));
+  const auto json = nlohmann::json::parse(wakeups_json(all))["wakeups"];
+  EXPECT_TRUE(json[0]["by_interrupt"].is_null());
+  EXPECT_EQ(json[1]["by_interrupt"], true);
+  EXPECT_TRUE(json[2]["by"].is_null());
+  EXPECT_THAT(wakeups_csv(all), HasSubstr("5,6,worker,7,8,feeder,,3,2.5"));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ class BpfRecorder final : public Recorder {
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
-    if (options_.wakers && !probe_->tells_interrupts())
+    if (options_.wakers && !tells_interrupts())
       notes.push_back(
           "this kernel does not tell interrupts apart: a thread that a timer or a device woke may "
           "seem to be woken by whoever ran on that CPU");
@@ -118,6 +118,7 @@ class BpfRecorder final : public Recorder {
     return notes;
   }
   Result<Tally> tally() const override { return probe_->tally(); }
+  bool tells_interrupts() const override { return probe_->tells_interrupts(); }
 
   std::optional<int> clock_fd() const override {
     return turns_ ? std::optional(turns_->fd()) : std::nullopt;

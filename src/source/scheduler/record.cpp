@@ -307,7 +307,8 @@ class RecordedRun {
     stacks_->drain([this](std::span<const std::byte> record) { off_cpu_->take_raw(record); });
     off_cpu_->finish(static_cast<std::uint64_t>(now().count()));
     result_.off_cpu = off_cpu_->total();
-    const auto wakeups = off_cpu_->wakeups();
+    auto wakeups = off_cpu_->wakeups();
+    for (sample::Wakeups& one : wakeups) one.is_sure = recorder_->tells_interrupts();
     if (recorder_->name() != "bpf")
       result_.notes.push_back("who woke whom is not known: only BPF on the scheduler tells");
     else

@@ -62,6 +62,9 @@ class Recorder {
   [[nodiscard]] virtual std::size_t basics() const = 0;
   [[nodiscard]] virtual std::vector<KernelEvent> kernel_events() const = 0;
 
+  // Of wakers: whether those that are interrupts are told from the tasks that they interrupted.
+  [[nodiscard]] virtual bool tells_interrupts() const { return false; }
+
   // Becomes readable when housekeeping is due, even without new records: no drain is needed then.
   [[nodiscard]] virtual std::optional<int> clock_fd() const { return std::nullopt; }
   virtual void tick() {}
