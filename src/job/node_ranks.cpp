@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -16,6 +17,9 @@ namespace loft::job {
 namespace {
 
 constexpr std::size_t kMostWaiting = 1 << 16;  // processes that nobody has seen ending
+// The kernel tells of an exec before it has put the environment in its place; on a busy machine the
+// process may wait for a CPU in between. One that has none after so long was given none.
+constexpr std::uint64_t kMostUnreadNs = 5'000'000'000;
 
 // The first version of the kernel's struct, which all later ones begin with.
 struct PidfdInfo {
@@ -116,6 +120,7 @@ void NodeRanks::look_at(pid_t pid, std::uint64_t time) {
   if (here_.root && !family_.contains(pid)) return;
   const auto facts = reader_(pid);
   if (!facts) return;
+  if (facts->environment.empty() && unread_.size() < kMostWaiting) unread_.emplace(pid, time);
   auto rank = rank_in(*facts);
   if (!rank || !is_of_job(*rank, *facts)) return;
   const auto started = started_.find(pid);
@@ -138,6 +143,13 @@ void NodeRanks::look_at(pid_t pid, std::uint64_t time) {
   first.status.reset();
 }
 
+void NodeRanks::look_again(std::uint64_t time) {
+  for (const auto& [pid, since] : std::exchange(unread_, {})) {
+    if (time - std::min(time, since) > kMostUnreadNs) continue;
+    look_at(pid, since);
+  }
+}
+
 void NodeRanks::take_fork(pid_t child, pid_t parent, std::uint64_t time) {
   if (child == parent) return;  // a thread
   if (const auto family = family_.find(parent); family != family_.end())
@@ -156,6 +168,7 @@ void NodeRanks::take_fork(pid_t child, pid_t parent, std::uint64_t time) {
 void NodeRanks::take_exit(pid_t pid, std::uint64_t time) {
   family_.erase(pid);
   started_.erase(pid);
+  unread_.erase(pid);
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return;
   NodeRank& rank = ranks_[found->second];

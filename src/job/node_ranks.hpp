@@ -70,6 +70,8 @@ class NodeRanks {
   }
 
   void look_at(pid_t pid, std::uint64_t time);
+  // Looks once more at processes whose environment was not there yet.
+  void look_again(std::uint64_t time);
   void take_fork(pid_t child, pid_t parent, std::uint64_t time);
   void take_exit(pid_t pid, std::uint64_t time);
   // Asks how ranks ended. Whether all that were met have ended, and told.
@@ -91,6 +93,7 @@ class NodeRanks {
   std::unordered_map<pid_t, std::size_t> by_pid_;     // those that have ended, too
   std::unordered_map<pid_t, std::uint64_t> family_;   // of the root, since when; the living ones
   std::unordered_map<pid_t, std::uint64_t> started_;  // of processes that may become ranks
+  std::map<pid_t, std::uint64_t> unread_;             // without an environment, since when
 };
 
 }  // namespace loft::job

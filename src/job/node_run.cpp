@@ -169,6 +169,7 @@ class NodeRun {
     run_->drain();
     const std::size_t before = ranks_->ranks().size();
     for (const auto& fork : happened_.forks) ranks_->take_fork(fork.child, fork.parent, fork.time);
+    ranks_->look_again(monotonic_ns());
     for (const pid_t pid : happened_.execs) ranks_->look_at(pid, monotonic_ns());
     for (const auto& exit : happened_.exits) ranks_->take_exit(exit.child, exit.time);
     (void)ranks_->settle();

@@ -197,6 +197,26 @@ TEST(NodeRanks, EndWithTheirFirstProcessHoweverItIsMet) {
   EXPECT_EQ(ranks.ranks()[0].end, 60u);
 }
 
+// The kernel tells of an exec before the new environment is in its place.
+TEST(NodeRanks, AreLookedAtAgainWhileTheyHaveNoEnvironment) {
+  bool is_there = false;
+  NodeRanks ranks({"n1", "7", "", "", 0, std::nullopt},
+                  [&](pid_t) { return is_there ? process("1", "7") : ProcessFacts(); });
+  ranks.look_at(kFirst, 10);
+  ranks.look_again(20);
+  EXPECT_TRUE(ranks.ranks().empty());
+  is_there = true;
+  ranks.look_again(30);
+  ASSERT_EQ(ranks.ranks().size(), 1u);
+  EXPECT_EQ(ranks.ranks()[0].begin, 10u);
+  is_there = false;
+  ranks.look_at(kFirst + 1, 40);  // one that is given none
+  ranks.look_again(10'000'000'000);
+  is_there = true;
+  ranks.look_again(10'000'000'001);
+  EXPECT_EQ(ranks.ranks().size(), 1u);
+}
+
 TEST(NodeRanks, AreInTheCgroupOfTheJobWhereThereIsOne) {
   const std::string own = "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n";
   EXPECT_EQ(cgroup_of_job(own, "7"), "/system.slice/slurmstepd.scope/job_7");
