@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* "0.1.0"; never null, never freed. */
+/* "0.2.0"; never null, never freed. */
 LOFT_API const char* loft_version(void);
 
 #ifdef __cplusplus

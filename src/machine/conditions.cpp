@@ -133,6 +133,15 @@ void raise(core::Parameter& parameter, std::optional<double> met) {
   if (met && *met > parameter.value) parameter = {*met, core::Origin::measured};
 }
 
+bool is_worse(std::optional<double> now, double then) { return now && *now >= kWorthSaying * then; }
+
+// Memory that others use answers later, too. A short stream that is slow while latency is as ever
+// met nobody: its pages were cold, or threads of the program itself shared the way to memory.
+bool gave_less(const Conditions& met, const core::CoreParameters& core) {
+  return met.dram_share && is_worse(1, *met.dram_share) &&
+         is_worse(met.dram_latency, core.dram_latency.value);
+}
+
 void lower(core::Parameter& parameter, std::optional<double> met) {
   if (met && *met < parameter.value) parameter = {*met, core::Origin::measured};
 }
@@ -147,7 +156,7 @@ core::CoreParameters under(const Conditions& met, const core::CoreParameters& co
   raise(then.l3_latency, met.l3_latency);
   // What misses L3 waits for memory: L3 cannot be farther away.
   then.l3_latency.value = std::min(then.l3_latency.value, then.dram_latency.value);
-  if (met.dram_share) lower(then.dram_bandwidth, *met.dram_share * core.dram_bandwidth.value);
+  if (gave_less(met, core)) lower(then.dram_bandwidth, *met.dram_share * core.dram_bandwidth.value);
   if (met.core_share && *met.core_share < kAlone)
     lower(then.core_share, std::max(kLeastShare, *met.core_share));
   return then;
@@ -155,16 +164,13 @@ core::CoreParameters under(const Conditions& met, const core::CoreParameters& co
 
 std::string describe(const Conditions& met, const core::CoreParameters& core) {
   std::vector<std::string> parts;
-  const auto is_worse = [](std::optional<double> now, double then) {
-    return now && *now >= kWorthSaying * then;
-  };
   if (is_worse(met.l3_latency, core.l3_latency.value))
     parts.push_back(fmt::format("L3 took {:.0f} cycles instead of {:.0f}", *met.l3_latency,
                                 core.l3_latency.value));
   if (is_worse(met.dram_latency, core.dram_latency.value))
     parts.push_back(fmt::format("memory took {:.0f} cycles instead of {:.0f}", *met.dram_latency,
                                 core.dram_latency.value));
-  if (met.dram_share && is_worse(1, *met.dram_share))
+  if (gave_less(met, core))
     parts.push_back(fmt::format("memory gave {:.0f} % of its bandwidth", *met.dram_share * 100));
   if (met.core_share && *met.core_share < kAlone)
     parts.push_back(fmt::format("siblings took {:.0f} % of the core", (1 - *met.core_share) * 100));

@@ -16,9 +16,9 @@ core::CoreParameters quiet() {
 
 TEST(Conditions, WhatWasWorseReplacesWhatTheMachineCanDo) {
   const core::CoreParameters then = under(
-      {.l3_latency = 310, .dram_latency = 350, .dram_share = 0.4, .core_share = 0.7}, quiet());
+      {.l3_latency = 310, .dram_latency = 600, .dram_share = 0.4, .core_share = 0.7}, quiet());
   EXPECT_EQ(then.l3_latency.value, 310);
-  EXPECT_EQ(then.dram_latency.value, 400) << "it was no slower than it is when quiet";
+  EXPECT_EQ(then.dram_latency.value, 600);
   EXPECT_EQ(then.dram_bandwidth.value, 4);
   EXPECT_EQ(then.core_share.value, 0.7);
   EXPECT_TRUE(core::check(then));
@@ -28,6 +28,13 @@ TEST(Conditions, AQuietMachineIsLeftAsItIs) {
   EXPECT_EQ(under({}, quiet()), quiet());
   EXPECT_EQ(under({.core_share = 0.97}, quiet()), quiet()) << "the loop of the probe has a cost";
   EXPECT_EQ(describe({.l3_latency = 60, .core_share = 0.97}, quiet()), "");
+}
+
+TEST(Conditions, MemoryThatAnswersAsEverGivesAllItHas) {
+  const core::CoreParameters then = under({.dram_latency = 350, .dram_share = 0.4}, quiet());
+  EXPECT_EQ(then.dram_latency.value, 400) << "it was no slower than it is when quiet";
+  EXPECT_EQ(then.dram_bandwidth.value, 10) << "nobody else was there";
+  EXPECT_EQ(describe({.dram_latency = 350, .dram_share = 0.4}, quiet()), "");
 }
 
 TEST(Conditions, WalksToMemoryTakeAsMuchLonger) {
@@ -42,9 +49,11 @@ TEST(Conditions, L3IsNeverFartherAwayThanMemory) {
 }
 
 TEST(Conditions, SaysWhatOthersTook) {
-  EXPECT_EQ(describe({.l3_latency = 310, .dram_share = 0.4, .core_share = 0.6}, quiet()),
-            "L3 took 310 cycles instead of 50, memory gave 40 % of its bandwidth, "
-            "siblings took 40 % of the core");
+  EXPECT_EQ(describe({.l3_latency = 310, .dram_latency = 600, .dram_share = 0.4, .core_share = 0.6},
+                     quiet()),
+            "L3 took 310 cycles instead of 50, memory took 600 cycles instead of 400, memory gave "
+            "40 % of "
+            "its bandwidth, siblings took 40 % of the core");
 }
 
 TEST(Conditions, AProbeSeesEverythingItAsksFor) {

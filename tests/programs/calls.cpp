@@ -203,7 +203,8 @@ void handle_signals() {
     raiser(SIGUSR1);
     raiser(SIGUSR2);
   }
-  for (volatile int i = 0; i < 50; i = i + 1)
+  static int jumps;  // a jump may undo what is in registers
+  for (jumps = 0; jumps < 50; ++jumps)
     if (sigsetjmp(signal_environment, 1) == 0) raiser(SIGWINCH);
 }
 
