@@ -175,13 +175,13 @@ void NodeRanks::take_exit(pid_t pid, std::uint64_t time) {
   if (rank.pid == pid) rank.end = std::max(rank.end, time);
 }
 
-bool NodeRanks::settle() {
-  bool is_settled = true;
+bool NodeRanks::read_statuses() {
+  bool are_known = true;
   for (NodeRank& rank : ranks_) {
     if (rank.end != 0 && !rank.status) rank.status = status_of_ended(rank.process);
-    is_settled = is_settled && rank.status;
+    are_known = are_known && rank.status;
   }
-  return is_settled;
+  return are_known;
 }
 
 std::optional<std::size_t> NodeRanks::rank_of(pid_t pid) const {

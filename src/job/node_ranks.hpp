@@ -75,7 +75,7 @@ class NodeRanks {
   void take_fork(pid_t child, pid_t parent, std::uint64_t time);
   void take_exit(pid_t pid, std::uint64_t time);
   // Asks how ranks ended. Whether all that were met have ended, and told.
-  bool settle();
+  bool read_statuses();
 
   [[nodiscard]] const std::vector<NodeRank>& ranks() const { return ranks_; }
   [[nodiscard]] std::optional<std::size_t> rank_of(pid_t pid) const;

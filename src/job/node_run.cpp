@@ -172,7 +172,7 @@ class NodeRun {
     ranks_->look_again(monotonic_ns());
     for (const pid_t pid : happened_.execs) ranks_->look_at(pid, monotonic_ns());
     for (const auto& exit : happened_.exits) ranks_->take_exit(exit.child, exit.time);
-    (void)ranks_->settle();
+    (void)ranks_->read_statuses();
     if (ranks_->ranks().empty() || !ranks_->have_all_ended()) busy_until_ = monotonic_ns();
     if (ranks_->ranks().size() == before) return {};
     return write_node_file(result_.path, summaries());  // they run: known, should this be killed
@@ -187,7 +187,7 @@ class NodeRun {
   void wait_for_statuses() {
     const auto most = now() + kPatience;
     (void)finish_round();
-    while (!ranks_->settle() && ranks_->have_all_ended() && now() < most)
+    while (!ranks_->read_statuses() && ranks_->have_all_ended() && now() < most)
       ::usleep(std::chrono::microseconds(std::chrono::milliseconds(20)).count());
   }
 

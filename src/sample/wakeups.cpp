@@ -1,29 +1,35 @@
 #include "sample/wakeups.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
+#include <limits>
 
-#include "base/text.hpp"
+#include "base/compact_bytes.hpp"
 
 namespace loft::sample {
 namespace {
 
-// A line of a section: numbers, then the two names, between tabs. Names lose their tabs and breaks.
-constexpr std::size_t kWakeupFields = 9;
+constexpr std::uint64_t kWakeupMagic = 0x314B4157;  // "WAK1"
 
-// Of the third field.
-enum WakerKind : std::uint64_t { kByTask = 0, kByInterrupt = 1, kPerhapsByInterrupt = 2 };
+enum WakerKind : std::uint32_t { kByTask, kByInterrupt, kPerhapsByInterrupt, kWakerKinds };
 
-std::uint64_t kind_of(const Wakeups& one) {
+WakerKind kind_of(const Wakeups& one) {
   if (one.by_interrupt) return kByInterrupt;
   return one.is_sure ? kByTask : kPerhapsByInterrupt;
 }
 
-Failure bad_wakeups(const std::string& path) {
-  return failure(ErrorKind::malformed, "read who woke whom in '" + path + "'",
-                 "a line of the section is not understood");
+void write_task(CompactWriter& out, const WokenTask& task) {
+  out.number(task.pid);
+  out.number(task.tid);
+  out.text(task.name);
+}
+
+WokenTask read_task(CompactReader& in) {
+  constexpr std::size_t kIds = std::size_t{std::numeric_limits<std::uint32_t>::max()} + 1;
+  WokenTask task;
+  task.pid = in.index(kIds);
+  task.tid = in.index(kIds);
+  task.name = in.text();
+  return task;
 }
 
 }  // namespace
@@ -34,39 +40,37 @@ void sort_wakeups(std::vector<Wakeups>& wakeups) {
 }
 
 std::vector<std::byte> wakeup_section(std::span<const Wakeups> wakeups) {
-  std::string text;
-  for (const Wakeups& one : wakeups)
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", one.waker.pid, one.waker.tid,
-                        kind_of(one), one.woken.pid, one.woken.tid, one.times, one.blocked_ns,
-                        printable(one.waker.name), printable(one.woken.name));
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  CompactWriter out;
+  out.number(kWakeupMagic);
+  out.number(wakeups.size());
+  for (const Wakeups& one : wakeups) {
+    write_task(out, one.waker);
+    out.number(kind_of(one));
+    write_task(out, one.woken);
+    out.number(one.times);
+    out.number(one.blocked_ns);
+  }
+  return out.take();
 }
 
 Result<std::vector<Wakeups>> read_wakeup_section(std::span<const std::byte> bytes,
                                                  const std::string& path) {
-  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  CompactReader in(bytes);
+  if (in.number() != kWakeupMagic) in.fail();
   std::vector<Wakeups> all;
-  for (const std::string_view line : split(text, '\n')) {
-    if (line.empty() || line.find_first_not_of('\0') == std::string_view::npos) continue;
-    const auto fields = split(line, '\t');
-    if (fields.size() != kWakeupFields) return bad_wakeups(path);
-    std::uint64_t numbers[7] = {};
-    for (std::size_t i = 0; i < std::size(numbers); ++i) {
-      const auto number = parse_u64(fields[i]);
-      const bool is_id = i != 2 && i < 5;
-      if (!number || (is_id && *number > 0xFFFFFFFF)) return bad_wakeups(path);
-      numbers[i] = *number;
-    }
-    const auto id = [&](std::size_t i) { return static_cast<std::uint32_t>(numbers[i]); };
-    all.push_back({{id(0), id(1), std::string(fields[7])},
-                   numbers[2] == kByInterrupt,
-                   numbers[2] != kPerhapsByInterrupt,
-                   {id(3), id(4), std::string(fields[8])},
-                   numbers[5],
-                   numbers[6]});
+  for (std::size_t left = in.count(); left > 0 && !in.has_failed(); --left) {
+    Wakeups& one = all.emplace_back();
+    one.waker = read_task(in);
+    const std::uint32_t kind = in.index(kWakerKinds);
+    one.by_interrupt = kind == kByInterrupt;
+    one.is_sure = kind != kPerhapsByInterrupt;
+    one.woken = read_task(in);
+    one.times = in.number();
+    one.blocked_ns = in.number();
   }
+  if (in.has_failed())
+    return failure(ErrorKind::malformed, "read who woke whom in '" + path + "'",
+                   "that section is damaged", "record the program again");
   return all;
 }
 

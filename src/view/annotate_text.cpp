@@ -192,8 +192,11 @@ std::string verdict_line(const AnnotatedFunction& function) {
 std::string shares_text(const AnnotatedFunction& function, const std::vector<std::string>& events) {
   std::string text =
       fmt::format("{} of {}", percent(function.share_of_time), printable(events.front()));
-  for (std::size_t i = 0; i < function.others.size() && i + 1 < events.size(); ++i)
-    text += fmt::format(", {} of {}", percent(function.others[i].share), printable(events[i + 1]));
+  for (std::size_t i = 0; i < function.others.size() && i + 1 < events.size(); ++i) {
+    const auto& other = function.others[i];
+    text += fmt::format(", {} of {}", other.samples == 0 ? "no sample" : percent(other.share),
+                        printable(events[i + 1]));
+  }
   return text + fmt::format(", {} samples", function.samples);
 }
 
@@ -223,13 +226,23 @@ std::string shown_instruction(const AnnotatedFunction& function, const Annotated
   return text;
 }
 
-// The names of the columns. Of events, the end tells more than the beginning.
+// The name of an event in a narrow column: its end tells more than its beginning, and no word is
+// cut where another one fits.
+static std::string column_name(const std::string& event, std::size_t width) {
+  if (event.size() <= width) return event;
+  const std::size_t first = event.size() - width;
+  const bool cuts_word = event.find_first_of("-_./", first - 1) != first - 1;
+  const std::size_t separator = event.find_first_of("-_./", first);
+  const bool has_word = cuts_word && separator != std::string::npos && separator + 1 < event.size();
+  return event.substr(has_word ? separator + 1 : first);
+}
+
+// The names of the columns.
 static std::string titles(const std::vector<std::string>& events) {
   if (events.empty()) return fmt::format("{:>8} {:>8} {:>5} {}\n", "time", "runs", "at", "code");
   std::string text;
   for (std::size_t i = 0; i < std::min(events.size(), kMostOthers + 1); ++i) {
-    const std::string name = printable(events[i]);
-    text += fmt::format("{:>8} ", name.size() > 8 ? name.substr(name.size() - 8) : name);
+    text += fmt::format("{:>8} ", column_name(printable(events[i]), 8));
   }
   return text + fmt::format("{:>5} {}\n", "at", "code");
 }

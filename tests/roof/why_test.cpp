@@ -120,6 +120,18 @@ TEST(Why, ThreadsThatRunTogetherCountOnce) {
       3);
 }
 
+// The verdict on the only function of an account, by the cycles an instruction that were measured.
+std::optional<model::Why> why_of_sum(const Account& account, double measured_cycles) {
+  std::vector<Subject> subjects(1);
+  subjects[0].scope = Scope::function;
+  subjects[0].name = "sum";
+  subjects[0].binary = "/bin/app";
+  subjects[0].seconds = 1;
+  subjects[0].work = model::Work{.instructions = 3e9 / measured_cycles};
+  explain(account, {3e9, 1, 1}, subjects);
+  return subjects[0].why;
+}
+
 // A function that takes 8 cycles an instruction with data from where the model takes them to be,
 // and 3 with data as near as they may be.
 std::optional<model::Why> of_function(double measured_cycles, bool is_l3_disturbed = false) {
@@ -137,14 +149,7 @@ std::optional<model::Why> of_function(double measured_cycles, bool is_l3_disturb
   Account account;
   account.functions[{"sum", "/bin/app"}] = part;
   (is_l3_disturbed ? account.quiet_l3 : account.nearest)[{"sum", "/bin/app"}] = nearest;
-  std::vector<Subject> subjects(1);
-  subjects[0].scope = Scope::function;
-  subjects[0].name = "sum";
-  subjects[0].binary = "/bin/app";
-  subjects[0].seconds = 1;
-  subjects[0].work = model::Work{.instructions = 3e9 / measured_cycles};
-  explain(account, {3e9, 1, 1}, subjects);
-  return subjects[0].why;
+  return why_of_sum(account, measured_cycles);
 }
 
 TEST(Why, TheMeasuredTimeDecidesWhereDataCameFrom) {
@@ -174,14 +179,7 @@ std::optional<model::Why> of_branches(double measured_cycles) {
   Account account;
   account.functions[{"sum", "/bin/app"}] = part;
   account.relearned[{"sum", "/bin/app"}] = anew;
-  std::vector<Subject> subjects(1);
-  subjects[0].scope = Scope::function;
-  subjects[0].name = "sum";
-  subjects[0].binary = "/bin/app";
-  subjects[0].seconds = 1;
-  subjects[0].work = model::Work{.instructions = 3e9 / measured_cycles};
-  explain(account, {3e9, 1, 1}, subjects);
-  return subjects[0].why;
+  return why_of_sum(account, measured_cycles);
 }
 
 TEST(Why, TheMeasuredTimeDecidesWhatAPredictorRemembers) {

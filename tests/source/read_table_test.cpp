@@ -222,10 +222,10 @@ class OffCpuTest : public ::testing::Test {
 TEST_F(OffCpuTest, ASampleGetsTheTimeUntilItsThreadHasACpuAgain) {
   leaves(7, 100);
   times.take_raw(blocking(7, 102));
-  times.settle();
+  times.write_finished();
   EXPECT_TRUE(seen.samples.empty()) << "it blocks still";
   comes(7, 160);
-  times.settle();
+  times.write_finished();
   EXPECT_EQ(seen.samples, (Samples{{7, 160, 60}}));
   EXPECT_EQ(times.total().blocked_ns, 60u);
 }
@@ -237,7 +237,7 @@ TEST_F(OffCpuTest, RingsMayBeReadInAnyOrderAndWhoLostItsCpuDidNotBlock) {
   leaves(7, 100);
   times.take_raw(blocking(7, 201));
   times.take_raw(blocking(7, 101));
-  times.settle();
+  times.write_finished();
   EXPECT_EQ(seen.samples, (Samples{{7, 160, 60}}));
 }
 
@@ -248,7 +248,7 @@ TEST_F(OffCpuTest, WhatTheKernelSaysOfSwitchesIsUnderstoodToo) {
   times.take_raw(blocking(7, 101));
   times.take_raw(out);
   times.take_raw(record(PERF_RECORD_SWITCH, {pair(5, 7), 150, pair(1, 0), kClock}));
-  times.settle();
+  times.write_finished();
   EXPECT_EQ(seen.samples, (Samples{{7, 150, 47}}));
 }
 
@@ -275,7 +275,7 @@ TEST_F(OffCpuTest, WhoWokeWhomIsAddedUpByPairs) {
   comes(7, 211);  // nobody tells who did it
   leaves(7, 300, true);
   comes(7, 301, other);  // it was preempted: nobody woke it
-  times.settle();
+  times.write_finished();
   const auto wakeups = times.wakeups();
   ASSERT_EQ(wakeups.size(), 3u);
   EXPECT_EQ(wakeups[0].waker.tid, 9u);

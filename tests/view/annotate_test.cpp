@@ -83,6 +83,15 @@ TEST(AnnotateText, OfSampledEventsEachHasAColumn) {
   EXPECT_THAT(annotate_csv(all), HasSubstr(",samples of cache-misses:u,share of cache-misses:u\n"));
 }
 
+TEST(AnnotateText, NamesOfColumnsAreWholeWordsAndNoSampleIsNoShare) {
+  model::Annotation all = annotation();
+  all.events = {"cpu-clock", "page-faults"};
+  all.functions.front().others = {{0, 0}};
+  const std::string text = annotate_text(all);
+  EXPECT_THAT(text, HasSubstr("   clock   faults    at code"));
+  EXPECT_THAT(text, HasSubstr("~80 % of cpu-clock, no sample of page-faults, 200 samples"));
+}
+
 TEST(AnnotateText, LeavesOutCodeThatTookNoTimeUnlessAskedFor) {
   EXPECT_THAT(annotate_text(annotation()), HasSubstr("... 5 instructions"));
   EXPECT_THAT(annotate_text(annotation(), {.all = true}), Not(HasSubstr("... ")));

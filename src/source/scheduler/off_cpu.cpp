@@ -105,16 +105,16 @@ void OffCpuTimes::hold(std::span<const std::byte> record) {
   task(task_at(record, kTaskAt)).held.push_back(std::move(held));
 }
 
-void OffCpuTimes::settle() {
+void OffCpuTimes::write_finished() {
   for (auto at = tasks_.begin(); at != tasks_.end();) {
-    settle(at->second);
+    write_finished(at->second);
     const bool is_done = at->second.has_ended && at->second.held.empty();
     at = is_done ? tasks_.erase(at) : std::next(at);
   }
 }
 
 // Rings of several CPUs are drained one after the other: marks come in no order.
-void OffCpuTimes::settle(Task& task) {
+void OffCpuTimes::write_finished(Task& task) {
   std::ranges::stable_sort(task.marks, {}, &Mark::time);
   std::ranges::stable_sort(task.held, {}, &Held::time);
   Mark out;  // its last switch from a CPU; of kind `came` while it has one
@@ -174,7 +174,7 @@ void OffCpuTimes::note_waker(const Task& task, const Waker& waker, std::uint64_t
 }
 
 void OffCpuTimes::finish(std::uint64_t now) {
-  settle();
+  write_finished();
   for (auto& [tid, task] : tasks_) {
     const auto out =
         std::ranges::find_if(task.marks, [](const Mark& mark) { return mark.kind != Kind::came; });

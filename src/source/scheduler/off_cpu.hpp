@@ -6,7 +6,7 @@
 //   times.set_behind(file);
 //   recorder.drain(times);                    // switches
 //   sampler.drain([&](auto record) { times.take_raw(record); });
-//   times.settle();                           // what is over by now goes on to the file
+//   times.write_finished();                   // what is over by now goes on to the file
 //   times.finish(now);
 //
 // A task that lost its CPU did not block: how long it waited for another is in its slices.
@@ -37,7 +37,7 @@ class OffCpuTimes final : public TaskEventsFilter {
   void take_raw(std::span<const std::byte> record) override;
 
   // To be called when both switches and samples were drained, in this order.
-  void settle();
+  void write_finished();
   // What blocks still has done so until now.
   void finish(std::uint64_t now);
 
@@ -67,7 +67,7 @@ class OffCpuTimes final : public TaskEventsFilter {
   Task& task(const TaskId& id);
   void note(const TaskId& id, const Mark& mark) { task(id).marks.push_back(mark); }
   void hold(std::span<const std::byte> record);
-  void settle(Task& task);
+  void write_finished(Task& task);
   void end_block(Task& task, std::uint64_t since, const Mark& end);
   void hand_over(Held& held, std::uint64_t since, std::uint64_t until);
   void note_waker(const Task& task, const Waker& waker, std::uint64_t blocked_ns);

@@ -412,7 +412,7 @@ class RecordedRun {
     if (stacks_)
       stacks_->drain(
           [this](std::span<const std::byte> record) { behind_places().take_raw(record); });
-    if (off_cpu_) off_cpu_->settle();
+    if (off_cpu_) off_cpu_->write_finished();
     if (energy_) energy_->sample(*file_, now());
   }
 
