@@ -165,6 +165,11 @@ void NodeRanks::take_fork(pid_t child, pid_t parent, std::uint64_t time) {
   if (started_.size() < kMostWaiting) started_[child] = time;
 }
 
+void NodeRanks::adopt(pid_t child, pid_t parent) {
+  const auto found = by_pid_.find(parent);
+  if (child != parent && found != by_pid_.end()) by_pid_.try_emplace(child, found->second);
+}
+
 void NodeRanks::take_exit(pid_t pid, std::uint64_t time) {
   family_.erase(pid);
   started_.erase(pid);

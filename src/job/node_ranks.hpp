@@ -73,6 +73,8 @@ class NodeRanks {
   // Looks once more at processes whose environment was not there yet.
   void look_again(std::uint64_t time);
   void take_fork(pid_t child, pid_t parent, std::uint64_t time);
+  // Gives a rank the child that it had before it was met, even one that has ended.
+  void adopt(pid_t child, pid_t parent);
   void take_exit(pid_t pid, std::uint64_t time);
   // Asks how ranks ended. Whether all that were met have ended, and told.
   bool read_statuses();

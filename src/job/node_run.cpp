@@ -168,9 +168,11 @@ class NodeRun {
     happened_.exits.clear();
     run_->drain();
     const std::size_t before = ranks_->ranks().size();
+    std::ranges::sort(happened_.forks, {}, &Happenings::Birth::time);
     for (const auto& fork : happened_.forks) ranks_->take_fork(fork.child, fork.parent, fork.time);
     ranks_->look_again(monotonic_ns());
     for (const pid_t pid : happened_.execs) ranks_->look_at(pid, monotonic_ns());
+    for (const auto& fork : happened_.forks) ranks_->adopt(fork.child, fork.parent);
     for (const auto& exit : happened_.exits) ranks_->take_exit(exit.child, exit.time);
     (void)ranks_->read_statuses();
     if (ranks_->ranks().empty() || !ranks_->have_all_ended()) busy_until_ = monotonic_ns();

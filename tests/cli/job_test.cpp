@@ -116,8 +116,8 @@ TEST_F(JobCommand, RecordsAllRanksOfANodeInOneFile) {
   ASSERT_TRUE(replace_file(folder_ + "/launch",
                            "cd " + folder_ +
                                "\nexport PMI_SIZE=4\n"
-                               "PMI_RANK=0 sh ./rank 20000 0 &\nPMI_RANK=1 sh ./rank 20000 3 &\n"
-                               "PMI_RANK=2 sh ./rank 20000 0 &\nwait\n"));
+                               "PMI_RANK=0 sh ./rank 100000 0 &\nPMI_RANK=1 sh ./rank 100000 3 &\n"
+                               "PMI_RANK=2 sh ./rank 100000 0 &\nwait\n"));
   const Said said = run_loft("record --job " + job + " --node -- sh " + folder_ + "/launch");
   if (said.status == 125 && said.notes.find("CAP_PERFMON") != std::string::npos)
     GTEST_SKIP() << said.notes;

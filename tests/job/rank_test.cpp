@@ -197,6 +197,20 @@ TEST(NodeRanks, EndWithTheirFirstProcessHoweverItIsMet) {
   EXPECT_EQ(ranks.ranks()[0].end, 60u);
 }
 
+TEST(NodeRanks, HaveTheChildrenThatEndedBeforeTheyWereMet) {
+  NodeRanks ranks({"n1", "7", "", "", 0, std::nullopt}, [](pid_t pid) {
+    return pid == kFirst ? std::optional(process("1", "7")) : std::nullopt;
+  });
+  ranks.take_fork(kFirst, kFirst + 9, 10);
+  ranks.take_fork(kFirst + 1, kFirst, 20);
+  ranks.look_at(kFirst, 30);
+  ranks.adopt(kFirst, kFirst + 9);
+  ranks.adopt(kFirst + 1, kFirst);
+  EXPECT_EQ(ranks.rank_of(kFirst), 0u);
+  EXPECT_EQ(ranks.rank_of(kFirst + 1), 0u);
+  EXPECT_FALSE(ranks.ranks()[0].lost_samples);
+}
+
 // The kernel tells of an exec before the new environment is in its place.
 TEST(NodeRanks, AreLookedAtAgainWhileTheyHaveNoEnvironment) {
   bool is_there = false;
